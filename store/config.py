@@ -26,7 +26,7 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
-_TABLES = ("safety", "directories", "keys", "redact", "inspector", "fleet")
+_TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 HOOKS = "hooks"
 """Below the root: what hooks of harnesses must know of one another."""
@@ -45,6 +45,7 @@ class FleetSettings(NamedTuple):
         password_command: a command that prints the database's password; empty where its client finds that itself.
         redact_known: whether secrets of well-known formats are hidden there, even where they are kept here.
         max_buffer_bytes: a buffer with more is not shipped.
+        messages: whether what agents said, and summaries of their contexts, are shipped, too.
     """
 
     db: str = ""
@@ -53,6 +54,21 @@ class FleetSettings(NamedTuple):
     password_command: str = ""
     redact_known: bool = False
     max_buffer_bytes: int = 4 * GIB
+    messages: bool = False
+
+
+class EvidenceSettings(NamedTuple):
+    """What is kept of an agent's own words, and what it is told of them.
+
+    Attributes:
+        messages: whether what agents say is kept, so that their claims can be held against the log.
+        remind: whether a session is told, after a compaction, of failures that it has forgotten.
+        ask: whether an agent that stops is told, once, what its claim lacks.
+    """
+
+    messages: bool = True
+    remind: bool = False
+    ask: bool = False
 
 
 class Settings(NamedTuple):
@@ -76,6 +92,7 @@ class Settings(NamedTuple):
         redact_known: whether secrets of well-known formats are hidden before anything is written.
         redact_patterns: regular expressions of further secrets; where one has a group, only the group is hidden.
         ship_off: folders; of what runs in one, or below it, nothing is shipped to the fleet.
+        evidence: what is kept of an agent's own words, and what it is told of them.
         fleet: the fleet that outputs are shipped to.
     """
 
@@ -94,6 +111,7 @@ class Settings(NamedTuple):
     redact_known: bool = False
     redact_patterns: tuple[str, ...] = ()
     ship_off: tuple[str, ...] = ()
+    evidence: EvidenceSettings = EvidenceSettings()
     fleet: FleetSettings = FleetSettings()
 
     @property
@@ -167,6 +185,8 @@ def _from_file(path: str) -> dict[str, Any]:
             values |= _inspector(value, path)
         elif key == "redact":
             values |= _redact(value, path)
+        elif key == "evidence":
+            values["evidence"] = _evidence(value, path)
         elif key == "fleet":
             values["fleet"] = _fleet(value, path)
         elif key in _READERS:
@@ -254,6 +274,17 @@ def _redact(value: Any, path: str) -> dict[str, Any]:
     return {"redact_known": known, "redact_patterns": tuple(patterns)}
 
 
+def _evidence(value: Any, path: str) -> EvidenceSettings:
+    names = EvidenceSettings._fields
+    allowed = "[evidence] messages = true, remind = false, ask = false"
+    if not isinstance(value, dict) or not set(value) <= set(names):
+        raise SettingError(f"{path}: [evidence] takes the keys {', '.join(names)}", allowed)
+    for key, switch in value.items():
+        if not isinstance(switch, bool):
+            raise SettingError(f"{path}: evidence.{key}: {switch!r} is not a yes or a no", allowed)
+    return EvidenceSettings(**value)
+
+
 _FLEET_VARIABLES = ("fleet_db", "fleet_objects", "fleet_host")
 """What CI sets without a file; what hides something, or runs something, is for the file alone."""
 
@@ -261,7 +292,7 @@ _FLEET_VARIABLES = ("fleet_db", "fleet_objects", "fleet_host")
 def _fleet(value: Any, path: str) -> FleetSettings:
     allowed = (
         '[fleet] db = "postgresql://user@host/db", objects = "s3://bucket/prefix", host = "name", '
-        'password_command = "command", redact = "known" or "as captured", max_buffer_bytes = "1 GiB"'
+        'password_command = "command", redact = "known" or "as captured", max_buffer_bytes = "1 GiB", messages = false'
     )
     if not isinstance(value, dict) or not set(value) <= {*FleetSettings._fields, "redact"} - {"redact_known"}:
         raise SettingError(f"{path}: [fleet] has an unknown key", allowed)
@@ -271,8 +302,10 @@ def _fleet(value: Any, path: str) -> FleetSettings:
         raise SettingError(f"{path}: fleet.redact: {redact!r} is none of the values", allowed)
     if "max_buffer_bytes" in given:
         given["max_buffer_bytes"] = _size(given["max_buffer_bytes"], f"{path}: fleet.max_buffer_bytes")
+    if not isinstance(given.get("messages", False), bool):
+        raise SettingError(f"{path}: fleet.messages: {given['messages']!r} is not a yes or a no", allowed)
     for key, text in given.items():
-        if key != "max_buffer_bytes" and not isinstance(text, str):
+        if key not in ("max_buffer_bytes", "messages") and not isinstance(text, str):
             raise SettingError(f"{path}: fleet.{key} is not a text", allowed)
     return FleetSettings(**given, redact_known=redact == "known")
 

@@ -250,6 +250,8 @@ class Content:
             for line, entry in _lines_of(path, item):
                 told = self._redaction()
                 kept = entry if is_open and self._may_show(entry, len(line)) else _withheld(entry)
+                if kept.get("kind") in _PRIVATE and kept.get("text") and not self._store.settings.fleet.messages:
+                    kept = {**kept, "text": None}
                 if told:
                     kept = _hidden(kept, told)
                 if kept is not entry:
@@ -286,7 +288,7 @@ class Content:
     @staticmethod
     def _entry_row(item: Item, entry: dict[str, Any], started: float) -> dict[str, Any]:
         kind = str(entry.get("kind", ""))
-        left = ("text", *log.TIES) if kind == "view" else log.TIES
+        left = ("text", *log.TIES) if kind in ("view", *_PRIVATE) else log.TIES
         refs = entry.get("refs", ())
         return {
             "seq": item.seq,
@@ -365,6 +367,9 @@ def _hidden(entry: dict[str, Any], told: "Redaction") -> dict[str, Any]:
     hidden = {name: told.value(value) if name in _TELLING else value for name, value in entry.items()}
     return {**hidden, "redacted": told.count} if told.count else entry
 
+
+_PRIVATE = ("message", "context")
+"""Entries with words of an agent's own, which leave the machine only where a person says so."""
 
 _TELLING = ("text", "request", "session", "title", "unknown")
 """Members of entries with what somebody wrote or a program printed; the others are places, hashes and numbers."""

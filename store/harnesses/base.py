@@ -24,8 +24,9 @@ MODES = (RECORD, KEEP, SHAPE)
 DEFAULT_MODE = KEEP
 
 BEFORE, AFTER, FAILED, BATCH, START, PROMPT, END = "before", "after", "failed", "batch", "start", "prompt", "end"
+CONTEXT = "context"
 """What an event is: before a tool, after it, after it failed, what the model is shown, a session's start, a prompt, the
-end of a turn or of a session."""
+end of a turn or of a session, something that happens to its context."""
 
 
 class Hook(NamedTuple):
@@ -78,6 +79,7 @@ class Harness:
         rewrites: whether a command may be rewritten so that the person's rules still hold, and its output is whole.
         replaces: whether a hook can replace what the model is shown of a successful tool.
         tells: whether hooks can say something to the model.
+        tells_context: whether its hooks, or the transcript that they follow, tell all that happens to a context.
         judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
         exit_line: the pattern of what it puts before what a failing command wrote; empty for no such thing.
         background: how a prompt begins that tells of the end of a command in the background; empty for no such thing.
@@ -119,6 +121,7 @@ class Harness:
     rewrites = False
     replaces = False
     tells = False
+    tells_context = False
     judged: tuple[str, ...] = ()
     exit_line = ""
     background = ""

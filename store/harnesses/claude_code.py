@@ -9,6 +9,8 @@ from sightline.harnesses.base import (
     AFTER,
     BATCH,
     BEFORE,
+    CONTEXT,
+    END,
     FAILED,
     KEEP,
     PROMPT,
@@ -48,12 +50,15 @@ class ClaudeCode(Harness):
         Hook("PostToolUse", AFTER, "*"),
         Hook("PostToolUseFailure", FAILED, "*"),
         Hook("PostToolBatch", BATCH),
+        Hook("PreCompact", CONTEXT),
+        Hook("PostCompact", CONTEXT),
+        Hook("Stop", END),
     )
     timeout = 20  # seconds
     runs = ("Bash",)
     reads = ("Read",)
     own = ("mcp__sightline__", "mcp__plugin_sightline_sightline__")
-    rewrites = replaces = tells = True
+    rewrites = replaces = tells = tells_context = True
     judged = ("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep")
     exit_line = r"Exit code (\d+)(?:\n|$)"
     background = "<task-notification>"

@@ -13,6 +13,11 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
   tools the blocks; a text on failure; missing in helpers' transcripts.
 - Of an output above 30,000 characters the whole lies in ``SESSION/tool-results/``; of a failed command's nothing is
   left but 10,000 characters.
+- ``system`` with ``subtype`` ``compact_boundary``: ``compactMetadata`` has ``trigger``, ``preTokens`` and, in
+  ``preservedMessages.allUuids``, what stays in the context; the summary is the ``user`` after it, with
+  ``isCompactSummary``. ``microcompact_boundary``: old results went from the context, ``compactedToolIds`` those.
+- ``attachment`` with ``attachment.type`` ``file``: a file that the harness read itself, after a compaction or because
+  a person named it. A prompt whose ``parentUuid`` lies further back was written after a rewind.
 - A session that was resumed or forked may hold lines of another one again, with the same ``uuid``.
 
 ``claude -p --output-format stream-json`` prints the same messages with ``session_id``, ``tool_use_result`` and
@@ -47,16 +52,27 @@ from sightline.harnesses.transcript import (
     Candidate,
     Kept,
     Reading,
+    ToldEvent,
     TranscriptItem,
     lines_not_read,
     parted,
     when,
 )
+from sightline.log.session_events import (
+    COMPACTED,
+    PRUNED,
+    REWOUND,
+    STARTED,
+    TRANSCRIPT,
+    AgentMessage,
+    ContextChange,
+    SessionEvent,
+)
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
-api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event"""
+api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event mode"""
 _KNOWN = frozenset(_RECORDS.split())
 _SHELLS = ("Bash", "PowerShell")
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
@@ -154,15 +170,18 @@ class Parser:
         self._asked: dict[str, _Asked] = {}
         self._started: dict[tuple[str, str], CallSession] = {}
         self._cwd = self._version = ""
+        self._chain = _Chain()
+        self._begun: set[CallSession] = set()
+        self._compaction: ToldEvent | None = None  # whose summary is in the next record
 
     @property
     def waiting(self) -> bool:
-        """Nothing does: a call without a result has nothing to keep."""
-        return False
+        """Whether a compaction waits for its summary; a call without a result has nothing to keep."""
+        return self._compaction is not None
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Nothing waits."""
-        return iter(())
+        """A compaction whose summary never came."""
+        yield from self._compacted("")
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """The calls that a record completes."""
@@ -174,12 +193,94 @@ class Parser:
         self._cwd = text_of(record.get("cwd")) or self._cwd
         self._version = text_of(record.get("version", record.get("claude_code_version"))) or self._version
         message = dict_of(record.get("message"))
+        yield from self._context(kind, record, message)
         if kind == "assistant":
             self._ask(list_of(message.get("content")))
+            yield from self._said(record, list_of(message.get("content")))
+        elif kind == "attachment":
+            yield from self._attached(record, dict_of(record.get("attachment")), line)
         elif kind == "user":
             results = [one for one in list_of(message.get("content")) if dict_of(one).get("type") == "tool_result"]
             for place, block in enumerate(results):
                 yield self._call(record, block, line, place, alone=len(results) == 1)
+
+    def _context(self, kind: str, record: dict[str, Any], message: dict[str, Any]) -> Iterator[TranscriptItem]:
+        """What a record tells of what happened to the context."""
+        if kind == "user" and record.get("isCompactSummary") is True:
+            if self._compaction is None:
+                self._compaction = self._event(record, ContextChange(self._now, COMPACTED))
+            yield from self._compacted("\n".join(shown_of(message.get("content"))))
+            return
+        yield from self._compacted("")
+        if kind in ("user", "assistant") and text_of(record.get("sessionId", record.get("session_id"))):
+            session = self._session(record)
+            if session not in self._begun:
+                self._begun.add(session)
+                yield ToldEvent(session, ContextChange(self._now, STARTED, told=TRANSCRIPT, whole=True))
+        if lost := self._chain.add(record, message):
+            yield self._event(record, ContextChange(self._now, REWOUND, lost=lost))
+        about = dict_of(record.get("compactMetadata", record.get("compact_metadata")))
+        if kind == "system" and record.get("subtype") == "compact_boundary":
+            uuids = dict_of(about.get("preservedMessages")).get("allUuids")
+            kept = tuple(self._chain.uses_of(uuids)) if isinstance(uuids, list) else ()
+            before, after = (about.get(name) for name in ("preTokens", "postTokens"))
+            change = ContextChange(self._now, COMPACTED, _trigger(about), _count(before), _count(after), kept=kept)
+            self._compaction = self._event(record, change)
+        elif kind == "system" and record.get("subtype") == "microcompact_boundary":
+            about = dict_of(record.get("microcompactMetadata", record.get("microcompact_metadata")))
+            uses = about.get("compactedToolIds")
+            went = tuple(map(text_of, uses)) if isinstance(uses, list) and uses else None
+            change = ContextChange(self._now, PRUNED, _trigger(about), _count(about.get("preTokens")), lost=went)
+            yield self._event(record, change)
+
+    def _event(self, record: dict[str, Any], what: SessionEvent) -> ToldEvent:
+        unique = text_of(record.get("uuid")) + what.id
+        return ToldEvent(self._session(record), what._replace(id=unique, told=TRANSCRIPT))
+
+    def _compacted(self, summary: str) -> Iterator[ToldEvent]:
+        """The compaction that waits for its summary."""
+        event, self._compaction = self._compaction, None
+        if event and isinstance(event.what, ContextChange):
+            yield event._replace(what=event.what._replace(summary=summary))
+
+    def _said(self, record: dict[str, Any], blocks: list[Any]) -> Iterator[ToldEvent]:
+        """What the agent says in a message, in words of its own."""
+        if record.get("isApiErrorMessage") is True:
+            return
+        for place, block in enumerate(map(dict_of, blocks)):
+            if block.get("type") == "text" and (text := text_of(block.get("text"))).strip():
+                said = AgentMessage(self._now, plain(text), f"/{place}" if place else "")
+                yield self._event(record, said)
+
+    def _attached(self, record: dict[str, Any], attached: dict[str, Any], line: int) -> Iterator[ToolCall]:
+        """A file that the harness shows by itself."""
+        read = _file_read(attached.get("content")) if attached.get("type") == "file" else None
+        unique = text_of(record.get("uuid"))
+        if read is None or not unique:
+            return
+        rendered = [text_of(dict_of(one).get("content")) for one in list_of(record.get("rendered"))]
+        shown = tuple(plain(text) for text in rendered if text)
+        if not shown:
+            shown = tuple(
+                part.content.decode(errors="replace") for part in read.parts if isinstance(part.content, bytes)
+            )
+        yield ToolCall(
+            session=self._session(record),
+            id=unique,
+            use="",
+            line=line,
+            asked=self._now,
+            answered=self._now,
+            tool="attachment",
+            arguments={"file_path": read.command},
+            kind=read.kind,
+            command=read.command,
+            cwd=text_of(record.get("cwd")) or self._cwd,
+            shown=shown,
+            parts=read.parts,
+            partial=read.partial,
+            gaps=read.gaps,
+        )
 
     def _ask(self, blocks: list[Any]) -> None:
         for block in map(dict_of, blocks):
@@ -296,6 +397,44 @@ class Parser:
         found = _SAVED.search(shown)
         saved = self._beside(found[1], session) if found else None
         return saved if saved and size_beside(saved) >= 0 else None
+
+
+class _Chain:
+    """The records of the main conversation in their order, by which a rewind shows, and which results they have."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._results: list[tuple[int, str, str]] = []  # place, uuid and id of the use
+
+    def add(self, record: dict[str, Any], message: dict[str, Any]) -> tuple[str, ...]:
+        """Take a record; the uses whose results a rewind took out of the context with it."""
+        unique = text_of(record.get("uuid"))
+        if not unique or record.get("isSidechain") is True or unique in self._places:
+            return ()
+        self._places[unique] = len(self._places)
+        blocks = [dict_of(one) for one in list_of(message.get("content"))]
+        uses = [text_of(one.get("tool_use_id")) for one in blocks if one.get("type") == "tool_result"]
+        self._results += [(self._places[unique], unique, use) for use in uses if use]
+        is_prompt = record.get("type") == "user" and not uses and not record.get("isCompactSummary")
+        parent = self._places.get(text_of(record.get("parentUuid")))
+        if not is_prompt or parent is None:
+            return ()
+        lost = tuple(use for place, _, use in self._results if place > parent)
+        self._results = [one for one in self._results if one[0] <= parent]
+        return lost
+
+    def uses_of(self, uuids: list[Any]) -> Iterator[str]:
+        """The uses whose results are among some records."""
+        wanted = {one for one in uuids if isinstance(one, str)}
+        return (use for _, unique, use in self._results if unique in wanted)
+
+
+def _trigger(about: dict[str, Any]) -> str:
+    return {"manual": "manual", "auto": "automatic"}.get(text_of(about.get("trigger")), "")
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 _GONE = "the file that the whole was kept in is gone"

@@ -35,7 +35,7 @@ class Codex(Harness):
     timeout = 20  # seconds
     runs = ("Bash",)
     own = ("mcp__sightline__",)
-    replaces = tells = transcribes = True
+    replaces = tells = tells_context = transcribes = True
 
     # Of a model that it does not know. Those that it knows are shown four times as much, which a hook is not told: so
     # rather too little is said to be saved.

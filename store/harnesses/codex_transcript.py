@@ -8,6 +8,9 @@ As version 0.169.0 was seen to write them. A line is ``{"timestamp", "type", "pa
 - ``response_item``: ``function_call {name, namespace?, arguments (JSON), call_id}``, ``custom_tool_call {name, input,
   call_id}``, ``local_shell_call {action: {command, working_directory}, call_id}``, and their ``…_output {call_id,
   output}``: a text, or blocks, as the model saw it.
+- ``response_item`` ``message {role, content: [{type: output_text, text}]}``: what the agent said.
+- ``compacted {message}``: the context was compacted, into this summary and the person's own messages.
+- ``event_msg``: ``thread_rolled_back {num_turns}``: the last turns went from it; of which calls is not told.
 - ``event_msg``: ``item_completed`` with ``item.type`` ``CommandExecution {id, command, cwd, aggregated_output,
   exit_code}`` or ``McpToolCall {id, server, tool, arguments, result}``; in older ones ``exec_command_end {call_id,
   aggregated_output, exit_code}``. What they hold is cut to 65,536 bytes, head and tail.
@@ -27,6 +30,7 @@ from sightline.harnesses.tool_call import (
     CallSession,
     ToolCall,
     dict_of,
+    list_of,
     parts_of,
     plain,
     shown_of,
@@ -34,7 +38,16 @@ from sightline.harnesses.tool_call import (
     text_part,
     unique_id,
 )
-from sightline.harnesses.transcript import BadRecord, Candidate, Kept, Reading, TranscriptItem, parted, when
+from sightline.harnesses.transcript import BadRecord, Candidate, Kept, Reading, ToldEvent, TranscriptItem, parted, when
+from sightline.log.session_events import (
+    COMPACTED,
+    REWOUND,
+    STARTED,
+    TRANSCRIPT,
+    AgentMessage,
+    ContextChange,
+    SessionEvent,
+)
 from sightline.named_tuple import NamedTuple
 
 TURN = b'"type":"turn_context"'
@@ -138,18 +151,38 @@ class Parser:
             return
         self._time = when(record.get("timestamp"), self._time)
         payload = dict_of(record.get("payload"))
+        stamp = text_of(record.get("timestamp"))
         if kind == "session_meta":
-            self._begin(payload)
+            if not self._named:
+                self._begin(payload)
+                yield self._told("", ContextChange(self._session.started, STARTED, whole=True))
+        elif kind == "compacted":
+            summary = plain(text_of(payload.get("message")))
+            yield self._told(stamp, ContextChange(self._time, COMPACTED, summary=summary, kept=()))
         elif kind == "turn_context":
             self._session = self._session._replace(cwd=self._session.cwd or text_of(payload.get("cwd")))
+        elif kind == "response_item" and payload.get("type") == "message":
+            yield from self._said(payload, stamp)
         elif kind == "response_item":
             yield from self._item(payload, line)
+        elif kind == "event_msg" and payload.get("type") == "thread_rolled_back":
+            yield self._told(stamp, ContextChange(self._time, REWOUND))
         elif kind == "event_msg":
             yield from self._event(payload, line)
 
+    def _told(self, stamp: str, what: SessionEvent) -> ToldEvent:
+        return ToldEvent(self._session, what._replace(id=stamp, told=TRANSCRIPT))
+
+    def _said(self, payload: dict[str, Any], stamp: str) -> Iterator[ToldEvent]:
+        """What the agent says in a message."""
+        if payload.get("role") == "assistant":
+            blocks = [dict_of(one) for one in list_of(payload.get("content"))]
+            text = "\n".join(text_of(one.get("text")) for one in blocks if one.get("type") == "output_text")
+            if text.strip():
+                yield self._told(stamp, AgentMessage(self._time, plain(text)))
+
     def _begin(self, payload: dict[str, Any]) -> None:
-        if self._named:
-            return  # what it was forked from
+        """Take what the first record says; those behind it are of what the session was forked from."""
         self._named = True
         name = text_of(payload.get("id", payload.get("session_id"))) or self._session.id
         client = " ".join(filter(None, (HARNESS.name, text_of(payload.get("cli_version")))))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sightline.harnesses.base import AFTER, END, PROMPT, START, Harness, Hook, Json, Limit
+from sightline.harnesses.base import AFTER, CONTEXT, END, PROMPT, START, Harness, Hook, Json, Limit
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall
@@ -30,13 +30,14 @@ class Gemini(Harness):
         Hook("SessionStart", START),
         Hook("BeforeAgent", PROMPT),
         Hook("AfterTool", AFTER, ".*"),
+        Hook("PreCompress", CONTEXT),
         Hook("AfterAgent", END),
         Hook("SessionEnd", END),
     )
     timeout = 20_000  # milliseconds
     runs = ("run_shell_command",)
     own = ("mcp_sightline_",)
-    replaces = tells = transcribes = True
+    replaces = tells = tells_context = transcribes = True
 
     limits = dict.fromkeys(("cmd", "file", "tool"), Limit(40_000, 40_250, head=8_000, tail=32_000))
 

@@ -4,7 +4,8 @@ They lie in ``~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl``; older ones ar
 
 As version 0.61.0 was seen to write them. The first line is ``{sessionId, projectHash, startTime, kind}``; then messages
 ``{id, timestamp, type, content, toolCalls}``, of which later ones replace earlier ones of the same ``id``, and
-``{"$set": {…}}``, which may hold ``messages``. A document has ``sessionId`` and ``messages``.
+``{"$set": {…}}``, which may hold ``messages``; ``{"$rewindTo": id}`` takes that message and all behind it out of the
+context. Of a compression of the context nothing is told. A document has ``sessionId`` and ``messages``.
 
 A call is ``{id, name, args, result: [{functionResponse: {response: {output | error}}}], status, timestamp,
 resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>`` where a program wrote it;
@@ -40,12 +41,14 @@ from sightline.harnesses.transcript import (
     Candidate,
     Kept,
     Reading,
+    ToldEvent,
     TranscriptItem,
     lines_not_read,
     misshapen,
     parted,
     when,
 )
+from sightline.log.session_events import REWOUND, TRANSCRIPT, AgentMessage, ContextChange
 
 TURN = b""
 """No line stands for the beginning of a turn; a call's first one comes after all that a hook is told of it."""
@@ -101,6 +104,8 @@ class Parser:
         self._time = written
         self._session = CallSession(HARNESS.name, "", _CLIENT, _project_root(self._folder), written)
         self._given: set[str] = set()
+        self._uses: dict[str, list[str]] = {}  # of each message those whose results came with it
+        self._said: set[tuple[str, int]] = set()
 
     def finish(self) -> Iterator[TranscriptItem]:
         """Nothing waits."""
@@ -120,6 +125,11 @@ class Parser:
             messages = [record]
         elif not messages and not changed and "sessionId" not in record and "$rewindTo" not in record:
             yield BadRecord(line, f"a record of an unknown sort: {', '.join(record)[:80]!r}", unknown=True)
+        if isinstance(to := record.get("$rewindTo"), str):
+            ids = list(self._uses)
+            lost = [use for one in ids[ids.index(to) :] for use in self._uses.pop(one)] if to in ids else None
+            change = ContextChange(self._time, REWOUND, lost=None if lost is None else tuple(lost))
+            yield ToldEvent(self._session, change._replace(id=f"rewind to {to}", told=TRANSCRIPT))
         for message in messages:
             try:
                 yield from self._message(dict_of(message), line)
@@ -139,10 +149,18 @@ class Parser:
         if message.get("type") not in _KNOWN:
             yield BadRecord(line, f"a message of an unknown sort: {str(message.get('type'))[:80]!r}", unknown=True)
         self._time = when(message.get("timestamp"), self._time)
+        unique = text_of(message.get("id"))
+        uses = self._uses.setdefault(unique, [])
+        text = message.get("content") if message.get("type") == "gemini" else ""
+        if isinstance(text, str) and text.strip() and (unique, len(text)) not in self._said:
+            self._said.add((unique, len(text)))
+            said = AgentMessage(self._time, plain(text), f"{unique}:{len(text)}", TRANSCRIPT)
+            yield ToldEvent(self._session, said)
         for call in map(dict_of, list_of(message.get("toolCalls"))):
             name = text_of(call.get("id"))
             if name and name not in self._given and call.get("status") in _ENDED and call.get("result"):
                 self._given.add(name)
+                uses.append(name)
                 yield self._call(call, name, line)
 
     def _call(self, call: dict[str, Any], name: str, line: int) -> ToolCall:

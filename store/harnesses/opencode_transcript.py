@@ -7,7 +7,11 @@ session_id, time_created, time_updated, data)``, times in milliseconds. A call i
 "tool", "tool", "callID", "state": {"status", "input", "output" | "error", "metadata", "time": {"start", "end"}}}``.
 ``output`` is what the model saw. ``metadata`` of a command: ``{output, exit, truncated, outputPath}``, of ``read``:
 ``{"display": {path, text, lineStart, lineEnd, totalLines}}``; the whole of a long output lies in ``tool-output/``
-beside the database.
+beside the database. Its result went from the context where ``state.time.compacted`` says when.
+
+Table ``message (id, session_id, data)`` has ``{"role", "summary"}``: parts ``{"type": "text", "text"}`` of
+``assistant`` are what the agent said, or with ``summary`` the text that a compaction left. ``{"type": "compaction",
+"auto"}`` asks for one.
 """
 
 import json
@@ -41,10 +45,20 @@ from sightline.harnesses.transcript import (
     Candidate,
     Kept,
     NotReadable,
+    ToldEvent,
     TranscriptItem,
     lines_not_read,
     misshapen,
     parted,
+)
+from sightline.log.session_events import (
+    COMPACTED,
+    PRUNED,
+    STARTED,
+    TRANSCRIPT,
+    AgentMessage,
+    ContextChange,
+    SessionEvent,
 )
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
@@ -54,6 +68,14 @@ _PARTS = (
     " directory, version, session.time_created, length(CAST(data AS BLOB)) FROM part"
     " LEFT JOIN session ON session.id = session_id"
     " WHERE part.time_updated >= ? AND instr(substr(data, 1, 200), '\"tool\"') ORDER BY part.time_created, part.id"
+)
+_TOLD = (
+    "SELECT part.id, part.session_id, part.data, message.data, directory, version, session.time_created"
+    " FROM part JOIN message ON message.id = part.message_id"
+    " LEFT JOIN session ON session.id = part.session_id"
+    " WHERE part.time_updated >= ? AND length(CAST(part.data AS BLOB)) <= ?"
+    " AND (instr(substr(part.data, 1, 40), '\"text\"') OR instr(substr(part.data, 1, 40), '\"compaction\"'))"
+    " ORDER BY part.time_created, part.id"
 )
 _TABLES = (
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('part', 'session')"
@@ -83,6 +105,10 @@ class DatabaseReading:
         self._updated = 0
         self._given: set[str] = set()
         self._told: set[str] = set()
+        self._begun: set[str] = set()
+        self._events: set[str] = set()
+        self._pruned: set[str] = set()
+        self._triggers: dict[str, str] = {}  # of the compaction that goes on in a session
         self.position = 0
 
     def close(self) -> None:
@@ -95,21 +121,72 @@ class DatabaseReading:
 
     def advance(self) -> Iterator[TranscriptItem]:
         """The calls that have ended since."""
+        since = self._updated
         try:
-            for row in self._connection.execute(_PARTS, (LINE_BYTES, self._updated)):
+            for row in self._connection.execute(_PARTS, (LINE_BYTES, since)):
                 yield from self._part(*row)
         except sqlite3.Error as error:
             yield BadRecord(0, f"the database cannot be read on: {error}")
+        try:
+            for row in self._connection.execute(_TOLD, (since, LINE_BYTES)):
+                yield from self._event(*row)
+        except sqlite3.Error:
+            return  # an older version, without messages: nothing is told of the context
+
+    def _event(self, name: Any, session: Any, data: Any, message: Any, *facts: Any) -> Iterator[ToldEvent]:
+        """What a part tells of the context, or of what the agent said."""
+        name, session = text_of(name), text_of(session)
+        try:
+            part, about = dict_of(json.loads(data)), dict_of(json.loads(message))
+        except (ValueError, TypeError, RecursionError):
+            return
+        if session not in self._begun:
+            self._begun.add(session)
+            began = ContextChange(number(facts[2]) / 1000, STARTED, whole=True)
+            yield self._told_of(session, "", began, *facts)
+        if part.get("type") == "compaction":
+            self._triggers[session] = "automatic" if part.get("auto") is True else "manual"
+        ended = number(dict_of(part.get("time")).get("end")) or number(dict_of(about.get("time")).get("completed"))
+        text = text_of(part.get("text"))
+        if name in self._events or part.get("type") != "text" or about.get("role") != "assistant" or not text.strip():
+            return
+        if not ended:
+            return  # it is still being written
+        self._events.add(name)
+        if about.get("summary") is True:
+            trigger = self._triggers.pop(session, "")
+            change = ContextChange(ended / 1000, COMPACTED, trigger, summary=plain(text), kept=())
+            yield self._told_of(session, name, change, *facts)
+        else:
+            yield self._told_of(session, name, AgentMessage(ended / 1000, plain(text)), *facts)
+
+    @staticmethod
+    def _told_of(session: str, name: str, what: SessionEvent, folder: Any, version: Any, created: Any) -> ToldEvent:
+        client = " ".join(filter(None, (HARNESS.name, text_of(version))))
+        of = CallSession(HARNESS.name, session, client, text_of(folder), number(created) / 1000 or what.time)
+        return ToldEvent(of, what._replace(id=name, told=TRANSCRIPT))
+
+    def _went(self, name: str, session: str, part: dict[str, Any], *facts: Any) -> Iterator[ToldEvent]:
+        """The result of a part that went from the context."""
+        state = dict_of(part.get("state"))
+        pruned = number(dict_of(state.get("time")).get("compacted"))
+        if pruned and name not in self._pruned:
+            self._pruned.add(name)
+            change = ContextChange(pruned / 1000, PRUNED, lost=(text_of(part.get("callID")),))
+            yield self._told_of(session, f"{name} pruned", change, *facts)
 
     def _part(self, name: Any, session: Any, updated: Any, data: Any, *rest: Any) -> Iterator[TranscriptItem]:
         *facts, size = rest
         self.position += int(number(size))
         self._updated = max(self._updated, int(number(updated)))
         name = text_of(name)
-        if name in self._given or name in self._told:
+        if name in self._told or name in self._pruned:
             return
         try:
             part = None if data is None else json.loads(data)
+            if name in self._given:
+                yield from self._went(name, text_of(session), dict_of(part), *facts)
+                return
             call = self._call(name, text_of(session), dict_of(part), *facts) if part is not None else None
         except RecursionError:
             self._told.add(name)
@@ -124,6 +201,7 @@ class DatabaseReading:
             elif call is not None:
                 self._given.add(name)
                 yield call
+                yield from self._went(name, text_of(session), dict_of(part), *facts)
 
     def _call(
         self, name: str, session: str, part: dict[str, Any], folder: Any, version: Any, created: Any

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from sightline.errors import SightlineError
 from sightline.harnesses.tool_call import CallSession, ToolCall, plain
+from sightline.log.session_events import SessionEvent
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 from sightline.sha256 import sha256_hex
@@ -41,7 +42,14 @@ class BadRecord(NamedTuple):
     unknown: bool = False
 
 
-TranscriptItem = ToolCall | BadRecord
+class ToldEvent(NamedTuple):
+    """What happened to the context of a session, or what its agent said."""
+
+    session: CallSession
+    what: SessionEvent
+
+
+TranscriptItem = ToolCall | BadRecord | ToldEvent
 
 
 class NotReadable(SightlineError):
@@ -408,6 +416,11 @@ def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
         inner=tuple(bounded_call(one, otherwise) for one in call.inner),
         exit_code=code if isinstance(code, int) and not isinstance(code, bool) and abs(code) <= _LARGEST_CODE else None,
     )
+
+
+def bounded_event(event: ToldEvent, otherwise: float) -> SessionEvent:
+    """What is told of a session likewise."""
+    return event.what._replace(time=_time(event.what.time, otherwise), id=_id(event.what.id))
 
 
 def _id(text: str) -> str:

@@ -15,11 +15,24 @@ from sightline.config import Settings
 from sightline.errors import StoreFailed, UnsafeStore
 from sightline.harnesses.formats import Source, open_reading
 from sightline.harnesses.tool_call import CallSession, ToolCall
-from sightline.harnesses.transcript import NotReadable, Reading, TranscriptItem, bounded_call, bounded_session
+from sightline.harnesses.transcript import (
+    NotReadable,
+    Reading,
+    ToldEvent,
+    TranscriptItem,
+    bounded_call,
+    bounded_event,
+    bounded_session,
+)
 from sightline.imports.batches import MOST_WRITING, Writings
 from sightline.imports.past_call import KeptCall
 from sightline.log.past_views import Known, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
+from sightline.log.session_events import (
+    AgentMessage,
+    SessionEvent,
+)
+from sightline.log.session_history import write_events
 from sightline.log.sessions import safe_name
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import read_file, remove_folder, write_atomically
@@ -163,6 +176,7 @@ class Importer:
         self._placed: dict[str, float] = {}
         self._logged: set[str] = set()  # buffers of the batch that is recorded, as soon as the log has them
         self._silent: set[str] = set()
+        self._told: dict[str, list[SessionEvent]] = {}  # by session; logged behind the views that they follow
 
     @property
     def limits(self) -> Settings:
@@ -262,6 +276,9 @@ class Importer:
         self._progress(size)
 
     def _take(self, source: Source, event: TranscriptItem) -> None:
+        if isinstance(event, ToldEvent):
+            self._take_event(source, event)
+            return
         if not isinstance(event, ToolCall):
             self._count(**{"unknown" if event.unknown else "damaged": 1})
             self._tell(source, event.line, event.text)
@@ -294,6 +311,19 @@ class Importer:
             self._batch.append((event._replace(inner=inner), session))
             if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
+
+    def _take_event(self, source: Source, event: ToldEvent) -> None:
+        if isinstance(event.what, AgentMessage) and not self.limits.evidence.messages:
+            return
+        if self._may_capture(event.session.cwd):
+            session = self._session(event.session, source.written)
+            self._told.setdefault(session.name, []).append(bounded_event(event, source.written))
+
+    def _log_events(self) -> None:
+        """Log what transcripts tell of sessions beside calls."""
+        told, self._told = self._told, {}
+        for name, events in told.items():
+            write_events(self._store, self._sessions[name], events)
 
     def _session(self, past: CallSession, written: float) -> Session:
         """The session's record; what its log knows is read when it is first met."""
@@ -350,6 +380,7 @@ class Importer:
         self._flush()
         while self._writings:
             self._record_first()
+        self._log_events()
         read, self._read_whole = self._read_whole, []
         for source, silent in read:
             self._ledger.put(source, silent)

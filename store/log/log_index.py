@@ -16,7 +16,8 @@ from sightline import disk
 from sightline.disk.errors import cause_of, is_busy
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
-from sightline.log.views import Other, header_of, indexed_view, session_from, traced_of, with_shown
+from sightline.log.sessions import header_of, session_from
+from sightline.log.views import Other, indexed_view, traced_of, with_shown
 from sightline.named_tuple import NamedTuple
 from sightline.records import IndexedView, Note, Session
 from sightline.refs import parse_ref

@@ -11,7 +11,8 @@ from sightline.disk.view_index import ViewRow as ViewRow
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
 from sightline.log.log import Encoded
-from sightline.log.views import Shows, header_of, indexed_view, logged_fields, session_from
+from sightline.log.sessions import header_of, session_from
+from sightline.log.views import Shows, indexed_view, logged_fields
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session
 from sightline.store import Store

@@ -170,11 +170,33 @@ def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
         take_back(store, note)
     for session in sessions | {note.session for note in notes}:
         path = store.layout.audit_file(session)
-        blanked[session] = log.blank(
-            path, lambda entry: bool(names & set(entry.get("refs", ()))), durable=store.settings.durable
-        )
+        blanked[session] = log.blank(path, _Telling(names).tells, durable=store.settings.durable)
     _take_in_blanked(store, [session for session, count in blanked.items() if count])
     return sum(blanked.values())
+
+
+_WORDS = ("message", "context")
+"""Entries with what an agent said, and with summaries of its context, which may quote what it was shown before."""
+
+
+def _has_words(entry: dict[str, Any]) -> bool:
+    return entry.get("kind") in ("view", *_WORDS)
+
+
+class _Telling:
+    """Finds the entries of a log that tell of some buffers, or that may: what was said after they were shown."""
+
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
+        self._shown = float("inf")
+
+    def tells(self, entry: dict[str, Any]) -> bool:
+        """Whether an entry does; those of one log are asked about in their order."""
+        when = float(entry.get("time", 0.0))
+        if self._names & set(entry.get("refs", ())):
+            self._shown = min(self._shown, when)
+            return True
+        return entry.get("kind") in _WORDS and when >= self._shown
 
 
 def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
@@ -215,7 +237,7 @@ def _limit_log(store: Store) -> int:
         if over <= 0:
             break
         session = os.path.basename(path).removesuffix(".jsonl")
-        blanked[session] = log.blank(path, lambda entry: entry.get("kind") == "view", durable=store.settings.durable)
+        blanked[session] = log.blank(path, _has_words, durable=store.settings.durable)
         over -= sizes[path].st_size - os.stat(path).st_size
     _take_in_blanked(store, [session for session, count in blanked.items() if count])
     return sum(blanked.values())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sightline.errors import SightlineError, UsageError
 from sightline.log.log_index import append_entry, fill_index
+from sightline.log.sessions import SHELL
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Session, SessionCounts
 from sightline.store import Reading, Store
@@ -61,7 +62,8 @@ def list_sessions(store: Reading) -> list[SessionFacts]:
             tuple(sorted((reader, count) for (reader, captor), count in readings.items() if captor == name)),
         )
         for name, session in known.items()
-    ]
+        if name in counts or session.harness in ("", SHELL) or session.title or session.removed
+    ]  # of others nothing is known but that they began
     return sorted(facts, key=lambda one: one.counts.last, reverse=True)
 
 

@@ -4,9 +4,10 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from sightline.config import working_directory
-from sightline.records import Session, storable
+from sightline.records import Session, known_fields, storable
 from sightline.sha256 import sha256_hex
 
 SHELL = "shell"
@@ -68,6 +69,16 @@ def safe_name(text: str) -> str:
     if safe == text and safe:
         return safe
     return f"{safe[: _NAME_LENGTH - 9] or 'session'}-{sha256_hex(text.encode(errors='surrogatepass'))[:8]}"
+
+
+def header_of(session: Session) -> dict[str, Any]:
+    """The first line of a session's log."""
+    return {"kind": "session", "session": session._asdict()}
+
+
+def session_from(header: dict[str, Any]) -> Session:
+    """The session that a log's first line tells of."""
+    return Session(**known_fields(Session, header["session"]))
 
 
 def _harness(environment: Mapping[str, str]) -> tuple[str, str]:

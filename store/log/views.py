@@ -7,6 +7,7 @@ from typing import Any
 
 from sightline.errors import StoreFailed
 from sightline.log import log
+from sightline.log.sessions import header_of
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
 from sightline.records import (
@@ -15,7 +16,6 @@ from sightline.records import (
     Session,
     Shown,
     View,
-    known_fields,
     line_part_from,
     shown_from,
     storable,
@@ -237,16 +237,6 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
     with store.index.hurried(), store.index.transaction():
         store.index.amend_view(with_shown(view, traced))
         store.index.advance(view.session, number, *where)
-
-
-def header_of(session: Session) -> dict[str, Any]:
-    """The first line of a session's log."""
-    return {"kind": "session", "session": session._asdict()}
-
-
-def session_from(header: dict[str, Any]) -> Session:
-    """The session that a log's first line tells of."""
-    return Session(**known_fields(Session, header["session"]))
 
 
 def traced_of(entry: dict[str, Any]) -> Traced:

@@ -5,6 +5,7 @@ from typing import Any
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
+from sightline.audit.held import HeldCoverage, held_of
 from sightline.audit.line_spans import Spans, size, written
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
@@ -26,9 +27,16 @@ def parser(name: str) -> ArgumentParser:
         "that does not show it, such as a count.",
         "sightline coverage @last",
         "sightline coverage @cmd_a1b2c3 --session claude-code-42",
+        "sightline coverage @cmd_a1b2c3 --held",
     )
     made.add_argument("ref", metavar="REF", help="the output")
     made.add_argument("--session", default="", metavar="SESSION", help="count only what this session was shown")
+    made.add_argument(
+        "--held",
+        action="store_true",
+        help="tell which lines are still in the context of whoever was shown them, as far as their harness tells of "
+        "compactions and the like, which were seen before, and which never",
+    )
     return made
 
 
@@ -42,10 +50,13 @@ def main(given: Namespace) -> int:
         coverage = coverage_of(door.store, buffer, session=session)
         failures = failures_if_quick(door.store, buffer)
         unjudged = unjudged_if_quick(door.store, buffer)
+        held = held_of(door.store, buffer, coverage) if given.held else None
         if given.json:
-            print_json(as_data(buffer, coverage, failures, unjudged))
+            print_json(as_data(buffer, coverage, failures, unjudged) | ({"held": held_data(held)} if held else {}))
         else:
             _tell(target, coverage, failures, unjudged)
+            if held:
+                _tell_held(held)
         return 0
     finally:
         door.close()
@@ -121,6 +132,36 @@ def _streams(coverage: Coverage) -> dict[str, Any]:
 
 def _grades(lines: Lines) -> dict[str, Any]:
     return {**{grade: written(spans) for grade, spans in lines.by_grade()}, "cut": cut_data(lines)}
+
+
+def held_data(held: HeldCoverage) -> dict[str, Any]:
+    """What contexts hold of a buffer, by stream; ranges are text such as ``"3-9"``."""
+    return {
+        name: {state: written(getattr(lines, state)) for state in HELD_STATES} for name, lines in held.streams.items()
+    }
+
+
+HELD_STATES = {"held": "held", "before": "seen before", "unknown": "not known", "never": "never seen"}
+"""The states of a line, and what they are called."""
+
+
+def _tell_held(held: HeldCoverage) -> None:
+    for stream, lines in held.streams.items():
+        write_out(f"{format_ref(held.buffer, stream)}  {held_words(held, stream)}\n")
+        for state, word in HELD_STATES.items():
+            if spans := getattr(lines, state):
+                write_out(f"  {word.ljust(11)} {listed(spans)}\n")
+    if held.count("unknown"):
+        write_out("of lines that are not known nobody tells whether their context still has them\n")
+
+
+def held_words(held: HeldCoverage, stream: str) -> str:
+    """``40 of 200 lines still held, 60 seen before, 100 never``."""
+    lines = held.streams[stream]
+    told = [f"{size(lines.held):,} of {lines.total:,} lines still held"]
+    told += [f"{size(lines.before):,} seen before"] if lines.before else []
+    told += [f"{size(lines.unknown):,} not known"] if lines.unknown else []
+    return ", ".join([*told, f"{size(lines.never):,} never seen"])
 
 
 def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None, unjudged: Unjudged | None) -> None:

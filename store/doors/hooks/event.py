@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sightline.harnesses import find
-from sightline.harnesses.base import BATCH, BEFORE, END, MODES, PROMPT, START, Harness
+from sightline.harnesses.base import BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, START, Harness
 
 Json = dict[str, Any]
 
@@ -62,7 +62,7 @@ def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) 
         from sightline.doors.hooks.before_tool import before_tool
 
         return before_tool(harness, event, mode, given, through)
-    if when in (START, PROMPT, END):
+    if when in (START, PROMPT, END, CONTEXT):
         from sightline.doors.hooks.turns import at_turn
 
         return at_turn(harness, event, mode, given)

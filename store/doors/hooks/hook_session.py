@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import time
+from typing import TYPE_CHECKING
 
 from sightline.config import HOOKS
 from sightline.doors.hooks import late
@@ -11,7 +12,9 @@ from sightline.harnesses.base import Harness, Json
 from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private
 from sightline.records import Session, storable
-from sightline.store import Store
+
+if TYPE_CHECKING:  # 20 ms, which a session's start and a turn's end do without
+    from sightline.store import Store
 
 PATIENCE_SECONDS = 3.0
 """How long hooks, and what they put into commands, wait for another process that changes the index: an agent waits."""
@@ -20,12 +23,14 @@ _TAIL_BYTES = 1 << 14
 """How far back is looked: hooks at one event run beside each other, or one after the other."""
 
 
-def open_store(*, insist: bool = True) -> Store:
+def open_store(*, insist: bool = True) -> "Store":
     """The store of hooks.
 
     Who records an event leaves it open: the process ends with that, and closing takes 15 ms where nobody else has it
     open.
     """
+    from sightline.store import Store  # see above
+
     return Store(insist=insist, patience=PATIENCE_SECONDS)
 
 
@@ -47,7 +52,7 @@ def session_of(harness: str, harness_session: str, cwd: str) -> Session:
     )
 
 
-def notes_answer(store: Store, session: Session, harness: Harness, event: str) -> Json | None:
+def notes_answer(store: "Store", session: Session, harness: Harness, event: str) -> Json | None:
     """The answer that hands over the notes that wait for a session; None where none do."""
     if not harness.tells or not os.path.exists(store.layout.outbox):
         return None
@@ -55,7 +60,7 @@ def notes_answer(store: Store, session: Session, harness: Harness, event: str) -
     return harness.addition(event, "\n\n".join(said)) if said else None
 
 
-def waiting_notes(store: Store, session: Session) -> list[str]:
+def waiting_notes(store: "Store", session: Session) -> list[str]:
     """The notes that wait, which with this are sent."""
     held = late.hold_waiting(store, session.name, anyone=True)
     if not held:

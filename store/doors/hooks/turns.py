@@ -1,4 +1,4 @@
-"""A session's start, a prompt, and a turn's end: a model is told how refs are used, and what waited is taken in.
+"""A session's start, a prompt, a turn's end, a compaction: a model is told how refs are used, what waited is taken in.
 
 Apart from `event`, since no event of a tool needs what this loads.
 """
@@ -8,7 +8,7 @@ import os
 from sightline.config import default_root
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.pending_commands import forget_old
-from sightline.harnesses.base import END, KEEP, SHAPE, START, Harness, Json
+from sightline.harnesses.base import CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 
 USE_OF_REFS = (
     "Sightline keeps the whole output of your commands and tools, under refs such as @cmd_a1b2c3. "
@@ -27,6 +27,12 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         from sightline.doors.hooks.background_commands import take_in  # few prompts tell of an end
 
         take_in(harness, given)
+    if when != PROMPT:
+        from sightline.doors.hooks.session_record import record_event  # a prompt tells nothing of a context
+
+        record_event(harness, event, given)
+    if when == CONTEXT:
+        return None
     if harness.transcribes:
         from sightline.doors.hooks.live_calls import at_end, at_prompt, at_start  # 30 ms, of two harnesses only
 

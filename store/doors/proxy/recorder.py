@@ -14,7 +14,8 @@ from sightline.doors.mcp.service import Service
 from sightline.doors.proxy.calls import Ledger, ToolCall, dumped
 from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
 from sightline.log.log import LogWriter
-from sightline.log.views import Appended, Shows, append_view, header_of, index_view
+from sightline.log.sessions import header_of
+from sightline.log.views import Appended, Shows, append_view, index_view
 from sightline.records import TOOL_FAILED, Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment

@@ -1,0 +1,260 @@
+"""What a session's context still holds of what it was shown, by what is known of its compactions and the like.
+
+A view is *held* while nothing is known to have taken it out of the context, and all that happens to that is told. It
+*went* with a compaction, a ``/clear``, a rewind or a pruning. Where nobody tells what happened to a context, as in what
+older versions recorded, it is *unknown*.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from sightline.audit.coverage import Contribution, Coverage, joined, within
+from sightline.audit.line_spans import NONE, Spans, minus, size, union
+from sightline.audit.recognition import How, match_lines
+from sightline.errors import SightlineError
+from sightline.log.session_events import (
+    CLEARED,
+    COMPACTED,
+    COMPACTING,
+    PRUNED,
+    REWOUND,
+    ContextChange,
+)
+from sightline.log.session_history import SessionEvents, events_of
+from sightline.named_tuple import NamedTuple
+from sightline.records import Buffer, View
+from sightline.store import Reading, Target
+
+HELD, WENT, UNKNOWN = "held", "went", "unknown"
+
+_MATCHED_BYTES = 16 << 20  # of a larger stream nobody waits for what a summary quotes of it
+
+
+class Fate(NamedTuple):
+    """What became of a view.
+
+    Attributes:
+        state: HELD, WENT or UNKNOWN.
+        change: with what it went; None where it has not, or that is not known.
+    """
+
+    state: str
+    change: ContextChange | None = None
+
+
+_HELD, _UNKNOWN = Fate(HELD), Fate(UNKNOWN)
+
+
+class Holding:
+    """What became of the views of one session.
+
+    Attributes:
+        events: what is known of its context.
+    """
+
+    def __init__(self, events: SessionEvents) -> None:
+        self.events = events
+
+    def fate(self, view: View, *, until: float | None = None) -> Fate:
+        """What became of a view; up to a time, seconds since the epoch, where one is given."""
+        use, is_unknown = _use_of(view.request), False
+        for change in self.events.changes:
+            if change.time < view.time or (until is not None and change.time > until):
+                continue
+            took = _takes(change, use)
+            if took == WENT:
+                return Fate(WENT, change)
+            is_unknown |= took == UNKNOWN
+        told_from = self.events.told_from
+        return _UNKNOWN if is_unknown or told_from is None or view.time < told_from else _HELD
+
+    def held_summary(self, when: float | None = None) -> str:
+        """The summary that the context has by a time, or by now; empty for none."""
+        for change in reversed(self.events.changes):
+            if when is not None and change.time > when:
+                continue
+            if change.event == COMPACTED:
+                return change.summary or ""
+            if change.event == CLEARED:
+                return ""
+        return ""
+
+
+def _takes(change: ContextChange, use: str) -> str:
+    """What a change did to a view of before it, which answered the use of a tool."""
+    if change.event == CLEARED:
+        return WENT
+    if change.event == COMPACTED:
+        return HELD if use and change.kept and use in change.kept else WENT
+    if change.event in (REWOUND, PRUNED):
+        if change.lost is None or not use:
+            return UNKNOWN
+        return WENT if use in change.lost else HELD
+    return UNKNOWN if change.event == COMPACTING else HELD
+
+
+@lru_cache(maxsize=4096)
+def _use_of(request: str) -> str:
+    """The id of the tool's use that a view answered, as the harness has it; empty where that is not told."""
+    caller = json.loads(request).get("caller") if '"tool_use"' in request else None
+    use = caller.get("tool_use") if isinstance(caller, dict) else ""
+    return use if isinstance(use, str) else ""
+
+
+class Holdings:
+    """The holdings of all sessions, each read when it is first asked for; made anew for each question."""
+
+    def __init__(self, store: Reading) -> None:
+        self._store = store
+        self._known: dict[str, Holding] = {}
+
+    def of(self, session: str) -> Holding:
+        """That of one session."""
+        if session not in self._known:
+            self._known[session] = Holding(events_of(self._store, session))
+        return self._known[session]
+
+
+class HeldLines(NamedTuple):
+    """The lines of a stream by what the contexts hold of them.
+
+    Attributes:
+        held: lines that stand in a view that a context still has, or in a summary word for word.
+        before: lines that stood in a view, none of which any context still has.
+        unknown: lines that stood in a view of which nobody can tell.
+        never: lines that stood in none, or only in part.
+        total: lines that the stream has.
+    """
+
+    held: Spans
+    before: Spans
+    unknown: Spans
+    never: Spans
+    total: int
+
+
+class HeldCoverage(NamedTuple):
+    """A buffer's lines by what contexts hold of them, by stream."""
+
+    buffer: str
+    streams: Mapping[str, HeldLines]
+
+    def count(self, state: str) -> int:
+        """How many lines are in a state: ``held``, ``before``, ``unknown`` or ``never``."""
+        return sum(size(getattr(lines, state)) for lines in self.streams.values())
+
+
+def held_of(
+    store: Reading,
+    buffer: Buffer,
+    coverage: Coverage,
+    *,
+    until: float | None = None,
+    holdings: Holdings | None = None,
+) -> HeldCoverage:
+    """What contexts hold of a buffer.
+
+    Args:
+        store: the store.
+        buffer: its record.
+        coverage: what was shown of it, and to whom it is asked.
+        until: as of a time, seconds since the epoch; None for now.
+        holdings: those that are known.
+    """
+    holdings = holdings or Holdings(store)
+    fates = [(one, holdings.of(one.view.session).fate(one.view, until=until)) for one in coverage.contributions]
+    by_state = {
+        state: [one for one, fate in fates if state_of(buffer, fate) == state] for state in (HELD, WENT, UNKNOWN)
+    }
+    summaries = [text for session in coverage.sessions if (text := holdings.of(session).held_summary(until))]
+    return HeldCoverage(
+        buffer.name,
+        {
+            name: _parted(store, buffer, name, stream.total, by_state, summaries)
+            for name, stream in coverage.streams.items()
+        },
+    )
+
+
+def state_of(buffer: Buffer, fate: Fate) -> str:
+    """The state of a view of a buffer: HELD, WENT or UNKNOWN.
+
+    After a compaction a harness may read files again itself, as Claude Code does, which its transcript alone tells.
+    """
+    change = fate.change
+    is_open = change is not None and change.event == COMPACTED and not change.id
+    return UNKNOWN if fate.state == WENT and buffer.kind == "file" and is_open else fate.state
+
+
+def _parted(
+    store: Reading,
+    buffer: Buffer,
+    name: str,
+    total: int,
+    by_state: Mapping[str, Sequence[Contribution]],
+    summaries: Sequence[str],
+) -> HeldLines:
+    seen = {
+        state: within(joined(one.streams[name] for one in made if name in one.streams), total).seen
+        for state, made in by_state.items()
+    }
+    held = seen[HELD]
+    gone = minus(union(seen[WENT], seen[UNKNOWN]), held)
+    if gone and summaries:
+        held = union(held, _quoted(store, buffer, name, gone, summaries))
+    unknown = minus(seen[UNKNOWN], held)
+    before = minus(minus(seen[WENT], held), unknown)
+    every: Spans = ((1, total),) if total else NONE
+    return HeldLines(held, before, unknown, minus(every, union(held, before, unknown)), total)
+
+
+def _quoted(store: Reading, buffer: Buffer, stream: str, among: Spans, summaries: Iterable[str]) -> Spans:
+    """Those of some lines that stand word for word in a summary."""
+    if buffer.stream(stream).bytes > _MATCHED_BYTES or buffer.state == "evicted":
+        return NONE
+    found: list[Spans] = []
+    try:
+        with store.open_text(Target(buffer, stream)) as source:
+            found = [match_lines(text.split("\n"), source, among, How()) for text in summaries]
+    except SightlineError:
+        return NONE  # its bytes are gone
+    return union(*found)
+
+
+class HeldOutput(NamedTuple):
+    """What a context holds of one output: name of the buffer, tokens of the views that it still has."""
+
+    buffer: str
+    tokens: int
+
+
+class HeldTokens(NamedTuple):
+    """What a session's context holds, about so many tokens each.
+
+    Attributes:
+        held: of views that it still has.
+        went: of views that it no longer has.
+        unknown: of views of which nobody can tell.
+        outputs: of the first, by output, the most first; those of none stand under an empty name.
+    """
+
+    held: int
+    went: int
+    unknown: int
+    outputs: tuple[HeldOutput, ...]
+
+
+def held_tokens(holding: Holding, views: Iterable[View], bytes_a_token: int) -> HeldTokens:
+    """What the views of a session come to in its context now."""
+    sums = dict.fromkeys((HELD, WENT, UNKNOWN), 0)
+    outputs: dict[str, int] = {}
+    for view in views:
+        tokens = -(-view.bytes_shown // bytes_a_token)
+        state = holding.fate(view).state
+        sums[state] += tokens
+        if state == HELD:
+            name = view.refs[0] if view.refs else ""
+            outputs[name] = outputs.get(name, 0) + tokens
+    ordered = sorted(outputs.items(), key=lambda one: -one[1])
+    return HeldTokens(sums[HELD], sums[WENT], sums[UNKNOWN], tuple(HeldOutput(*one) for one in ordered))

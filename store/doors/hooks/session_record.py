@@ -1,0 +1,47 @@
+"""Logs what an event tells of a session beside its tools: what happened to its context, and what its agent said.
+
+It is written into the session's log and nowhere else: what it means is asked later.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from sightline.config import default_root, load_settings
+from sightline.doors.hooks.hook_session import is_first, session_of
+from sightline.harnesses.base import START, Harness
+from sightline.harnesses.context_events import told_by
+from sightline.log.session_events import AgentMessage, append_events
+
+Json = dict[str, Any]
+
+
+def record_event(harness: Harness, event: str, given: Json) -> None:
+    """Log what an event tells, where it tells anything and a person lets that be kept.
+
+    Raises:
+        OSError, UnsafeStore: it could not be logged.
+    """
+    told = told_by(harness, event, given)
+    if told is None:
+        return
+    root = default_root()
+    if not os.path.isdir(root) and harness.when(event) != START:
+        return  # nothing was kept of the session: nobody asks what became of it
+    settings = load_settings(os.path.join(root, "config.toml"))
+    cwd = str(given.get("cwd") or "")
+    if not settings.captures(cwd or os.getcwd()):
+        return
+    if isinstance(told, AgentMessage) and not settings.evidence.messages:
+        return
+    session = session_of(harness.name, str(given.get("session_id") or given.get("conversation_id") or ""), cwd)
+    prompt = given.get("prompt_id")
+    if isinstance(prompt, str) and not is_first(root, session.name, event, prompt):
+        return
+    hide: Callable[[str], str] = str
+    if settings.redacts:
+        from sightline.redact.hiding import Redaction  # few hide anything
+        from sightline.redact.rules import load_rules
+
+        hide = Redaction(load_rules(settings.redact_known, settings.redact_patterns)).text
+    append_events(root, session, [told], hide=hide, durable=settings.durable)

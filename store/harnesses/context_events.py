@@ -1,0 +1,51 @@
+"""What hooks tell of a session's context, and of what its agent said, in the form that Claude Code gave them first.
+
+Codex and Gemini CLI have taken it over, as far as they tell it. ``SessionStart`` has ``source``; ``PreCompact`` and
+``PreCompress`` have ``trigger``, ``PostCompact`` that and ``compact_summary``; ``Stop`` has ``last_assistant_message``,
+``AfterAgent`` ``prompt_response``.
+"""
+
+import time
+from typing import Any
+
+from sightline.harnesses.base import CONTEXT, END, START, Harness
+from sightline.harnesses.tool_call import plain, text_of
+from sightline.log.session_events import (
+    CLEARED,
+    COMPACTED,
+    COMPACTING,
+    FORKED,
+    RESUMED,
+    STARTED,
+    AgentMessage,
+    ContextChange,
+    SessionEvent,
+)
+
+_SOURCES = {"startup": STARTED, "resume": RESUMED, "clear": CLEARED, "compact": COMPACTED, "fork": FORKED}
+_TRIGGERS = {"manual": "manual", "auto": "automatic"}
+_ENDED = ("PostCompact",)
+_WORDS = ("last_assistant_message", "prompt_response")
+
+
+def told_by(harness: Harness, event: str, given: dict[str, Any]) -> SessionEvent | None:
+    """What an event tells; None where that is nothing.
+
+    Args:
+        harness: whose event it is.
+        event: the harness' own name of it.
+        given: what it says.
+    """
+    when, now = harness.when(event), time.time()
+    trigger = _TRIGGERS.get(text_of(given.get("trigger")), "")
+    if when == START:
+        source = _SOURCES.get(text_of(given.get("source")), STARTED)
+        return ContextChange(now, source, whole=harness.tells_context)
+    if when == CONTEXT and event in _ENDED:
+        return ContextChange(now, COMPACTED, trigger, summary=plain(text_of(given.get("compact_summary"))))
+    if when == CONTEXT:
+        return ContextChange(now, COMPACTING, trigger)
+    if when == END:
+        text = next((text for name in _WORDS if (text := text_of(given.get(name)).strip())), "")
+        return AgentMessage(now, plain(text)) if text else None
+    return None

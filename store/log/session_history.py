@@ -1,0 +1,219 @@
+"""Reads what logs have beside views: what happened to each session's context, and what its agent said.
+
+Nothing of it is in the index: whoever asks has the log read, only what came since it was last read.
+"""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from weakref import WeakKeyDictionary
+
+from sightline.errors import StoreFailed
+from sightline.log.session_events import (
+    COMPACTED,
+    COMPACTING,
+    EVENTS,
+    HOOK,
+    MESSAGE_CHARACTERS,
+    TRANSCRIPT,
+    AgentMessage,
+    ContextChange,
+    SessionEvent,
+    append_events,
+)
+from sightline.named_tuple import NamedTuple
+from sightline.records import Session, known_fields
+from sightline.sha256 import sha256_hex
+from sightline.store import Reading, Store
+
+_ONE_COMPACTION_SECONDS = 300.0
+"""What hooks and a transcript tell of one compaction is at most so far apart: writing the summary takes minutes."""
+
+_MARKS = (b'"kind":"context"', b'"kind":"message"')
+
+
+class SessionEvents(NamedTuple):
+    """All that a log has of them.
+
+    Attributes:
+        changes: in order; what several tell of one compaction is one.
+        messages: in order, each once.
+        told_from: from when on all that happened to the context is told; None where it is not.
+    """
+
+    changes: tuple[ContextChange, ...] = ()
+    messages: tuple[AgentMessage, ...] = ()
+    told_from: float | None = None
+
+
+def write_events(store: Store, session: Session, events: Sequence[SessionEvent]) -> None:
+    """Log those of some events of a transcript that a session's log does not have yet.
+
+    Raises:
+        StoreFailed: they could not be logged.
+    """
+    redaction = store.redaction()
+    try:
+        append_events(
+            store.root,
+            session,
+            unknown_events(store, session.name, events),
+            hide=redaction.text if redaction else str,
+            durable=store.settings.durable,
+        )
+    except OSError as error:
+        from sightline.disk.errors import cause_of  # for a store that is in trouble
+
+        what, hint = cause_of(error, store.root)
+        raise StoreFailed(f"what was told of a session could not be logged: {what}", hint) from error
+
+
+def unknown_events(store: Reading, session: str, events: Sequence[SessionEvent]) -> list[SessionEvent]:
+    """Those of some events of a transcript that a session's log does not have yet."""
+    known = _read(store, session)
+    ids = {one.id for one in known.changes} | {one.id for one in known.messages}
+    said = {_key(one) for one in known.messages}
+    found: list[SessionEvent] = []
+    for event in events:
+        if event.id and event.id in ids:
+            continue
+        if isinstance(event, AgentMessage):
+            if _key(event) in said:
+                continue
+            said.add(_key(event))
+        elif event.whole and any(one.whole and one.time <= event.time for one in known.changes):
+            continue
+        ids.add(event.id)
+        found.append(event)
+    return found
+
+
+_SAME_SECONDS = 60
+_SAME_HOOK_SECONDS = 2  # of two hooks at one event, a person's and a project's
+
+
+def _key(message: AgentMessage) -> tuple[str, int]:
+    """What a message is known again by: its words; the same ones said later are another one."""
+    text = (message.text or "").strip()[:MESSAGE_CHARACTERS]
+    return sha256_hex(text.encode(errors="surrogatepass"))[:16], int(message.time // _SAME_SECONDS)
+
+
+def events_of(store: Reading, session: str) -> SessionEvents:
+    """What a session's log has of them; nothing where it has no log, or one that cannot be read."""
+    found = _read(store, session)
+    changes = tuple(_merged(sorted(found.changes, key=lambda one: one.time)))
+    return SessionEvents(
+        changes,
+        tuple(_once(sorted(found.messages, key=lambda one: one.time))),
+        min((one.time for one in changes if one.whole), default=None),
+    )
+
+
+def _once(messages: Iterable[AgentMessage]) -> Iterator[AgentMessage]:
+    """Messages, what both a hook and a transcript tell once."""
+    last: dict[str | None, AgentMessage] = {}
+    for one in messages:
+        before = last.get(one.text)
+        apart = _SAME_SECONDS if before and before.told != one.told else _SAME_HOOK_SECONDS
+        if before and one.text and one.time - before.time <= apart:
+            continue
+        last[one.text] = one
+        yield one
+
+
+def _merged(changes: Iterable[ContextChange]) -> list[ContextChange]:
+    """Changes, with what several entries tell of one compaction as one; one that only began stays as it is."""
+    made: list[ContextChange] = []
+    for one in changes:
+        before = made[-1] if made else None
+        if before and one.event in (COMPACTING, COMPACTED) and _is_same_compaction(before, one):
+            made[-1] = _joined(before, one)
+        else:
+            made.append(one)
+    return made
+
+
+def _is_same_compaction(before: ContextChange, one: ContextChange) -> bool:
+    if before.event not in (COMPACTING, COMPACTED) or one.time - before.time > _ONE_COMPACTION_SECONDS:
+        return False
+    if one.event == COMPACTING:  # a hook tells of each before it happens
+        return before.event == COMPACTED and before.told == TRANSCRIPT and one.told == HOOK
+    return not (before.id and one.id)
+
+
+def _joined(before: ContextChange, one: ContextChange) -> ContextChange:
+    told = {
+        name: getattr(before, name) if getattr(before, name) not in (None, "") else getattr(one, name)
+        for name in ("trigger", "before", "after", "summary", "kept", "lost", "id")
+    }
+    return before._replace(
+        event=COMPACTED,
+        time=one.time if before.event == COMPACTING else before.time,
+        told=HOOK if HOOK in (before.told, one.told) else TRANSCRIPT,
+        whole=before.whole or one.whole,
+        **told,
+    )
+
+
+# reading
+
+
+class _Found:
+    """What was read of one log, up to a byte of it."""
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.last = b""
+        self.changes: list[ContextChange] = []
+        self.messages: list[AgentMessage] = []
+
+
+_FOUND: "WeakKeyDictionary[Reading, dict[str, _Found]]" = WeakKeyDictionary()
+_LOCK = threading.Lock()
+
+
+def _read(store: Reading, session: str) -> _Found:
+    with _LOCK:
+        known = _FOUND.setdefault(store, {})
+        found = known.setdefault(session, _Found())
+        try:
+            with store.open_log(session) as file:
+                if found.end:  # a log that was blanked is another file
+                    file.seek(max(0, found.end - len(found.last)))
+                    if file.read(len(found.last)) != found.last:
+                        found = known[session] = _Found()
+                        file.seek(0)
+                for line in file:
+                    if not line.endswith(b"\n"):
+                        break
+                    found.end += len(line)
+                    found.last = line[-_TAIL_BYTES:]
+                    if any(mark in line for mark in _MARKS):
+                        _take(found, line)
+        except FileNotFoundError:
+            known[session] = _Found()
+        return found
+
+
+_TAIL_BYTES = 120  # of a line: they hold its hash
+
+
+def _take(found: _Found, line: bytes) -> None:
+    try:
+        entry = json.loads(line)
+        number = int(entry["n"])
+        match entry.get("kind"):
+            case "context":
+                summary = entry.get("text", "") if "text" in entry else ""
+                fields = known_fields(ContextChange, entry)
+                uses = {
+                    name: tuple(map(str, fields[name])) for name in ("kept", "lost") if fields.get(name) is not None
+                }
+                change = ContextChange(**{**fields, **uses, "summary": summary, "number": number})
+                if change.event in EVENTS:
+                    found.changes.append(change)
+            case "message":
+                fields = known_fields(AgentMessage, entry)
+                found.messages.append(AgentMessage(**{**fields, "text": entry.get("text"), "number": number}))
+    except (ValueError, TypeError, KeyError):
+        return  # changed from outside: the doctor says so

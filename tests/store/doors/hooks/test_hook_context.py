@@ -1,0 +1,72 @@
+"""What hooks tell of a session's context, and of what its agent said; payloads as Claude Code 2.1.329 sends them."""
+
+from pathlib import Path
+
+from sightline.log.session_events import (
+    COMPACTED,
+    RESUMED,
+    STARTED,
+)
+from sightline.log.session_history import SessionEvents, events_of
+from sightline.store import Store
+from tests.store.doors.hooks.hook_kit import Harness
+
+
+def told(root: Path) -> SessionEvents:
+    with Store(str(root)) as store:
+        return events_of(store, "claude-code-s1")
+
+
+def compact(claude: Harness) -> None:
+    claude.tell("PreCompact", trigger="manual", custom_instructions=None, prompt_id="p1")
+    claude.tell("SessionStart", source="compact", model="m", prompt_id="p1")
+    claude.tell("PostCompact", trigger="manual", compact_summary="what was done", prompt_id="p1")
+
+
+def test_a_compaction_is_told_by_three_events(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    compact(claude)
+    found = told(root)
+    assert [one.event for one in found.changes] == [STARTED, COMPACTED]
+    assert (found.changes[1].trigger, found.changes[1].summary) == ("manual", "what was done")
+    assert found.told_from == found.changes[0].time
+
+
+def test_two_hooks_of_ours_at_one_event_tell_it_once(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="resume")
+    compact(claude)
+    for _ in range(2):
+        claude.tell("Stop", last_assistant_message="All done.", stop_hook_active=False, prompt_id="p2")
+    assert [one.event for one in told(root).changes] == [RESUMED, COMPACTED]
+    assert [one.text for one in told(root).messages] == ["All done."]
+
+
+def test_no_message_is_kept_where_a_person_wants_none(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    (root / "config.toml").write_text("[evidence]\nmessages = false\n")
+    claude.tell("Stop", last_assistant_message="private", stop_hook_active=False)
+    assert told(root).messages == ()
+
+
+def test_nothing_is_kept_in_a_folder_that_is_not_captured(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    (root / "config.toml").write_text(f'[directories."{claude.cwd}"]\ncapture = "off"\n')
+    claude.tell("Stop", last_assistant_message="private")
+    compact(claude)
+    assert (told(root).messages, [one.event for one in told(root).changes]) == ((), [STARTED])
+
+
+def test_secrets_are_hidden_in_what_is_kept(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    (root / "config.toml").write_text('[redact]\npatterns = ["hush-[0-9]+"]\n')
+    claude.tell("Stop", last_assistant_message="the word is hush-12345")
+    assert "hush" not in str(told(root).messages)
+
+
+def test_a_gemini_compression_is_told_only_before_it_happens(root: Path, tmp_path: Path) -> None:
+    gemini = Harness("gemini", root, tmp_path)
+    gemini.tell("SessionStart", source="startup")
+    gemini.tell("PreCompress", trigger="auto")
+    with Store(str(root)) as store:
+        changes = events_of(store, "gemini-s1").changes
+    assert [(one.event, one.trigger) for one in changes] == [("started", ""), ("compacting", "automatic")]
