@@ -280,8 +280,9 @@ class Reading(Protocol):
     def pretty_facts(self, target: Target) -> "Facts | None":
         """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
 
-    def local_copy(self, target: Target) -> str:
-        """A file on this machine with the lines of `open_text`, for programs that read files. Raises as `open`."""
+    def local_copy(self, target: Target, *, raw: bool = False) -> str:
+        """A file on this machine with the lines of `open_text`, or the raw bytes of `open`, for programs that read
+        files. Raises as `open`."""
 
     def open_log(self, session: str) -> BinaryIO:
         """The log of a session, lines of JSON, to be read from any byte on. Raises FileNotFoundError."""
@@ -582,9 +583,9 @@ class Store:
             return self.open(target)
         return disk.open_pretty(self.layout, target.buffer, target.stream, facts)
 
-    def local_copy(self, target: Target) -> str:
-        """A file with these lines, for programs that read lines. Raises as `open`."""
-        facts = self.pretty_facts(target)
+    def local_copy(self, target: Target, *, raw: bool = False) -> str:
+        """A file with these lines, or with the raw bytes, for programs that read files. Raises as `open`."""
+        facts = None if raw else self.pretty_facts(target)
         if facts is None:
             return self.path(target)
         return disk.pretty_path(self.layout, target.buffer, target.stream, facts)

@@ -10,7 +10,7 @@ from textual.timer import Timer
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.store_read import StoreRead
 
 if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
@@ -82,7 +82,7 @@ class Misses:
     """
 
     def __init__(
-        self, screen: Screen[None], store: Store, project: Project | None, tell: Callable[["Verdict"], None]
+        self, screen: Screen[None], store: Reading, project: Project | None, tell: Callable[["Verdict"], None]
     ) -> None:
         """Prepare; ``tell`` is called in the UI's thread with what is known, as often as there is more."""
         self._screen = screen

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from sightline.audit.project_scope import KnownProject, projects_of
 from sightline.audit.verdict import Verdict, VerdictReader
 from sightline.project import project_of
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.buffers.matcher import terms_of
 from sightline.tui.common.choice import Choice, ChoiceRows
 from sightline.tui.common.phrases import counted
@@ -48,7 +48,7 @@ class ProjectChoice(Choice[KnownProject | None, str]):
 
     TITLE_TEXT, HINT = "Project", "which project"
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Reading) -> None:
         self._found = ProjectRows()
         super().__init__(self._found)
         self._store = store

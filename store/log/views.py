@@ -23,7 +23,7 @@ from sightline.records import (
 from sightline.refs import format_ref, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import Segment, uncut_ranges
-from sightline.store import Store
+from sightline.store import Reading, Store
 
 LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text, a longer one as a range of its stream: it can be rendered again."""
@@ -93,21 +93,23 @@ def record_view(
     cleaning: str = DEFAULT.cleaning.views,
     *,
     uses: Sequence[str] = (),
+    of: Reading | None = None,
 ) -> View:
     """Log a reply before it is sent.
 
     Args:
-        store: the store.
+        store: the store of this machine, which has the log.
         session: who asks.
         shows: what the reply is about.
         text: the exact text, in pieces; those that are plain runs of a sealed buffer's lines may be logged as ranges.
         cleaning: the rule by which these were made text.
         uses: names of the buffers that it is a use of: they become the most recently used, in this order.
+        of: what was read, where that is not this store.
 
     Raises:
         StoreFailed: it could not be logged.
     """
-    return index_view(store, append_view(store, session, shows, text, cleaning), uses)
+    return index_view(store, append_view(store, session, shows, text, cleaning, of=of), uses)
 
 
 class Appended(NamedTuple):
@@ -126,11 +128,13 @@ def append_view(
     cleaning: str = DEFAULT.cleaning.views,
     *,
     file: log.LogWriter | None = None,
+    of: Reading | None = None,
 ) -> Appended:
     """The first half of `record_view`, all that must happen before a reply is sent. Raises as that.
 
     Args:
         file: the session's audit file, where the caller keeps it open for more than one.
+        of: as of `record_view`.
     """
     joined = "".join([segment.text for segment in text])
     if not joined.isascii():
@@ -139,7 +143,7 @@ def append_view(
     durable = store.settings.durable
     try:
         pieces = list(_pieces(store, text, cleaning))
-        entry = {"kind": "view", **fields, "sealed": _hashes(store, shows.refs), "text": pieces}
+        entry = {"kind": "view", **fields, "sealed": _hashes(of or store, shows.refs), "text": pieces}
         if file:
             place = file.append(entry, durable=durable)
         else:
@@ -251,7 +255,7 @@ def with_shown(view: View, traced: Traced) -> View:
     return view._replace(shown=traced.shown, asked=traced.asked, lines_shown=lines, parts=parts)
 
 
-def _hashes(store: Store, refs: Iterable[str]) -> dict[str, dict[str, str]]:
+def _hashes(store: Reading, refs: Iterable[str]) -> dict[str, dict[str, str]]:
     """What the streams of those buffers that are sealed hash to: so a view tells which bytes it was made of."""
     found = {}
     for name in dict.fromkeys(refs):

@@ -112,12 +112,12 @@ _MOST_MATCHES = 10_000  # of which the first that is new is picked
 
 def _seen(asking: Asker, target: Target) -> int:
     """The last line that the session has been shown; of both streams, how many lines from the first on."""
-    store, session = asking.store, asking.session
+    log, session = asking.local, asking.session
     if target.stream != "all":
-        return seen_lines(store, session, target)
+        return seen_lines(log, session, target)
     seen = {Target(target.buffer, name).ref: Target(target.buffer, name) for name in ("out", "err")}
-    last = {ref: seen_lines(store, session, stream) for ref, stream in seen.items()}
-    with open_lines(store, target) as lines:
+    last = {ref: seen_lines(log, session, stream) for ref, stream in seen.items()}
+    with open_lines(asking.store, target) as lines:
         before = 0
         for ref, line in lines.numbered(1, sum(last.values())):
             if line.number > last[ref]:

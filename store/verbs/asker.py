@@ -10,7 +10,7 @@ from sightline.profile import DEFAULT, Profile
 from sightline.records import Session
 from sightline.refs import parse_ref
 from sightline.shape.budgets import ROOMY, Room
-from sightline.store import Store, Target
+from sightline.store import Reading, Store, Target
 from sightline.verbs import late
 
 if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
@@ -27,20 +27,27 @@ class Asker(NamedTuple):
     """One caller of verbs.
 
     Attributes:
-        store: the store.
+        local: this machine's store: what is captured goes there, and each reply is logged there.
         session: who asks.
         calls: how a next call is written.
         profile: what goes inline.
         cancel: ends a query, a search or a wait from another thread; None where the caller stays for the answer.
         room: how large a reply may be.
+        shared: what is read instead of this machine's store; None where it is that.
     """
 
-    store: Store
+    local: Store
     session: Session
     calls: Calls
     profile: Profile = DEFAULT
     cancel: Cancel | None = None
     room: Room = ROOMY
+    shared: Reading | None = None
+
+    @property
+    def store(self) -> Reading:
+        """What refs name, and what is read."""
+        return self.local if self.shared is None else self.shared
 
     @property
     def person(self) -> bool:
@@ -51,7 +58,7 @@ class Asker(NamedTuple):
         """The ref that a text means, as it is written in full. Raises AmbiguousRef for a pasted marker."""
         text = text.strip().strip("`'\"")
         if "…" in text:
-            return late.ref_of(self.store, self.session, text)
+            return late.ref_of(self.local, self.session, text)
         try:
             parse_ref(text)
         except BadRef:
@@ -59,7 +66,7 @@ class Asker(NamedTuple):
         return text
 
     def resolve(self, ref: str) -> Target:
-        """What a ref, or what plainly means one, names for this caller; raises as `Store.resolve`."""
+        """What a ref, or what plainly means one, names for this caller; raises as `Reading.resolve`."""
         text = self.ref_of(ref)
         try:
             return self.store.resolve(text, session=None if self.person else self.session.name, prefixes=True)

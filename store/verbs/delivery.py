@@ -13,7 +13,7 @@ from sightline.log.views import record_shown, record_view
 from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes
@@ -35,7 +35,7 @@ def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], N
         send: takes the text that was logged.
         is_use: False for a look, after which the store is as it was: nothing moves in the order of use, nothing goes.
     """
-    if is_use and os.path.exists(asking.store.layout.outbox):
+    if is_use and os.path.exists(asking.local.layout.outbox):
         _deliver_with_notes(
             asking, reply, render, lambda enclosed: _deliver(asking, enclosed, render, send, is_use=True)
         )
@@ -46,27 +46,35 @@ def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], N
 def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
     if partial := [buffer for name in reply.shows.refs if (buffer := _partial(asking.store, name))]:
         reply = _with_what_is_missing(reply, partial)
-    if asking.store.settings.redacts:
-        reply = _without_secrets(asking.store, reply)
+    if asking.local.settings.redacts:
+        reply = _without_secrets(asking, reply)
     text = render(reply)
     view = None
     try:
         used = reply.shows.refs if is_use else ()
-        view = record_view(asking.store, asking.session, reply.shows, text, asking.profile.cleaning.views, uses=used)
+        view = record_view(
+            asking.local,
+            asking.session,
+            reply.shows,
+            text,
+            asking.profile.cleaning.views,
+            uses=used,
+            of=asking.store,
+        )
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))
     send(join_segments(text))
     try:
         if reply.find_shown and view:
-            record_shown(asking.store, view, reply.find_shown())
-        if is_use and asking.store.over_limits():
-            late.enforce_limits(asking.store)
+            record_shown(asking.local, view, reply.find_shown())
+        if is_use and asking.local.over_limits():
+            late.enforce_limits(asking.local)
     except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
         return
 
 
-def _partial(store: Store, name: str) -> Buffer | None:
+def _partial(store: Reading, name: str) -> Buffer | None:
     """A buffer of which only a part is there; None for any other."""
     buffer = store.index.buffer(name)
     return buffer if buffer and buffer.is_partial and buffer.state != "evicted" else None
@@ -79,17 +87,17 @@ def _deliver_with_notes(asking: Asker, reply: Reply, render: Render, deliver: Ca
     asks next is not for the person who sits at the terminal.
     """
     anyone = not (asking.person and os.isatty(1))
-    held = late.hold_waiting(asking.store, asking.session.name, anyone=anyone)
+    held = late.hold_waiting(asking.local, asking.session.name, anyone=anyone)
     enclosed = _as_many_as_fit(asking.room, reply, held)
     if enclosed and _written(render, _with(reply, enclosed)) == _written(render, reply):
         enclosed = []
-    late.release(asking.store, held[len(enclosed) :], None)
+    late.release(asking.local, held[len(enclosed) :], None)
     went_out = False
     try:
         deliver(_with(reply, enclosed))
         went_out = True
     finally:
-        late.release(asking.store, enclosed, asking.session if went_out else None)
+        late.release(asking.local, enclosed, asking.session if went_out else None)
 
 
 def _written(render: Render, reply: Reply) -> str:
@@ -176,19 +184,19 @@ def _lines(text: str) -> list[str]:
 _TOLD = "redacted: "
 
 
-def _without_secrets(store: Store, reply: Reply) -> Reply:
+def _without_secrets(asking: Asker, reply: Reply) -> Reply:
     """The reply without secrets in its fields and its body; its note says what was hidden.
 
     What it shows of streams was looked through when they were written, and is again: cleaning may have joined what
     backspaces or other codes parted there, and a stream may be older than the setting. Such lines are shown in part.
     """
-    redaction = store.redaction()
+    redaction = asking.local.redaction()
     if redaction is None:
         return reply
     fields = redaction.value(reply.fields)
     body = tuple(_hidden(redaction, segment) for segment in reply.body)
     note = fields.get("note") or ""
-    told = [] if _TOLD in note else [_told_of(store.index.buffer(name)) for name in reply.shows.refs]
+    told = [] if _TOLD in note else [_told_of(asking.store.index.buffer(name)) for name in reply.shows.refs]
     here = f"{_TOLD}{redaction.count:,} in this reply" if redaction.count else ""
     if not (here or any(told)):
         return reply

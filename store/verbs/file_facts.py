@@ -5,14 +5,16 @@ from typing import Any
 
 from sightline.profile import Profile
 from sightline.records import Buffer, joined_notes
-from sightline.store import Store, Target
+from sightline.store import Reading, Store, Target
 from sightline.verbs import late
 from sightline.verbs.reply import Reply, in_order
 
 
-def file_fields(store: Store, buffer: Buffer, profile: Profile) -> dict[str, Any]:
+def file_fields(store: Reading, buffer: Buffer, profile: Profile) -> dict[str, Any]:
     """``full_output``, the path of standard output or of a result's first block, and ``output_files``, those of all
-    streams; nothing without any."""
+    streams; nothing without any, or where they lie on another machine."""
+    if not isinstance(store, Store):
+        return {}
     by_content = profile.files.naming == "sha256.json"
     paths = {
         stream: store.path_by_content(Target(buffer, stream)) if by_content else store.path(Target(buffer, stream))
@@ -23,8 +25,10 @@ def file_fields(store: Store, buffer: Buffer, profile: Profile) -> dict[str, Any
     return {"full_output": paths.get("out", next(iter(paths.values()))), "output_files": list(paths.values())}
 
 
-def telling_changes(store: Store, reply: Reply, buffers: Iterable[Buffer]) -> Reply:
-    """The reply, with a note where it shows a version of a file that has changed since."""
+def telling_changes(store: Reading, reply: Reply, buffers: Iterable[Buffer]) -> Reply:
+    """The reply, with a note where it shows a version of a file that has changed since: of this machine alone."""
+    if not isinstance(store, Store):
+        return reply
     told = {buffer.ref: note for buffer in buffers if (note := late.changed_since(store, buffer))}
     if not told:
         return reply

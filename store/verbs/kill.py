@@ -64,10 +64,10 @@ def kill(asking: Asker, order: Order, *, verb: str, request: dict[str, Any]) -> 
     if others := [target.ref for target in targets if target.buffer.kind != "cmd"]:
         raise BadRef(f"{others[0]} is no command", "only a command runs, and can be ended")
     ended = [
-        target.buffer.state == "running" and end_command(asking.store, target.buffer, order.signal)
+        target.buffer.state == "running" and end_command(asking.local, target.buffer, order.signal)
         for target in targets
     ]
-    buffers = [asking.store.resolve(target.buffer.ref).buffer for target in targets]
+    buffers = [asking.local.resolve(target.buffer.ref).buffer for target in targets]
     if len(buffers) > 1:
         return _several(buffers, verb=verb, request=request)
     buffer = buffers[0]

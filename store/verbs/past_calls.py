@@ -24,7 +24,7 @@ _WHAT = ("command", "argv", "pipeline", "ref", "path", "match")
 
 def past_calls(asking: Asker, limit: int, now: float) -> list[str]:
     """A line for each of the newest calls of a session, newest first: when, what was asked, of what, what was told."""
-    views = list_views(asking.store, session=asking.session.name, limit=limit)
+    views = list_views(asking.local, session=asking.session.name, limit=limit)
     return [_row(asking, indexed, now) for indexed in views]
 
 
@@ -48,7 +48,7 @@ def _told(asking: Asker, indexed: IndexedView) -> str:
     """The summary that the reply had, else how it ended."""
     view = indexed.view
     try:
-        head = view_text(asking.store, indexed).partition("\n")[0]
+        head = view_text(asking.local, indexed).partition("\n")[0]
     except SightlineError:
         head = ""
     if found := re.search(_SUMMARY, head):
@@ -65,14 +65,14 @@ def _short(text: str, most: int) -> str:
 
 def known_of(asking: Asker, buffers: Sequence[Buffer]) -> list[str]:
     """What an agent should know of each output: its failures, and how much of it the session has not seen."""
-    coverage = CoverageList(asking.store, asking.session.name)
+    coverage = CoverageList(asking.local, asking.session.name)
     coverage.refresh(only=[buffer.name for buffer in buffers])
     return [", ".join(filter(None, (_failures(asking, buffer), _unseen(coverage, buffer)))) for buffer in buffers]
 
 
 def _failures(asking: Asker, buffer: Buffer) -> str:
     try:
-        found = failures_if_quick(asking.store, buffer)
+        found = failures_if_quick(asking.local, buffer)
     except SightlineError:
         return ""
     if found is None:

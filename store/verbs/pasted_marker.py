@@ -12,7 +12,7 @@ from sightline.log.view_text import view_text
 from sightline.records import Session
 from sightline.refs import format_ref
 from sightline.shape.markers import MARKER, pasted_lines
-from sightline.store import Store
+from sightline.store import Reading
 
 MARK = "[…"
 """What every marker begins with, and no ref."""
@@ -25,7 +25,7 @@ _NAMED = r"(?:[A-Za-z][A-Za-z0-9-]*/)?@[^\s:]+(?::\d+(?:-\d+)?)?"
 _IN_A_PIPELINE = r"(['\"]?)(\[… ?[^\]\n]*\])\1"
 
 
-def ref_of(store: Store, session: Session, text: str) -> str:
+def ref_of(store: Reading, session: Session, text: str) -> str:
     """The ref of the lines that a marker stands for; any other text as it is.
 
     Raises:
@@ -51,7 +51,7 @@ def without_marker(pipeline: str, ref: Callable[[str], str]) -> str:
     return f"sed -n '{first},{last or first}p' {place} | {rest}"
 
 
-def _of_last_view(store: Store, session: Session, lines: str) -> str:
+def _of_last_view(store: Reading, session: Session, lines: str) -> str:
     written = re.compile(rf"\[… (?:×[\d,]+ more: |[\d,]+ B of )?{re.escape(lines)}(?:, [\d,]+ error lines?)?\]")
     seen: list[str] = []
     for indexed in list_views(store, session=session.name, limit=VIEWS):

@@ -100,7 +100,7 @@ class Question(NamedTuple):
 def understood(asking: Asker, text: str) -> Question:
     """What a text asks, or where it is refused, what is plainly meant by it. Raises as `query`."""
     if "…" in text:
-        text = late.without_marker(text, lambda marker: late.ref_of(asking.store, asking.session, marker))
+        text = late.without_marker(text, lambda marker: late.ref_of(asking.local, asking.session, marker))
     try:
         return _parsed(asking, text)
     except (QueryRefused, BadRef) as refusal:

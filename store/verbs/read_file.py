@@ -64,15 +64,15 @@ def read_file(asking: Asker, request: Request) -> Reply:
         raise BadRange(
             f"no such range of lines: {request.start_line}-{request.end_line}", "lines count from 1, inclusive"
         )
-    if not asking.store.settings.captures(os.path.dirname(path)):
+    if not asking.local.settings.captures(os.path.dirname(path)):
         raise UsageError("nothing is kept of this folder (capture = off)", "read the file with another tool")
     window = asking.profile.reading.window_lines if request.start_line and not request.end_line else 0
     last = request.start_line + window - 1 if window else request.end_line
     try:
-        buffer = capture_file(asking.store, path, asking.session.name, exact=request.exact)
+        buffer = capture_file(asking.local, path, asking.session.name, exact=request.exact)
     except StoreFailed as error:
         fd = open_exactly(path) if request.exact else open_regular(path)
-        return unkept_file(asking.store, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())
+        return unkept_file(asking.local, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
     called = Called(VERB, request.logged())
     if target.first and not is_binary(asking, target):

@@ -128,13 +128,13 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
         if reply := query_instead(asking, request.command, verb=VERB, logged=request.logged()):
             return reply
     argv, targets = _argv(asking, request)
-    settings = asking.store.settings
+    settings = asking.local.settings
     if not request.acknowledge_risk and (
         reason := reason_to_confirm(request.line, settings.confirm, settings.confirm_not)
     ):
         return _ask_back(asking, request._replace(cwd=cwd), reason)
     for target in targets:
-        asking.store.touch(target.buffer.name)
+        asking.local.touch(target.buffer.name)
     if request.background:
         reply = _background(asking, request, argv, cwd)
     else:
@@ -154,7 +154,7 @@ def _argv(asking: Asker, request: Request) -> tuple[list[str], tuple[Target, ...
         return (shell_argv(request.command) if request.command else list(request.argv)), ()
     from sightline.verbs.substitution import substitute, substitute_words  # 5 ms that only a ref costs
 
-    path = asking.store.local_copy
+    path = asking.local.local_copy
     if request.command:
         substituted = substitute(request.command, asking.resolve, path)
         return shell_argv(substituted.command), substituted.targets
@@ -171,7 +171,7 @@ def _split(request: Request, argv: list[str]) -> "Split | None":
 def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
     split = _split(request, argv)
     capture = CommandCapture(
-        asking.store,
+        asking.local,
         argv,
         command=request.line,
         cwd=cwd,
@@ -180,7 +180,7 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
         timeout=request.limit_secs(asking.profile),
         stdin=doorway.stdin,
         own_group=doorway.own_group,
-        keep=asking.store.settings.captures(cwd),
+        keep=asking.local.settings.captures(cwd),
         split=split,
         echo=doorway.echo,
         unkept_to=doorway.unkept_to,
@@ -224,7 +224,7 @@ def _earlier(asking: Asker, request: Request, buffer: Buffer, ending: Ending) ->
         return None
     from sightline.verbs.previous_run import previous_run  # what goes well is not compared
 
-    return previous_run(asking.store, buffer)
+    return previous_run(asking.local, buffer)
 
 
 def _compared(
@@ -264,10 +264,10 @@ def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
 
 
 def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> Reply:
-    if not asking.store.settings.captures(cwd):
+    if not asking.local.settings.captures(cwd):
         raise UsageError("nothing is kept in this folder (capture = off)", "run it in the foreground")
     name = late.start_in_background(
-        asking.store,
+        asking.local,
         argv,
         command=request.line,
         cwd=cwd,
@@ -280,7 +280,7 @@ def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> R
 
 def _goes_on(asking: Asker, request: Request, name: str) -> Reply:
     """The reply for a command that the caller no longer waits for; it may have ended meanwhile."""
-    target = asking.store.resolve("@" + name)
+    target = asking.local.resolve("@" + name)
     return command_reply(
         asking,
         target.buffer,
@@ -298,9 +298,9 @@ def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
     now = time.time()
     kept = json.dumps(request._asdict())
     try:
-        asking.store.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
+        asking.local.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
     except Exception as error:  # by its class SQLite would have to be loaded
-        what, _ = cause_of(error, asking.store.root)
+        what, _ = cause_of(error, asking.local.root)
         raise UsageError(
             f"not run, since {reason}; and no confirmation can be kept: {what}",
             "to run it all the same: --acknowledge-risk, acknowledge_risk=true",
@@ -318,7 +318,7 @@ def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
 
 
 def _confirmed(asking: Asker, request: Request) -> Request:
-    kept = asking.store.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
+    kept = asking.local.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
     if kept is None:
         raise ExpiredRef(f"{request.line.strip()} expired, or was used already", "run the command itself again")
     confirmed = Request(**known_fields(Request, json.loads(kept)))

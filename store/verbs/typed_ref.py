@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from sightline.errors import BadRef, SightlineError, UnknownRef
 from sightline.refs import KINDS
-from sightline.store import Store
+from sightline.store import Reading
 
 _BODY = r"(?:(?:cmd|file|tool)[_-][0-9a-f]{4,64}|last(?:~[0-9]{1,6})?)"
 _STREAM = r"(?:\.(?:out|err|all|stdout|stderr|both|[0-9]{1,6}))?"
@@ -18,7 +18,7 @@ _NEAREST_OF = 1_000  # buffers, the most recently used
 _NEAR = 0.75
 
 
-def typed_ref(store: Store, text: str) -> str:
+def typed_ref(store: Reading, text: str) -> str:
     """The ref that a text means, as it is written in full; the text itself where it means none.
 
     Args:
@@ -43,7 +43,7 @@ def typed_ref(store: Store, text: str) -> str:
     return text
 
 
-def with_nearest(store: Store, text: str, error: SightlineError) -> SightlineError:
+def with_nearest(store: Reading, text: str, error: SightlineError) -> SightlineError:
     """The error for a ref that names nothing, with the name that comes nearest to it."""
     names = [item.buffer.name for item in store.listed(_NEAREST_OF) if item.buffer.state != "evicted"]
     typed = text.strip(_AROUND).lstrip("@").lower().partition(".")[0].partition(":")[0]

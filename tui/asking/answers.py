@@ -146,7 +146,7 @@ def whole_answer(asking: Asker, asked: Pipeline, cancel: Cancel) -> Answer:
     Raises:
         SightlineError: as the query; OSError: the disk takes no more.
     """
-    store, asking = asking.store, asking._replace(cancel=cancel)
+    store, asking = asking.local, asking._replace(cancel=cancel)
     names = {path.encode(): ref.encode() for ref, path in _paths(asking, asked.text).items()}
     spool = Spool(store.root, names, cancel)
     try:

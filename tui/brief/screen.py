@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from sightline.audit.brief import Brief, as_markdown, make_brief
 from sightline.project import Project
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.brief.brief_rows import BriefRow, BriefRows, brief_rows
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
@@ -38,7 +38,9 @@ class BriefScreen(StoreScreen[None]):
         ],
     )
 
-    def __init__(self, store: Store, project: Project | None = None, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, store: Reading, project: Project | None = None, *, clock: Callable[[], float] = time.time
+    ) -> None:
         """Make it; of one project, or of all."""
         super().__init__()
         self._store = store

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.refs import format_ref
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.buffers.buffer_row import group_parts, row_parts
 from sightline.tui.buffers.list_loader import Answer, load, records_of
 from sightline.tui.buffers.list_model import BufferRows
@@ -74,7 +74,7 @@ class BufferList(RowTable):
 
     def __init__(
         self,
-        store: Store,
+        store: Reading,
         *,
         clock: Callable[[], float] = time.time,
         selected: str = "",
@@ -283,7 +283,7 @@ class BufferList(RowTable):
     # how much was seen
 
     @property
-    def store(self) -> Store:
+    def store(self) -> Reading:
         """Whose buffers are listed."""
         return self._store
 

@@ -12,7 +12,7 @@ from sightline.errors import SightlineError
 from sightline.search.contents import LINES, Progress, search_contents
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.buffers.found_lines import FoundLines
 from sightline.tui.buffers.list_title import ListTitle
@@ -35,7 +35,7 @@ class Contents:
         pattern: what is looked for.
     """
 
-    def __init__(self, screen: Screen[None], store: Store) -> None:
+    def __init__(self, screen: Screen[None], store: Reading) -> None:
         """Put the list of found lines below the list of buffers, out of sight."""
         load_style(screen.app, "common/row_view")
         load_style(screen.app, "buffers/found_lines")

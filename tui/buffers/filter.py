@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
 from sightline.named_tuple import NamedTuple
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.buffers.columns import Columns, Entries
 from sightline.tui.buffers.matcher import AnyTerm, Guesses, NamedOnly, Search, terms_of, wants_guesses
 from sightline.tui.common.store_errors import STORE_ERRORS
@@ -55,7 +55,7 @@ class Filter:
     def __init__(
         self,
         widget: Widget,
-        store: Store,
+        store: Reading,
         tell: Callable[[Found], None],
         has_all: Callable[[], bool],
         accepted: Callable[[], None],

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
-from sightline.store import Listed, Store
+from sightline.store import Listed, Reading
 from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_brief
 from sightline.tui.buffers.columns import Entry
 
@@ -58,7 +58,7 @@ class Answer(NamedTuple):
     totals: tuple[int, int, int]
 
 
-def load(store: Store, request: Request) -> Answer:
+def load(store: Reading, request: Request) -> Answer:
     """Read what a request wants."""
     records = dict[str, Buffer]()
     newer, bottom = _newer(store, request, records) if request.fresh else ([], False)
@@ -72,13 +72,13 @@ def load(store: Store, request: Request) -> Answer:
     return Answer(newer, older, complete or bottom, records, gone, totals)
 
 
-def records_of(store: Store, names: Iterable[str]) -> dict[str, Buffer]:
+def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:
     """The records of those that the store still knows, by name."""
     buffers = map(store.index.buffer, names)
     return {buffer.name: store.with_progress(buffer) for buffer in buffers if buffer is not None}
 
 
-def _newer(store: Store, request: Request, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+def _newer(store: Reading, request: Request, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
     """Entries above the newest that is known; with none known, one page, and whether it is the last."""
     newer, before = list[Entry](), None
     while True:
@@ -93,7 +93,7 @@ def _newer(store: Store, request: Request, records: dict[str, Buffer]) -> tuple[
         before = page[-1].used
 
 
-def _older(store: Store, request: Request, oldest: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+def _older(store: Reading, request: Request, oldest: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
     if request.more > PAGE:
         briefs = store.index.briefs(BULK_PAGE, before=oldest, characters=TITLE_CHARS, project=request.project)
         return [entry_of_brief(brief) for brief in briefs], len(briefs) < BULK_PAGE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 
 if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
     from sightline.audit.coverage_list import CoverageList
@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 class SeenReader:
     """Reads for a list. One thread at a time may use it."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Reading) -> None:
         self._store = store
         self._coverage: CoverageList | None = None
         self._has_all = False

@@ -7,7 +7,7 @@ from textual.strip import Strip
 
 from sightline.records import Buffer
 from sightline.shape.source import Line
-from sightline.store import Store, Stream, Target
+from sightline.store import Reading, Stream, Target
 from sightline.tui.common.line_painter import Paint
 from sightline.tui.common.output_reader import OutputReader, streams_of
 
@@ -76,7 +76,7 @@ def _rows(part: Stream) -> int:
     return -(-part.byte_count // ROW_BYTES)
 
 
-def open_dump(store: Store, buffer: Buffer, stream: str = "") -> Dump:
+def open_dump(store: Reading, buffer: Buffer, stream: str = "") -> Dump:
     """Open the raw bytes of a buffer's streams, or of one of them."""
     return Dump({name: store.open(Target(buffer, name)) for name in ([stream] if stream else streams_of(buffer))})
 

@@ -9,7 +9,7 @@ from typing import Protocol
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.source import Line
-from sightline.store import MergedStream, Store, Stream, Target
+from sightline.store import MergedStream, Reading, Stream, Target
 
 
 class OutputReader(Protocol):
@@ -198,7 +198,7 @@ def streams_of(buffer: Buffer) -> list[str]:
     return [stream for stream in ("out", "err") if buffer.state == "running" or buffer.stream(stream).bytes]
 
 
-def open_reader(store: Store, buffer: Buffer, stream: str = "") -> MergedLines | StreamLines | Blocks:
+def open_reader(store: Reading, buffer: Buffer, stream: str = "") -> MergedLines | StreamLines | Blocks:
     """Open a buffer as it stands now, or only one of its streams."""
     blocks = [block for block in streams_of(buffer) if block.startswith("part.")]
     if blocks:

@@ -20,7 +20,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.tui.common.output_reader import open_reader, shown_ref
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.visible_text import lone_controls_shown, pieces
@@ -81,7 +81,7 @@ class Copies:
             self._folder = ""
 
 
-def pager_call(store: Store, shown: Shown, environment: Mapping[str, str] = os.environ) -> Call:
+def pager_call(store: Reading, shown: Shown, environment: Mapping[str, str] = os.environ) -> Call:
     """How a buffer is opened in ``$PAGER``; ``less`` by default.
 
     `less` shows what a terminal would obey as text, and is kept from starting anything; any other pager may pass it on
@@ -103,7 +103,7 @@ def pager_call(store: Store, shown: Shown, environment: Mapping[str, str] = os.e
     return Call([*words, *_at(words, shown.first), "--", *paths], {"LESSSECURE": "1"})
 
 
-def editor_call(store: Store, shown: Shown, copies: Copies, environment: Mapping[str, str] = os.environ) -> Call:
+def editor_call(store: Reading, shown: Shown, copies: Copies, environment: Mapping[str, str] = os.environ) -> Call:
     """How a copy of a buffer is opened in ``$VISUAL`` or ``$EDITOR``; ``vi`` by default. As `pager_call`."""
     words = _words(environment.get("VISUAL") or environment.get("EDITOR") or "vi", "EDITOR")
     targets = _targets(store, shown)
@@ -132,7 +132,7 @@ def _words(command: str, variable: str) -> list[str]:
     return words
 
 
-def _targets(store: Store, shown: Shown) -> list[Target]:
+def _targets(store: Reading, shown: Shown) -> list[Target]:
     """The streams that make up what the viewer shows, line for line where there is one."""
     buffer = shown.buffer
     if not buffer.bytes:
@@ -156,7 +156,7 @@ def _at(words: list[str], line: int) -> list[str]:
     return [f"+{line}"] if line > 1 and os.path.basename(words[0]) in _TAKE_A_LINE else []
 
 
-def _safe_lines(store: Store, shown: Shown) -> Iterator[bytes]:
+def _safe_lines(store: Reading, shown: Shown) -> Iterator[bytes]:
     """All lines as the viewer shows them, in pieces."""
     reading = open_reader(store, shown.buffer, shown.stream)
     try:
@@ -204,7 +204,7 @@ def _ignore(_number: int, _frame: object) -> None:
     pass
 
 
-async def leave_for(app: App[None], store: Store, shown: Shown, program: str, copies: Copies) -> None:
+async def leave_for(app: App[None], store: Reading, shown: Shown, program: str, copies: Copies) -> None:
     """Open a buffer in the ``pager`` or the ``editor``, and wait for its end.
 
     Args:

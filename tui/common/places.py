@@ -4,7 +4,7 @@ import re
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.output_reader import OutputReader, open_reader
 
 
@@ -22,7 +22,7 @@ class Hit(NamedTuple):
     line: int
 
 
-def viewer_line(store: Store, buffer: Buffer, hit: Hit) -> int:
+def viewer_line(store: Reading, buffer: Buffer, hit: Hit) -> int:
     """The number that a line has among all that its buffer has; the last one for any past the end.
 
     Raises:
@@ -37,7 +37,7 @@ def viewer_line(store: Store, buffer: Buffer, hit: Hit) -> int:
         reading.close()
 
 
-def shown_number(store: Store, buffer: Buffer, number: int, shown: OutputReader) -> int:
+def shown_number(store: Reading, buffer: Buffer, number: int, shown: OutputReader) -> int:
     """The number of a line where only one stream of its buffer is shown, or its bytes. Raises as `viewer_line`.
 
     Args:

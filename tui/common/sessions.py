@@ -5,7 +5,7 @@ from functools import cache
 
 from sightline.log.sessions import current_session
 from sightline.records import Session
-from sightline.store import Store
+from sightline.store import Reading
 
 CLIENT = "inspector"
 _NAME_CHARACTERS = 24  # of a session's name: those made of a harness and a UUID are told apart by their beginning
@@ -18,7 +18,7 @@ def person_session() -> Session:
     return current_session({}, name=name, client=CLIENT)
 
 
-def session_name(store: Store, name: str) -> str:
+def session_name(store: Reading, name: str) -> str:
     """What a person calls a session, else its name, cut where it is long."""
     known = store.index.session(name)
     called = (known.title if known else "") or name

@@ -7,7 +7,7 @@ from typing import Any
 from textual.screen import Screen, ScreenResultType
 from textual.timer import Timer
 
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.messages import LineChosen, StoreChanged
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
@@ -51,7 +51,7 @@ class StoreScreen(Screen[ScreenResultType]):
             self.read()
 
 
-async def go_to(screen: Screen[Any], store: Store, ref: str) -> None:
+async def go_to(screen: Screen[Any], store: Reading, ref: str) -> None:
     """Go to the lines that a ref names, on the main screen; say what has become of them where they are gone."""
     try:
         target = await asyncio.to_thread(store.resolve, ref)

@@ -8,7 +8,7 @@ from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side, open_side
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 
 
 class ComparisonResult(NamedTuple):
@@ -41,7 +41,7 @@ class ComparisonJob:
         done: how much is done, from 0 to 1.
     """
 
-    def __init__(self, store: Store, left: Target, right: Target, ignore: Ignore) -> None:
+    def __init__(self, store: Reading, left: Target, right: Target, ignore: Ignore) -> None:
         self._store = store
         self._targets = left, right
         self._ignore = ignore

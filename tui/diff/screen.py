@@ -16,7 +16,7 @@ from sightline.search.diff.engines import Ignore
 from sightline.search.diff.hunks import Hunks
 from sightline.search.diff.sides import Side
 from sightline.shape.summary import human_bytes
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.tui.common import messages
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
@@ -129,7 +129,7 @@ class DiffScreen(SearchScreen):
     )
 
     def __init__(
-        self, store: Store, left: Target | Buffer, right: Target | Buffer, *, clock: Callable[[], float] = time.time
+        self, store: Reading, left: Target | Buffer, right: Target | Buffer, *, clock: Callable[[], float] = time.time
     ) -> None:
         """Make the screen.
 
@@ -335,7 +335,7 @@ def _stops() -> list[Part]:
     return [Part("Esc", "accent"), Part(" stops it", "dim")]
 
 
-async def open_diff(app: App[None], store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> None:
+async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> None:
     """Open the diff, or say what is missing for one.
 
     Args:
@@ -356,7 +356,7 @@ async def open_diff(app: App[None], store: Store, buffer: Buffer | None, marks: 
     await app.push_screen(DiffScreen(store, *sides))
 
 
-def _sides(store: Store, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple[Buffer, Buffer] | None:
+def _sides(store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple[Buffer, Buffer] | None:
     names = list(marks)
     if len(names) == 1 and buffer is not None and buffer.name != names[0]:
         names.append(buffer.name)

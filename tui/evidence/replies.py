@@ -13,7 +13,7 @@ from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, View
 from sightline.shape.clean import clean_line
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.tui.common.sessions import session_name
 
 _READ_LINES = 50_000  # of a reply's lines in the output, among which the one behind a line of it is looked for
@@ -62,7 +62,7 @@ class Reply(NamedTuple):
         return " ".join(str(value).split())
 
 
-def read_replies(store: Store, buffer: Buffer, session: str = "") -> list[Reply]:
+def read_replies(store: Reading, buffer: Buffer, session: str = "") -> list[Reply]:
     """The replies that concern a buffer, oldest first; those to one session, where it is given. Raises as `gather`."""
     coverage = coverage_of(store, store.with_progress(buffer), session=session or None)
     names = {name: session_name(store, name) for name in coverage.sessions}
@@ -75,12 +75,12 @@ def _reply(part: Contribution, who: str) -> Reply:
     return Reply(part.view, who, lines, asked)
 
 
-def text_of(store: Store, reply: Reply) -> str:
+def text_of(store: Reading, reply: Reply) -> str:
     """The exact text of a reply. Raises TextGone where it can no longer be had."""
     return view_text(store, find_view(store, reply.view.id))
 
 
-def line_behind(store: Store, buffer: Buffer, reply: Reply, text: Sequence[str], at: int) -> tuple[str, int] | None:
+def line_behind(store: Reading, buffer: Buffer, reply: Reply, text: Sequence[str], at: int) -> tuple[str, int] | None:
     """(stream, line) of the output that a line of a reply stands for, None where that cannot be told.
 
     Args:
@@ -117,7 +117,7 @@ def _bare(line: str) -> str:
     return line.rstrip()
 
 
-def _lines_of(store: Store, buffer: Buffer, stream: str, spans: Spans) -> Iterator[tuple[int, str]]:
+def _lines_of(store: Reading, buffer: Buffer, stream: str, spans: Spans) -> Iterator[tuple[int, str]]:
     left = _READ_LINES
     with store.open_text(Target(buffer, stream)) as source:
         for first, last in spans or NONE:

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.answer_text import Text
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar
@@ -61,7 +61,7 @@ class ShownScreen(Screen[LinesWanted | None]):
 
     def __init__(
         self,
-        store: Store,
+        store: Reading,
         buffer: Buffer,
         *,
         session: str = "",

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from sightline.search.engine import Pattern
 from sightline.shape.json.scanner import NotJson
 from sightline.shape.summary import human_bytes
-from sightline.store import Store, Stream, Target
+from sightline.store import Reading, Stream, Target
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import State
 from sightline.tui.common.pane_search import PaneSearch
@@ -61,7 +61,7 @@ class JsonView(RowView):
         node: Node
         notes: str = ""
 
-    def __init__(self, store: Store, target: Target, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, store: Reading, target: Target, *, id: str | None = None) -> None:  # noqa: A002
         """Make it.
 
         Args:
@@ -304,7 +304,7 @@ def _name(node: Node) -> str:
     return f"[{node.place}]" if node.key is None else node.key
 
 
-def json_target(store: Store, streams: list[Target]) -> tuple[Target, Node] | None:
+def json_target(store: Reading, streams: list[Target]) -> tuple[Target, Node] | None:
     """The first of some streams that is JSON, and its root; None where none is. Raises as `Store.open`."""
     for target in streams:
         with store.open(target) as source:
@@ -344,7 +344,7 @@ class _Bytes:
 class JsonPaneSearch(PaneSearch[Search]):
     """The search of a tree."""
 
-    def __init__(self, view: JsonView, store: Store, target: Target) -> None:
+    def __init__(self, view: JsonView, store: Reading, target: Target) -> None:
         super().__init__(view)
         self._view = view
         self._store = store
@@ -376,7 +376,7 @@ class JsonPaneSearch(PaneSearch[Search]):
         return lambda pattern, number: Search(
             pattern,
             lambda: _Bytes(store.open(target), target.stream),
-            lambda _: store.path(target),
+            lambda _: store.local_copy(target, raw=True),
             number,
             matches=True,
         )

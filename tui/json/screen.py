@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 
 from sightline.records import Buffer
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
@@ -36,7 +36,7 @@ class JsonScreen(SearchScreen):
         ],
     )
 
-    def __init__(self, store: Store, target: Target, root: Node) -> None:
+    def __init__(self, store: Reading, target: Target, root: Node) -> None:
         """Make it.
 
         Args:
@@ -83,7 +83,7 @@ class JsonScreen(SearchScreen):
             self.notify(f"Copied {visible(node.path)}", markup=False)
 
 
-async def open_json(app: App[None], store: Store, buffer: Buffer, shown: str = "") -> None:
+async def open_json(app: App[None], store: Reading, buffer: Buffer, shown: str = "") -> None:
     """Show a buffer's JSON as a tree, or say that it has none.
 
     Args:

@@ -10,7 +10,7 @@ from sightline.log.notes import list_notes, notes_for
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Note
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.timeline.call_filter import note_is_wanted
 
 Row = Call | Note
@@ -44,7 +44,7 @@ class Calls(NamedTuple):
 class CallReader:
     """Reads the calls of one session, or of all; about one project, or all. One thread at a time may use it."""
 
-    def __init__(self, store: Store, session: str | None = None, project: Project | None = None) -> None:
+    def __init__(self, store: Reading, session: str | None = None, project: Project | None = None) -> None:
         """Prepare; nothing is read before `step`."""
         self._store = store
         self._session = session

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from sightline.records import Buffer
-from sightline.store import Store, Stream, Target
+from sightline.store import Reading, Stream, Target
 from sightline.tui.common.keys import named
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.row_view import RowView
@@ -48,7 +48,7 @@ class CoverageRows(RowView):
         stream: str
         line: int
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Reading) -> None:
         super().__init__(id="covered")
         self._store = store
         self._buffer: Buffer | None = None

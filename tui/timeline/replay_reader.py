@@ -11,7 +11,7 @@ from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.view_text import TextGone, view_text
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.timeline.step_coverage import Standing, standing
 
 _MOST_OUTPUTS = 200
@@ -65,7 +65,7 @@ class Step(NamedTuple):
 class ReplayReader:
     """Reads the steps of one session. One thread at a time may use it."""
 
-    def __init__(self, store: Store, session: str) -> None:
+    def __init__(self, store: Reading, session: str) -> None:
         """Prepare; nothing is read before `step`."""
         self._store = store
         self._session = session

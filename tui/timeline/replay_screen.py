@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.answer_text import Text
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar
@@ -73,7 +73,7 @@ class ReplayScreen(StoreScreen[None]):
         ],
     )
 
-    def __init__(self, store: Store, session: str, *, at: str = "") -> None:
+    def __init__(self, store: Reading, session: str, *, at: str = "") -> None:
         """Make it.
 
         Args:

@@ -10,7 +10,7 @@ from sightline.audit.timeline import Call, Totals, captured_by, totals_of, unkno
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 
 STEP_SECONDS = 0.1
 """How long buffers are looked through before the UI gets word."""
@@ -49,7 +49,7 @@ class TimelineTotals(NamedTuple):
 class TotalsReader:
     """Counts for one session, or for all; in one project, or in all. One thread at a time may use it."""
 
-    def __init__(self, store: Store, session: str | None = None, project: Project | None = None) -> None:
+    def __init__(self, store: Reading, session: str | None = None, project: Project | None = None) -> None:
         """Prepare; nothing is read before `step`."""
         self._store = store
         self._session = session

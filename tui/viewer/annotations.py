@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.store_read import is_whole
 from sightline.tui.viewer.line_strips import DrawnLine
 from sightline.tui.viewer.opened_output import OpenOutput
@@ -32,7 +32,7 @@ class AnnotatedPane(OutputPane):
         selection: which of its lines are selected.
     """
 
-    def __init__(self, store: Store, height: Callable[[int], int]) -> None:
+    def __init__(self, store: Reading, height: Callable[[int], int]) -> None:
         """Make it; `height` tells the rows of a line, where lines take several."""
         super().__init__(store, height)
         self.selection = SelectedLines(self)

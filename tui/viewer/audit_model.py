@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from sightline.audit.coverage import told_share
 from sightline.audit.line_spans import NONE, Span, Spans, size
 from sightline.named_tuple import NamedTuple
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part
@@ -261,7 +261,7 @@ def _to(marks: Marks) -> str:
 class AuditReader:
     """Reads the audit of outputs for a viewer, and says what it tells. Slow for large ones: read in a thread."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Reading) -> None:
         self._store = store
 
     def read(self, opened: OpenOutput, session: str, rows: int, known: Failures) -> tuple[Marks, tuple[Cell, ...]]:

@@ -14,7 +14,7 @@ from sightline.errors import SightlineError
 from sightline.log.notes import list_notes
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap, Note
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.sessions import session_name
 
@@ -187,7 +187,9 @@ def _telling(failures: tuple[Failure, ...]) -> dict[str, Spans]:
 Failures = tuple[Failure, ...] | None
 
 
-def gather(store: Store, buffer: Buffer, session: str = "", *, known: Failures = None, thorough: bool = False) -> Marks:
+def gather(
+    store: Reading, buffer: Buffer, session: str = "", *, known: Failures = None, thorough: bool = False
+) -> Marks:
     """What is marked beside the lines of a buffer as it is now.
 
     Args:
@@ -219,7 +221,7 @@ def gather(store: Store, buffer: Buffer, session: str = "", *, known: Failures =
     return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps)
 
 
-def _remarks(store: Store, buffer: Buffer) -> Iterator[Remark]:
+def _remarks(store: Reading, buffer: Buffer) -> Iterator[Remark]:
     for note in list_notes(store, buffer=buffer.name):
         if note.text is None:
             continue  # blanked
@@ -234,7 +236,7 @@ def _remarks(store: Store, buffer: Buffer) -> Iterator[Remark]:
             yield Remark(note, {target.stream: (first, last)})
 
 
-def _by_stream(store: Store, buffer: Buffer, first: int, last: int) -> dict[str, Span]:
+def _by_stream(store: Reading, buffer: Buffer, first: int, last: int) -> dict[str, Span]:
     reading = open_reader(store, buffer)
     try:
         start, end = reading.before(first), reading.before(last + 1)

@@ -6,7 +6,7 @@ from textual.widget import Widget
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.hexdump import is_binary, open_dump
 from sightline.tui.common.line_painter import plain_text
 from sightline.tui.common.output_reader import OutputReader, open_reader, streams_of
@@ -64,7 +64,7 @@ class OutputOpener:
     def __init__(
         self,
         widget: Widget,
-        store: Store,
+        store: Reading,
         taken: Callable[[OpenOutput | None, OpenOutput], None],
         let_go: Callable[[], None],
         highlight: Callable[[Highlighter], None],

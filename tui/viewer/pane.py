@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.row_scroll import RowScroll
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
@@ -23,7 +23,7 @@ class OutputPane(Styled, RowScroll):
         target: the line that was gone to, 0 for none.
     """
 
-    def __init__(self, store: Store, height: Callable[[int], int]) -> None:
+    def __init__(self, store: Reading, height: Callable[[int], int]) -> None:
         """Make it; `height` tells the rows of a line, where lines take several."""
         super().__init__(height, id="viewer")
         self.store = store

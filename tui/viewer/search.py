@@ -102,8 +102,7 @@ class ViewerSearch(PaneSearch[Search]):
         return (open_dump if opened.hex else open_reader)(store, opened.buffer, opened.stream)
 
     def _path(self, opened: OpenOutput, stream: str) -> str:
-        store, target = self._pane.store, Target(opened.buffer, stream)
-        return store.path(target) if opened.hex else store.local_copy(target)
+        return self._pane.store.local_copy(Target(opened.buffer, stream), raw=opened.hex)
 
     def _go_to(self, number: int) -> None:
         self._inside = self._sought = None

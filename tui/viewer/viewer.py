@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.hexdump import ROW_BYTES
 from sightline.tui.common.keys import named
 from sightline.tui.common.line_painter import LOOKS
@@ -81,7 +81,7 @@ class Viewer(AnnotatedPane, can_focus=True):
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)
 
-    def __init__(self, store: Store, *, line: int = 0, wraps: bool = False) -> None:
+    def __init__(self, store: Reading, *, line: int = 0, wraps: bool = False) -> None:
         """Make it.
 
         Args:

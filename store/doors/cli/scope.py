@@ -14,7 +14,7 @@ from sightline.log.session_list import find_session, list_sessions
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project, find_project, project_of
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
@@ -33,15 +33,15 @@ class Scope(NamedTuple):
     since: float
     project: Project | None = None
 
-    def calls(self, store: Store) -> list[Call]:
+    def calls(self, store: Reading) -> list[Call]:
         """The calls that are looked at, oldest first."""
         return calls_in(store, calls_of(store, session=self.session, since=self.since), self.project)
 
-    def captured(self, store: Store, sessions: Iterable[str]) -> list[Buffer]:
+    def captured(self, store: Reading, sessions: Iterable[str]) -> list[Buffer]:
         """The buffers that are looked at, oldest first."""
         return buffers_in(captured_by(store, sessions, self.since), self.project)
 
-    def sessions(self, store: Store, calls: Iterable[Call]) -> list[str]:
+    def sessions(self, store: Reading, calls: Iterable[Call]) -> list[str]:
         """Names of the sessions whose captures are looked at."""
         if self.session is not None:
             return [self.session]
@@ -69,12 +69,12 @@ def add_project(parser: ArgumentParser) -> None:
     )
 
 
-def project_option(store: Store, folder: str) -> Project | None:
+def project_option(store: Reading, folder: str) -> Project | None:
     """The project that an option names; None where it was not given."""
     return project_of(find_project(os.path.realpath(folder)), store.index.folders()) if folder else None
 
 
-def scope_of(store: Store, given: Any) -> Scope:
+def scope_of(store: Reading, given: Any) -> Scope:
     """The scope that the options name.
 
     Raises:

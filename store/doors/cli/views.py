@@ -16,7 +16,7 @@ from sightline.log.views import ref_of_shown
 from sightline.records import IndexedView, View
 from sightline.refs import format_ref
 from sightline.shape.clean import clean_text
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.verbs.printable_text import printable
 
 _LIMIT = 50
@@ -81,13 +81,13 @@ def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:
     return 0
 
 
-def gone_of(store: Store, view: View) -> list[str]:
+def gone_of(store: Reading, view: View) -> list[str]:
     """The buffers of a view that have expired or were removed since."""
     found = ((name, store.index.buffer(name)) for name in view.refs)
     return [format_ref(name) for name, buffer in found if buffer is None or buffer.state == "evicted"]
 
 
-def partial_of(store: Store, view: View) -> list[str]:
+def partial_of(store: Reading, view: View) -> list[str]:
     """The buffers of a view that hold only a part of what was written."""
     found = (store.index.buffer(name) for name in view.refs)
     return [buffer.ref for buffer in found if buffer and buffer.is_partial and buffer.state != "evicted"]

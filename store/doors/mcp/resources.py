@@ -14,7 +14,7 @@ from sightline.refs import format_ref, looks_like_a_ref
 from sightline.shape import markers
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.list_outputs import Request as ListRequest
 from sightline.verbs.list_outputs import find_buffers, state_of
@@ -44,7 +44,7 @@ def templates() -> dict[str, Any]:
     }
 
 
-def listed(store: Store, cursor: Any) -> dict[str, Any]:
+def listed(store: Reading, cursor: Any) -> dict[str, Any]:
     """The result of ``resources/list``: outputs that can be read, most recently used first.
 
     Args:
@@ -175,7 +175,7 @@ def contents(uri: str, text: str) -> dict[str, Any]:
     return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
 
 
-def completed(store: Store, params: dict[str, Any]) -> dict[str, Any]:
+def completed(store: Reading, params: dict[str, Any]) -> dict[str, Any]:
     """The result of ``completion/complete``: refs that begin with what was typed, else those whose command has it.
 
     Raises:
@@ -191,7 +191,7 @@ def completed(store: Store, params: dict[str, Any]) -> dict[str, Any]:
     return {"completion": {"values": list(names[:PAGE]), "total": len(names), "hasMore": len(names) > PAGE}}
 
 
-def _refs_like(store: Store, typed: str) -> Sequence[str]:
+def _refs_like(store: Reading, typed: str) -> Sequence[str]:
     buffers = [item.buffer for item in store.listed(10 * PAGE) if item.buffer.state != "evicted"]
     begin = typed.removeprefix("@")
     names = [buffer.name for buffer in buffers if buffer.name.startswith(begin)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.threads import start_thread
 
 LOOK_SECONDS = 0.25  # how often those that run are looked at; a client reads again after each notification
@@ -28,7 +28,7 @@ class Watch:
         store: opens the store.
     """
 
-    def __init__(self, store: Callable[[], Store]) -> None:
+    def __init__(self, store: Callable[[], Reading]) -> None:
         self._store = store
         self._lock = threading.Lock()
         self._watched: dict[Hashable, _Watched] = {}

@@ -197,7 +197,7 @@ class Recorder:
         parts = parts_of(result, line)
         about = [TOOL_FAILED] if result.failed else []
         kept = capture_result(
-            asking.store,
+            asking.local,
             [part.block for part in parts],
             command=call_text(call.name, call.told),
             cwd=self._cwd,

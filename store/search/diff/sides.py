@@ -9,7 +9,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
 from sightline.records import Buffer
 from sightline.shape.source import LINE_LIMIT, Line
-from sightline.store import Store, Target
+from sightline.store import Reading, Stream, Target
 
 
 class Piece(NamedTuple):
@@ -24,7 +24,7 @@ class Part(NamedTuple):
     """A file and what reads it by lines; the reader is closed with the side, and names the stream that it reads."""
 
     path: str
-    reader: StreamReader
+    reader: Stream
 
 
 class Side:
@@ -123,11 +123,11 @@ class Side:
             before = end
 
 
-def open_side(store: Store, target: Target) -> Side:
+def open_side(store: Reading, target: Target) -> Side:
     """The lines of a stream; of ``all`` those of both streams in order of arrival, or of all blocks of a result.
 
     Raises:
-        ExpiredRef, StoreFailed, UnsafeStore: as `Store.open`.
+        ExpiredRef, StoreFailed, UnsafeStore: as `Reading.open`.
     """
     parts = list[Part]()
     try:
@@ -150,7 +150,7 @@ def _streams(buffer: Buffer) -> Sequence[str]:
     return ("all",) if buffer.state == "running" or len(held) > 1 else held
 
 
-def _part(store: Store, target: Target) -> Part:
+def _part(store: Reading, target: Target) -> Part:
     path = store.local_copy(target)
     if target.stream != "all":
         return Part(path, store.open_text(target))
