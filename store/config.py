@@ -169,7 +169,7 @@ def _from_file(path: str) -> dict[str, Any]:
         table = tomllib.loads(read_regular(path).decode())
     except OSError as error:
         raise SettingError(
-            f"{path} cannot be read: {error.strerror}", "it is a TOML file; it need not exist"
+            f"{path} cannot be read: {error.strerror}", "let your account read it, or remove it: it may be missing"
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"{path} is not TOML: {error}", "correct the line that it names") from error
@@ -211,7 +211,7 @@ def _safety(value: Any, path: str) -> dict[str, tuple[str, ...]]:
             re.compile(item)
         except re.error as error:
             raise SettingError(
-                f"{path}: safety.confirm: {item!r} is no regular expression: {error}", allowed
+                f"{path}: safety.confirm: {item!r} is not a regular expression: {error}", allowed
             ) from error
     return {key: tuple(items) for key, items in value.items()}
 
@@ -253,7 +253,9 @@ def _inspector(value: Any, path: str) -> dict[str, str]:
         raise SettingError(f"{path}: [inspector] takes the key start", allowed)
     start = value.get("start", "list")
     if start not in ("list", "brief"):
-        raise SettingError(f"{path}: inspector.start: {start!r} is nothing to start with", allowed)
+        raise SettingError(
+            f"{path}: inspector.start: {start!r} is not a view that the inspector can start with", allowed
+        )
     return {"starts_with": start}
 
 
@@ -265,7 +267,7 @@ def _redact(value: Any, path: str) -> dict[str, Any]:
         raise SettingError(f"{path}: [redact] takes the keys known and patterns", allowed)
     known, patterns = value.get("known", False), value.get("patterns", [])
     if not isinstance(known, bool):
-        raise SettingError(f"{path}: redact.known: {known!r} is not a yes or a no", allowed)
+        raise SettingError(f"{path}: redact.known: {known!r} is neither true nor false", allowed)
     if not isinstance(patterns, list) or not all(isinstance(item, str) for item in patterns):
         raise SettingError(f"{path}: redact.patterns is not a list of texts", allowed)
     for item in patterns:
@@ -299,7 +301,7 @@ def _fleet(value: Any, path: str) -> FleetSettings:
     given = dict(value)
     redact = given.pop("redact", "as captured")
     if redact not in ("known", "as captured"):
-        raise SettingError(f"{path}: fleet.redact: {redact!r} is none of the values", allowed)
+        raise SettingError(f"{path}: fleet.redact: {redact!r} is not one of the values allowed", allowed)
     if "max_buffer_bytes" in given:
         given["max_buffer_bytes"] = _size(given["max_buffer_bytes"], f"{path}: fleet.max_buffer_bytes")
     if not isinstance(given.get("messages", False), bool):
@@ -312,7 +314,7 @@ def _fleet(value: Any, path: str) -> FleetSettings:
 
 def _count(value: Any, place: str) -> int:
     if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value).replace("_", "")) or int(value) < 1:
-        raise SettingError(f"{place}: {value!r} is not a count", "a whole number from 1 on")
+        raise SettingError(f"{place}: {value!r} is not a count", "give a whole number from 1 up")
     return int(value)
 
 
@@ -320,7 +322,7 @@ def _size(value: Any, place: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", str(value).replace("_", "").strip())
     size = 0 if isinstance(value, bool) or not match else int(float(match[1]) * _UNITS.get(match[2].lower(), 0))
     if size < 1:
-        raise SettingError(f"{place}: {value!r} is not a size", 'bytes, or a text such as "512 MiB" or "2 GiB"')
+        raise SettingError(f"{place}: {value!r} is not a size", 'give bytes, or a text such as "512 MiB" or "2 GiB"')
     return size
 
 
@@ -330,14 +332,14 @@ def _days(value: Any, place: str) -> float:
     except (TypeError, ValueError):
         days = 0.0
     if isinstance(value, bool) or not days > 0:
-        raise SettingError(f"{place}: {value!r} is not a number of days", "a number above 0")
+        raise SettingError(f"{place}: {value!r} is not a number of days", "give a number above 0")
     return days
 
 
 def _flag(value: Any, place: str) -> bool:
     words = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
     if str(value).lower() not in words:
-        raise SettingError(f"{place}: {value!r} is not a yes or a no", "true or false")
+        raise SettingError(f"{place}: {value!r} is neither true nor false", "write true or false")
     return words[str(value).lower()]
 
 

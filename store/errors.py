@@ -91,7 +91,8 @@ class OutOfProcesses(SightlineError):
 
     def __init__(self) -> None:
         super().__init__(
-            "no more processes or threads can be started", "end some that run (`ps`), or raise the limit (`ulimit -u`)"
+            "no more processes or threads can be started",
+            ("end some of yours (`ps` lists them), or raise the limit (`ulimit -u`)"),
         )
 
 

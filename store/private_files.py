@@ -54,11 +54,11 @@ def refuse_all_but_file(path: str) -> None:
 
 
 def _unsafe(path: str) -> UnsafeStore:
-    return UnsafeStore(f"{path} is a symbolic link", "nothing under the store's root may be one")
+    return UnsafeStore(f"{path} is a symbolic link", "replace it by what it points to: the store follows no links")
 
 
 def _no_file(path: str) -> UnsafeStore:
-    return UnsafeStore(f"{path} is not a file", "it was changed from outside: move it away")
+    return UnsafeStore(f"{path} is not a file", "Sightline did not make it: move it away")
 
 
 def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:

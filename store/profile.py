@@ -259,13 +259,13 @@ def _filled(default: Any, table: dict[str, Any], prefix: str, place: str) -> Any
 def _value(default: Any, value: Any, key: str, place: str) -> Any:
     if isinstance(default, tuple):
         if not isinstance(value, dict):
-            raise SettingError(f"{place}: {key} is not a table", f"[{key}] and its keys on lines of their own")
+            raise SettingError(f"{place}: {key} is not a table", f"write [{key}], and its keys on the lines below it")
         return _filled(default, value, key + ".", place)
     allowed = CHOICES.get(key)
     if allowed is not None and value not in allowed:
         raise SettingError(f"{place}: {key}: {value!r} is not known", f"it is one of {', '.join(map(repr, allowed))}")
     if type(value) is not type(default) or (isinstance(value, int) and value < 0):
-        raise SettingError(f"{place}: {key}: {value!r} has the wrong type", f"it is written like {default!r}")
+        raise SettingError(f"{place}: {key}: {value!r} has the wrong type", f"write it like {default!r}")
     if key.endswith("_percent") and value > 100:
-        raise SettingError(f"{place}: {key}: {value!r} is no share", "a whole number from 0 to 100")
+        raise SettingError(f"{place}: {key}: {value!r} is not a percentage", "give a whole number from 0 to 100")
     return value

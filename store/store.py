@@ -321,7 +321,7 @@ class Store:
                 what, _ = cause_of(error, self.layout.root)
                 raise StoreFailed(
                     f"the store at {self.layout.root} cannot be used: {what}",
-                    "make room for its folder, and it writable, or set SIGHTLINE_HOME to another one",
+                    "make room on its disk and let your account write to it, or set SIGHTLINE_HOME to another folder",
                 ) from error
         self._patience = patience
         self._rule_files: tuple[float, tuple[RuleFile, ...]] = (-math.inf, ())

@@ -202,7 +202,7 @@ class BufferFilter:
         }
         meant = next((known for known in STATES if known.startswith(state)), "")  # as far as it is typed
         if not meant:
-            raise UsageError(f"is:{state} is none of its words", f"they are {', '.join(STATES)}")
+            raise UsageError(f"there is no state is:{state}", f"the states are {', '.join(STATES)}")
         return tests[meant]
 
 
@@ -217,7 +217,7 @@ def _measured(text: str, name: str, units: dict[str, int], of: Callable[[Buffer]
     """A comparison with a number: ``>1M``, ``!0``, ``50``."""
     match = _NUMBER.fullmatch(text.lower())
     if match is None or match[3] not in units:
-        raise UsageError(f"{name}:{text} is no number to compare with", f"{name}: takes {WORDS[name]}")
+        raise UsageError(f"{name}:{text} has no number to compare with", f"{name}: takes {WORDS[name]}")
     number = float(match[2]) * units[match[3]]
     compares: dict[str, Accepts] = {
         "!": lambda buffer: of(buffer) != number,
@@ -232,7 +232,7 @@ def _measured(text: str, name: str, units: dict[str, int], of: Callable[[Buffer]
 def _since(text: str) -> Accepts:
     match = _NUMBER.fullmatch(text.lower())
     if match is None or match[1] or match[3] not in _AGES:
-        raise UsageError(f"since:{text} is no age", f"since: takes {WORDS['since']}")
+        raise UsageError(f"since:{text} is not an age", f"since: takes {WORDS['since']}")
     oldest = time.time() - float(match[2]) * _AGES[match[3]]
     return lambda buffer: buffer.created >= oldest
 

@@ -148,18 +148,24 @@ def not_started(program: str, cwd: str | None, error: OSError | ValueError) -> C
     if not program:
         return CommandNotStarted("the command's name is empty", "give a program, such as: sightline run -- ls -l")
     if isinstance(error, ValueError):
-        return CommandNotStarted(f"the command cannot be started: {error}", "no argument can hold this character", 126)
+        return CommandNotStarted(
+            f"the command cannot be started: {error}", "leave that character out: no argument can hold it", 126
+        )
     if cwd is not None and error.filename == cwd:
         return CommandNotStarted(
-            f"{cwd}: {(error.strerror or str(error)).lower()}", "cwd is where the command runs", 126
+            f"{cwd}: {(error.strerror or str(error)).lower()}",
+            ("cwd is the folder that the command runs in; name one that exists"),
+            126,
         )
     if error.errno == errno.ENOENT or (error.errno == errno.EACCES and not _is_anywhere(program)):
         return CommandNotStarted(
-            f"{program}: command not found", "check its name and PATH; a shell's own words need -c"
+            f"{program}: command not found", "check its name and PATH; what only a shell knows needs -c"
         )
     if error.errno in (errno.EACCES, errno.ENOEXEC, errno.EISDIR):
         return CommandNotStarted(
-            f"{program}: cannot be executed ({error.strerror})", "is it a program, with its x bit set?", 126
+            f"{program}: cannot be executed ({error.strerror})",
+            "check that it is a program and that its x bit is set",
+            126,
         )
     return CommandNotStarted(f"{program}: not started ({error.strerror})", "", 126)
 

@@ -45,7 +45,7 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
         StoreFailed: the store could not take it.
     """
     if len(path) > LONGEST_PATH:  # resolving costs its length squared
-        raise FileNotReadable(f"a path of {len(path):,} characters", f"it has at most {LONGEST_PATH:,}")
+        raise FileNotReadable(f"the path has {len(path):,} characters", f"it may have {LONGEST_PATH:,} at most")
     path = path if exact else os.path.realpath(path)
     fd = open_exactly(path) if exact else open_regular(path)
     rules = _rules_of(store)

@@ -45,10 +45,10 @@ def cause_of(error: Exception, root: str) -> Cause:
         return _of_index(error, root)
     what = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if not isinstance(error, OSError):
-        return Cause(what, "`sightline doctor` tells more")
+        return Cause(what, "`sightline doctor` says more about it")
     if isinstance(error.filename, str) and root and not error.filename.startswith(root):
         return Cause(f"{error.filename}: {what}", "it is no file of the store's")
-    return _ANY.get(error.errno or 0, Cause(what, "`sightline doctor` tells more"))
+    return _ANY.get(error.errno or 0, Cause(what, "`sightline doctor` says more about it"))
 
 
 def _of_index(error: sqlite3.Error, root: str) -> Cause:
@@ -61,7 +61,7 @@ def _of_index(error: sqlite3.Error, root: str) -> Cause:
         )
     if reason := unwritable(error, root):
         return reason
-    return Cause(f"the index cannot be used: {error}", "`sightline doctor` tells more")
+    return Cause(f"the index cannot be used: {error}", "`sightline doctor` says more about it")
 
 
 def is_known(error: OSError) -> bool:
@@ -103,7 +103,7 @@ def unwritable(error: Exception, root: str) -> Cause | None:
         return _WRITING[errno.EFBIG]
     if code == sqlite3.SQLITE_READONLY or not os.access(root, os.W_OK):
         return _WRITING[errno.EACCES]
-    return Cause(f"the index cannot be written: {error}", "`sightline doctor` tells more")
+    return Cause(f"the index cannot be written: {error}", "`sightline doctor` says more about it")
 
 
 def is_broken(error: sqlite3.DatabaseError) -> bool:

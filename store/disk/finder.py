@@ -41,7 +41,7 @@ class Finder:
         if parsed.host:
             raise UnknownRef(
                 f"the outputs of {parsed.host} are not in the store of this machine",
-                "at the place that hosts ship to they are: --store postgresql://…, or SIGHTLINE_STORE",
+                "open the fleet that the host ships to: --store postgresql://…, or SIGHTLINE_STORE",
             )
         return target_of(parsed, *self._find(parsed, session, prefixes))
 
@@ -70,7 +70,7 @@ class Finder:
                 raise AmbiguousRef(f"@{name} could be any of {names}", "type one more digit")
             found = matches[0] if matches else None
         if found is None and not prefixes and self._index.with_prefix(name, limit=1):
-            raise UnknownRef(f"@{name} is only the beginning of a name", "give the whole ref, as the reply had it")
+            raise UnknownRef(f"@{name} is only the beginning of a name", "give the whole ref, as it stood in the reply")
         if found is None or found.state == "evicted":
             raise gone(self._layout, found.name if found else name)
         return self.current(found)

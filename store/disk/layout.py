@@ -52,7 +52,7 @@ class Layout:
                 make_folder(folder)
                 continue
             if not stat.S_ISDIR(mode):
-                raise UnsafeStore(f"{folder} is not a folder", "move it away; Sightline makes it anew")
+                raise UnsafeStore(f"{folder} is not a folder", "move it away; Sightline then makes a new folder")
         if os.stat(self.root).st_mode & 0o077:
             try:
                 os.chmod(self.root, FOLDER_MODE)

@@ -29,7 +29,7 @@ def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef | OfNewerVersion:
     """The error for a name without a buffer: expired, and how to get it again, or never known."""
     tombstone = read_tombstone(layout, name)
     if tombstone is None:
-        return UnknownRef(f"no buffer is, or was, called @{name}", LIST_HINT)
+        return UnknownRef(f"there is no output @{name}, and there was none", LIST_HINT)
     if is_newer(tombstone):
         return OfNewerVersion(f"what is left of @{name}")
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(tombstone["gone"]))
@@ -43,4 +43,4 @@ def lost_stream(layout: Layout, buffer: Buffer, stream: str) -> ExpiredRef | Sto
     error = gone(layout, buffer.name)
     if isinstance(error, ExpiredRef):
         return error
-    return StoreFailed(f"the bytes of {buffer.ref} ({stream}) are missing", "`sightline doctor` tells more")
+    return StoreFailed(f"the bytes of {buffer.ref} ({stream}) are missing", "`sightline doctor` says more about it")

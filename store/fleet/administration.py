@@ -86,7 +86,9 @@ def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: 
     """
     for what, text in (("a host's name", name), ("a team", team), ("an owner", owner)):
         if not re.fullmatch(_MEMBER, text):
-            raise UsageError(f"{text!r} cannot be {what}", "it is letters, digits and `-`, at most 40, a letter first")
+            raise UsageError(
+                f"{text!r} cannot be {what}", ("use at most 40 letters, digits and `-`, and begin with a letter")
+            )
     role = f"sightline_{name}"
     try:
         with connection.transaction():
@@ -97,7 +99,10 @@ def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: 
                 (name, role, team, owner, kind),
             )
     except (errors.UniqueViolation, errors.DuplicateObject):
-        raise UsageError(f"there is a host {name} already, or a role {role}", "`sightline fleet status`") from None
+        raise UsageError(
+            f"there is a host {name} or a role {role} already",
+            ("choose another name; `sightline fleet status` lists the hosts"),
+        ) from None
     return Added(role, secret)
 
 
@@ -114,7 +119,9 @@ def grant(connection: Connection, reader: str, scope: str, *, revoke: bool = Fal
         UsageError: there is no such team or owner, or it could be both.
     """
     if not re.fullmatch(_ROLE, reader) or reader in (HOST_GROUP, READER_GROUP):
-        raise UsageError(f"{reader!r} cannot be a reader's role", "it is letters, digits and `_`, a letter first")
+        raise UsageError(
+            f"{reader!r} cannot be a reader's role", "use letters, digits and `_`, and begin with a letter"
+        )
     kind = _kind_of(connection, scope)
     name = scope.partition(":")[2] or scope
     secret = None
@@ -148,7 +155,7 @@ def _kind_of(connection: Connection, scope: str) -> str:
     if is_team and is_owner:
         raise UsageError(f"{name} is a team and an owner", f"say which: team:{name} or owner:{name}")
     if not is_team and not is_owner:
-        raise UsageError(f"no host has a team or an owner {name!r}", "`sightline fleet status` lists them")
+        raise UsageError(f"no host belongs to a team or an owner {name!r}", "`sightline fleet status` lists them")
     return "team" if is_team else "owner"
 
 

@@ -206,7 +206,9 @@ class Content:
         except OSError as error:
             raise Damaged(f"@{buffer.name} ({stream}) cannot be read: {error.strerror}") from error
         if info.sha256 and captured.hexdigest() != info.sha256:
-            raise Damaged(f"@{buffer.name} ({stream}) is not what was captured", "`sightline doctor` tells more")
+            raise Damaged(
+                f"@{buffer.name} ({stream}) is not what was captured", "`sightline doctor` says more about it"
+            )
         if told is None:
             hashes[stream] = captured.hexdigest()
         facts["sha256"] = shipped.hexdigest()
@@ -267,7 +269,9 @@ class Content:
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Damaged(f"the log of session {item.name} cannot be read", "`sightline doctor` tells more") from error
+            raise Damaged(
+                f"the log of session {item.name} cannot be read", "`sightline doctor` says more about it"
+            ) from error
         if rows:
             frames: list[Frame] = []
             self._packer.add(b"".join(lines), frames)

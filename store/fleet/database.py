@@ -105,7 +105,9 @@ def told(where: str) -> Iterator[None]:
             f"{where} does not take this now: {_first_line(error)}", "what is not shipped stays here, and goes later"
         ) from error
     except psycopg.Error as error:
-        raise FleetRefused(f"{where} does not take this: {_first_line(error)}", "`sightline fleet status`") from error
+        raise FleetRefused(
+            f"{where} refused this: {_first_line(error)}", "`sightline fleet status` lists what is there"
+        ) from error
 
 
 _REFUSALS = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in")
@@ -114,7 +116,7 @@ _REFUSALS = ("authentication failed", "no password supplied", "no pg_hba.conf en
 
 def _refused(where: str, error: Exception) -> FleetRefused:
     return FleetRefused(
-        f"{where} refuses: {_first_line(error)}",
+        f"{where} refused the connection: {_first_line(error)}",
         "PGPASSFILE, PGPASSWORD or [fleet] password_command give the password; `fleet add-host` makes the role",
     )
 
@@ -132,7 +134,8 @@ def tables_of(connection: Connection) -> Tables:
         ).fetchone()
     except errors.InsufficientPrivilege as error:
         raise FleetRefused(
-            "this role belongs to no fleet here", "`sightline fleet add-host NAME` or `fleet grant`, as the owner"
+            "this role belongs to no fleet in this database",
+            ("the owner adds it: `sightline fleet add-host NAME`, or `sightline fleet grant` for a reader"),
         ) from error
     if row is None:
         raise NotAFleet("the database's fleet is not whole", "`sightline fleet init` makes it, as the database's owner")

@@ -115,7 +115,7 @@ class Objects:
         if isinstance(error, NotFoundError | FileNotFoundError) and "NoSuchBucket" not in text:
             return ObjectMissing(f"{where} is not there", "`sightline fleet verify` tells what else is missing")
         if isinstance(error, PermissionDeniedError | UnauthenticatedError | FileNotFoundError) or "403" in text:
-            return FleetRefused(f"{where} is refused by the object store", _KEYS_HINT)
+            return FleetRefused(f"the object store refused {where}", _KEYS_HINT)
         return FleetUnreachable(
             f"{where}: the object store does not take this now: {_reason(text)}",
             "what is not shipped stays here, and goes later",

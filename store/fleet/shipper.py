@@ -124,7 +124,7 @@ class Shipper:
             if tables.objects != str(self._objects_address):
                 raise FleetRefused(
                     f"the fleet's objects are at {tables.objects}, not at {self._objects_address}",
-                    "correct [fleet] objects, or nobody would find what is shipped",
+                    "correct [fleet] objects; nobody would find what is shipped there",
                 )
             self.host = enter(connection, self.queue.store_id, fit(self._settings.host))
         self.queue.put_fact("contact", repr(time.time()))
@@ -136,8 +136,8 @@ class Shipper:
         self._anew += 1
         if self._anew > _MANY_TIMES:
             raise FleetRefused(
-                f"another store ships as {host.name}, again and again: this one is a copy of it, or it of this",
-                f"remove {os.path.join(self.queue.folder, 'store')} in one of them: it becomes a host of its own",
+                f"another store also ships as {host.name}: one of the two is a copy of the other",
+                f"in one of them remove {os.path.join(self.queue.folder, 'store')}: it becomes a host of its own",
             )
         self._spool.clear()
         self.queue.start_anew(*host.cursor)

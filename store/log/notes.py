@@ -35,7 +35,7 @@ def write_note(store: Store, session: Session, target: Target, text: str) -> Not
     """
     text = storable(text.strip())
     if not text or len(text) > MAX_CHARACTERS:
-        raise UsageError(f"a note of {len(text):,} characters", f"it has 1 to {MAX_CHARACTERS:,}")
+        raise UsageError(f"the remark has {len(text):,} characters", f"it may have 1 to {MAX_CHARACTERS:,}")
     now = time.time()
     ref = format_ref(target.buffer.name, target.stream, target.first, target.last)
     entry = {"kind": "note", "time": now, "ref": ref, "refs": [target.buffer.name], "text": text}

@@ -128,10 +128,12 @@ def rename_session(store: Store, session: Session, title: str) -> Session:
     title = " ".join(title.split())
     if not title or len(title) > TITLE_CHARACTERS or not title.isprintable():
         raise UsageError(
-            f"{title[:TITLE_CHARACTERS]!r} cannot be a name", f"it is a line of 1 to {TITLE_CHARACTERS} characters"
+            f"{title[:TITLE_CHARACTERS]!r} cannot be a name", f"give one line of 1 to {TITLE_CHARACTERS} characters"
         )
     for other in list_sessions(store):
         if other.session.name != session.name and title in (other.session.name, other.session.title):
-            raise UsageError(f"{title!r} is the name of another session", f"that is {other.session.name}")
+            raise UsageError(
+                f"{title!r} is the name of another session", f"choose another: {other.session.name} has this one"
+            )
     append_entry(store, session, {"kind": "titled", "time": time.time(), "title": title})
     return session._replace(title=title)

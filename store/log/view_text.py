@@ -35,7 +35,7 @@ def view_text(store: Reading, indexed: IndexedView) -> str:
     text = "".join(piece if isinstance(piece, str) else _render(store, indexed.view, piece) for piece in pieces)
     if sha256_hex(text.encode(errors="surrogateescape")) != indexed.view.text_sha256:
         raise log.BrokenChain(
-            f"view {indexed.view.id} no longer renders to what was sent", "`sightline doctor` tells more"
+            f"view {indexed.view.id} no longer renders to what was sent", "`sightline doctor` says more about it"
         )
     return text
 

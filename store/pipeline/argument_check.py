@@ -63,7 +63,7 @@ def check(program: str, arguments: list[Argument], *, first: bool) -> Call:
     """
     grammar = GRAMMARS.get(program)
     if grammar is None:
-        raise QueryRefused(f"not a program that a query may use: {program}", f"there are {' '.join(GRAMMARS)}")
+        raise QueryRefused(f"not a program that a query may use: {program}", f"it may use {' '.join(GRAMMARS)}")
     call = _Reader(program, grammar, arguments).read()
     _check_files(program, grammar, call, first=first)
     _check_texts(program, call)
@@ -108,7 +108,7 @@ class _Reader:
             what = {"sed": "a script", "awk": "a program", "jq": "a filter", "tr": "a set"}.get(
                 self.program, "a pattern"
             )
-            raise QueryRefused(f"{self.program} is given no {what[2:]}", f"{self.program} needs {what} first")
+            raise QueryRefused(f"{self.program} lacks {what}", f"give {what} as the first word after {self.program}")
         texts = self.operands[: wanted + grammar.spare_texts]
         return Call(tuple(self.options), tuple(texts), tuple(self.operands[len(texts) :]))
 
@@ -198,13 +198,15 @@ def _check_files(program: str, grammar: Grammar, call: Call, *, first: bool) -> 
             hint = "a query reads refs and its pipe, nothing else; a ref is a word of its own, not in single quotes"
             raise QueryRefused(f"{program} may not read {file.text!r}: not a ref", hint)
         if first:
-            raise QueryRefused(f"{program} comes first, so there is no pipe for its `-` to read", "name a ref instead")
+            raise QueryRefused(f"{program} is the first program, so its `-` has no pipe to read", "name a ref instead")
     if len(reads) > grammar.files:
         raise QueryRefused(_too_many(program, grammar.files), "give it one ref, or join programs with `|`")
     if len(reads) < grammar.least_files:
-        raise QueryRefused(f"{program} needs {grammar.least_files} files", "refs, or `-` for the pipe")
+        raise QueryRefused(f"{program} needs {grammar.least_files} files", "give refs, or `-` for the pipe")
     if first and not any(file.is_ref for file in reads):
-        raise QueryRefused(f"{program} comes first and names no ref to read", f"for example: {program} … @cmd_a1b2c3")
+        raise QueryRefused(
+            f"{program} is the first program and names no ref to read", f"for example: {program} … @cmd_a1b2c3"
+        )
 
 
 def _too_many(program: str, most: int) -> str:
@@ -229,14 +231,16 @@ def _check_texts(program: str, call: Call) -> None:
     for text in (*call.texts, *values):
         if text.is_ref:
             hint = f"the pattern or script comes before the refs; as plain text it is '{text.text}' in single quotes"
-            raise QueryRefused(f"{program} is given the ref {text.text} where text belongs", hint)
+            raise QueryRefused(f"{program} takes text here, not the ref {text.text}", hint)
         if program == "strings" and text.text.startswith("@"):
-            raise QueryRefused(f"strings would read arguments from a file: {text.text}", "it takes refs as words")
+            raise QueryRefused(f"strings would read arguments from a file: {text.text}", "name the refs themselves")
     for option in call.options:
         if option.name in NUMERIC.get(_family(program), ()) and not option.values[0].text.isdecimal():
             raise QueryRefused(f"{program} {option.name} needs a number, not {option.values[0].text!r}")
         if option.name in WIDTHS.get(program, ()) and option.values and _is_too_wide(option.values[0].text):
-            raise QueryRefused(f"{program} {option.name} may be {WIDEST:,} at most", "no reply shows as wide a line")
+            raise QueryRefused(
+                f"{program} {option.name} may be {WIDEST:,} at most", "no reply shows a line as wide as that"
+            )
     if program == "sed":
         check_sed("\n".join(call.values("-e", "--expression") or [call.texts[0].text]))
     elif program == "awk":

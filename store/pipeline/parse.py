@@ -60,10 +60,14 @@ def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
         BadRef: a word begins like a ref and is none.
     """
     if len(text) > MAX_CHARACTERS:
-        raise QueryRefused(f"a query of {len(text):,} characters", f"it has at most {MAX_CHARACTERS:,}: ask in steps")
+        raise QueryRefused(
+            f"the query has {len(text):,} characters", f"it may have {MAX_CHARACTERS:,} at most: ask in steps"
+        )
     stages = split(text)
     if len(stages) > MAX_STAGES:
-        raise QueryRefused(f"a query joins at most {MAX_STAGES} programs, this one {len(stages)}", "ask in steps")
+        raise QueryRefused(
+            f"a query joins at most {MAX_STAGES} programs, and this one joins {len(stages)}", "ask in steps"
+        )
     # Judged whole before the first look-up, so that a refusal never depends on what the store holds.
     judged: list[list[Argument]] = []
     for words in stages:

@@ -186,7 +186,9 @@ def _check_awk_token(token: re.Match[str], *, redirects: bool) -> None:
 
 
 def _refuse_unended(program: str, what: str) -> NoReturn:
-    raise QueryRefused(f"the {program} program has a {what} without its end", "close it, or escape what begins it")
+    raise QueryRefused(
+        f"the {program} program has a {what} that does not end", "close it, or escape its first character"
+    )
 
 
 def _refuse_awk(what: str, does: str) -> None:

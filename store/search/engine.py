@@ -81,7 +81,7 @@ def check_pattern(text: str) -> None:
     """Raises UsageError for a pattern that is empty or holds a newline or a NUL."""
     if not text or "\n" in text or "\0" in text:
         what = "a newline or a NUL" if text else "nothing at all"
-        raise UsageError(f"a search cannot be for {what}", "it looks at one line at a time")
+        raise UsageError(f"a search cannot be for {what}", "a search looks at one line at a time")
 
 
 def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES) -> Pattern:

@@ -41,5 +41,5 @@ def budget_for(verbosity: str, exit_ok: bool, budgets: Budgets = DEFAULT.budgets
         return budgets.auto_ok if exit_ok else budgets.auto_failed
     mode = verbosity if verbosity in MODES else budgets.unknown
     if not mode:
-        raise UsageError(f"no such verbosity: {verbosity!r}", f"it is one of auto, {', '.join(MODES)}")
+        raise UsageError(f"there is no verbosity {verbosity!r}", f"it is one of auto, {', '.join(MODES)}")
     return None if mode == "full" else int(budgets._asdict()[mode])

@@ -52,7 +52,7 @@ def wait_for(asking: Asker, target: Target, seconds: float, until: str = "", *, 
         UsageError: it is no stream of a command, or the pattern is none.
     """
     if target.stream not in ("out", "err", "all"):
-        raise UsageError("only a command's streams can be followed", "read it by lines or bytes")
+        raise UsageError("only the output of a command can be followed", "read this one by lines or bytes")
     seen = _seen(asking, target)
     deadline = time.monotonic() + min(max(seconds, 0.0), WAIT_SECONDS)
     sought = _Sought(asking, until) if until else None

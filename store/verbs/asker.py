@@ -77,5 +77,5 @@ class Asker(NamedTuple):
         """The same where lines make no sense: a whole stream. Raises BadRef for a range, too."""
         target = self.resolve(ref)
         if target.first:
-            raise BadRef(f"{ref}: this takes a whole stream", f"without the lines: {target.ref}")
+            raise BadRef(f"{ref}: only a whole stream can be used here", f"without the lines: {target.ref}")
         return target

@@ -62,7 +62,7 @@ def kill(asking: Asker, order: Order, *, verb: str, request: dict[str, Any]) -> 
     """
     targets = [asking.resolve(ref) for ref in order.refs]
     if others := [target.ref for target in targets if target.buffer.kind != "cmd"]:
-        raise BadRef(f"{others[0]} is no command", "only a command runs, and can be ended")
+        raise BadRef(f"{others[0]} is not a command", "only a running command can be ended")
     ended = [
         target.buffer.state == "running" and end_command(asking.local, target.buffer, order.signal)
         for target in targets

@@ -83,9 +83,11 @@ def _calls(asking: Asker, request: Request) -> Reply:
     from sightline.verbs.past_calls import past_calls  # as above
 
     if others := [name for name in ("match", "session", "project") if getattr(request, name)]:
-        raise UsageError(f"mine and {others[0]} do not go together", "mine is what this session has asked")
+        raise UsageError(
+            f"mine and {others[0]} cannot be combined", "leave one out: mine lists what this session has asked"
+        )
     if request.limit < 1:
-        raise UsageError(f"limit is {request.limit}", "it is a number from 1 on")
+        raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
     lines = past_calls(asking, request.limit, time.time())
     fields = {} if lines else {"note": "this session has asked nothing yet"}
     body = (Segment("".join(f"{line}\n" for line in lines)),) if lines else ()
@@ -95,7 +97,7 @@ def _calls(asking: Asker, request: Request) -> Reply:
 def find_buffers(store: Reading, request: Request) -> list[Buffer]:
     """The buffers that a request names, in order. Raises UsageError for a limit below 1."""
     if request.limit < 1:
-        raise UsageError(f"limit is {request.limit}", "it is a number from 1 on")
+        raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
     session = request.session or None
     project = project_of(find_project(request.project), store.index.folders()) if request.project else None
     if not request.match:

@@ -85,7 +85,8 @@ def _check(source: Source) -> None:
         if read_document(source, Sampling()) is None:
             raise NotJson(end)
         raise UsageError(
-            f"{source.ref} is JSON lines, and a path leads into one value", "page it by lines, or use jq in a query"
+            f"{source.ref} has a JSON value on each line, and a path needs a single value",
+            "page it by lines, or use jq in a query",
         )
 
 

@@ -126,7 +126,7 @@ def _json_part(asking: Asker, target: Target, request: Request) -> Reply:
     from sightline.verbs.path_output import path_reply, schema_reply  # 15 ms, and most outputs are no JSON
 
     if target.first or target.stream == "all":
-        raise BadRef(f"{request.ref}: a path leads into a whole stream", f"without the lines: {target.ref}")
+        raise BadRef(f"{request.ref}: a path needs the whole stream", f"without the lines: {target.ref}")
     if request.schema:
         return schema_reply(asking, target, verb=VERB, logged=request.logged())
     limit = request.limit or asking.profile.reading.page_bytes
@@ -175,15 +175,15 @@ def _check(request: Request) -> None:
     if len(ways) > 1 and set(ways) not in _TOGETHER:
         first, second = list(ways)[:2]
         raise UsageError(
-            f"{first} and {second} do not go together", _INSTEAD.get((first, second), "ask for one of them")
+            f"{first} and {second} cannot be combined", _INSTEAD.get((first, second), "ask for one of them")
         )
     for name, (given, needed) in _qualifiers(request, ways).items():
         if given and not needed:
             raise UsageError(f"{name} says nothing of {' and '.join(ways) or 'a ref alone'}", _NEEDS[name])
     if request.limit is not None and request.limit < 1:
-        raise UsageError(f"limit is {request.limit}", "it is a number of bytes from 1 on")
+        raise UsageError(f"limit cannot be {request.limit}", "give a number of bytes from 1 up")
     if not 0 <= request.context <= 100:
-        raise UsageError(f"context is {request.context}", "it is a number of lines from 0 to 100")
+        raise UsageError(f"context cannot be {request.context}", "give a number of lines from 0 to 100")
 
 
 def _line_page(asking: Asker, target: Target, request: Request, more: dict[str, Any] | None = None) -> Reply:
@@ -240,7 +240,7 @@ def _byte_page(asking: Asker, target: Target, request: Request) -> Reply:
     if target.stream == "all":
         if request.offset is not None:
             raise UsageError(
-                "bytes of both streams have no order of their own", "page .out or .err by bytes, or .all by lines"
+                "the bytes of two streams have no common order", "page .out or .err by bytes, or .all by lines"
             )
         if target.buffer.lines:
             return _line_page(asking, target._replace(first=1), request)
@@ -249,7 +249,8 @@ def _byte_page(asking: Asker, target: Target, request: Request) -> Reply:
         size, total = source.byte_count, source.line_count
         if not 0 <= offset <= size:
             raise BadRange(
-                f"offset {offset:,} lies outside {target.ref}, which has {size:,} bytes", f"0 to {size} are valid"
+                f"offset {offset:,} lies outside {target.ref}, which has {size:,} bytes",
+                f"give an offset from 0 to {size}",
             )
         fields: dict[str, Any] = {"output_id": target.ref, "total_lines": total, "total_bytes": size, **_state(target)}
         start = _character_start(source, offset)

@@ -119,9 +119,13 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
     doorway = doorway or Doorway()
     cwd = doorway.confine(os.path.abspath(os.path.expanduser(request.cwd))) if request.cwd else working_directory()
     if not os.path.isdir(cwd):
-        raise UsageError(f"there is no folder {cwd}", "cwd is where the command runs")
+        raise UsageError(
+            f"there is no folder {cwd}", ("cwd is the folder that the command runs in; name one that exists")
+        )
     if request.compare and request.background:
-        raise UsageError("compare and background do not go together", "compare the outputs once it has ended: diff")
+        raise UsageError(
+            "compare and background cannot be combined", "compare the two outputs with diff once the command has ended"
+        )
     if _asks_only(request, doorway):
         from sightline.verbs.query import query_instead  # 20 ms that only a ref costs
 
@@ -265,7 +269,7 @@ def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
 
 def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> Reply:
     if not asking.local.settings.captures(cwd):
-        raise UsageError("nothing is kept in this folder (capture = off)", "run it in the foreground")
+        raise UsageError("nothing is kept of what runs in this folder (capture = off)", "run it in the foreground")
     name = late.start_in_background(
         asking.local,
         argv,
@@ -302,7 +306,7 @@ def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
     except Exception as error:  # by its class SQLite would have to be loaded
         what, _ = cause_of(error, asking.local.root)
         raise UsageError(
-            f"not run, since {reason}; and no confirmation can be kept: {what}",
+            f"not run, because {reason}, and the confirmation cannot be stored: {what}",
             "to run it all the same: --acknowledge-risk, acknowledge_risk=true",
         ) from error
     fields = in_order(
@@ -320,6 +324,6 @@ def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
 def _confirmed(asking: Asker, request: Request) -> Request:
     kept = asking.local.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
     if kept is None:
-        raise ExpiredRef(f"{request.line.strip()} expired, or was used already", "run the command itself again")
+        raise ExpiredRef(f"{request.line.strip()} has expired or was used already", "run the command itself again")
     confirmed = Request(**known_fields(Request, json.loads(kept)))
     return confirmed._replace(argv=tuple(confirmed.argv), acknowledge_risk=True)

@@ -87,15 +87,15 @@ def substitute_words(
 def _target(text: str, operator: str, resolve: Callable[[str], Target]) -> Target:
     if text.startswith("@ack_"):
         raise BadRef(
-            f"{text} confirms a command and is no part of one",
+            f"{text} confirms a command, and cannot stand within one",
             f"to confirm, run {text} alone; for the plain text write \\{text}",
         )
     try:
         parsed = parse_ref(text)
     except BadRef as error:
-        raise BadRef(f"{text} looks like a ref and is none", f"for the plain text write \\{text}") from error
+        raise BadRef(f"{text} looks like a ref but is not one", f"for the plain text write \\{text}") from error
     if ">" in operator:
-        raise BadRef(f"{text} cannot be written to", "what is captured never changes: write to a file of your own")
+        raise BadRef(f"{text} cannot be written to", "a captured output never changes; write to a file of your own")
     if parsed.first:
         ref = text.partition(":")[0]
         last = parsed.last or "$"

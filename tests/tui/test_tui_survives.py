@@ -241,7 +241,7 @@ def test_what_comes_in_while_the_panes_are_taken_away_is_let_go(store: Store) ->
 def test_a_full_disk_is_called_so(wrapped: bool) -> None:
     error: Exception = OSError(errno.ENOSPC, "No space left on device")
     if wrapped:
-        cause, error = error, StoreFailed("this could not be logged", "`sightline doctor` tells more")
+        cause, error = error, StoreFailed("this could not be logged", "`sightline doctor` says more about it")
         error.__cause__ = cause
     app = Mock()
     tell(app, error)

@@ -38,4 +38,4 @@ def tell(app: MessagePump, error: Exception) -> None:
     elif isinstance(error, SightlineError):
         app.post_message(ReadFailed(error.message, error.hint))
     else:
-        app.post_message(ReadFailed(f"the store cannot be read: {error}", "`sightline doctor` tells more"))
+        app.post_message(ReadFailed(f"the store cannot be read: {error}", "`sightline doctor` says more about it"))

@@ -56,7 +56,7 @@ def main(given: Namespace) -> int:
 def _keep(given: Namespace) -> int:
     """``sightline capture --hook USE``, which hooks put into commands where settings allow nothing newer."""
     if any(value for name, value in vars(given).items() if name not in ("hook", "verbosity")):
-        raise UsageError("--hook goes alone", "hooks write it: `sightline hook --help`")
+        raise UsageError("--hook takes no other option", "hooks write it: `sightline hook --help`")
     from sightline.doors.hooks.capture_pipe import main as keep  # which `capture` needs as little
 
     return keep(given.hook)

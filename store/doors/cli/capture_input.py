@@ -22,7 +22,7 @@ def capture(given: Namespace) -> int:
     if given.tool:
         return _result(given)
     if given.arguments:
-        raise UsageError("--arguments are those of a tool", "name it: --tool NAME")
+        raise UsageError("--arguments needs --tool", "name the tool that had these arguments: --tool NAME")
     if os.isatty(0):
         raise UsageError(
             "nothing is piped into `sightline capture`",
@@ -36,7 +36,9 @@ def _result(given: Namespace) -> int:
     from sightline.doors.cli.result import capture_tool
 
     if given.command or given.exit_code is not None or given.pass_through:
-        raise UsageError("--tool goes with --arguments, --label and --verbosity alone", "leave the others out")
+        raise UsageError(
+            ("--tool can only be combined with --arguments, --label and --verbosity"), "leave the others out"
+        )
     return capture_tool(given)
 
 

@@ -52,7 +52,7 @@ def main(given: Namespace) -> int:
         from argcomplete.shell_integration import shellcode  # of an extra
     except ModuleNotFoundError as error:
         raise SightlineError(
-            f"completions need what is not installed: {error.name}", "pip install 'sightline[completions]'"
+            f"completions need a package that is not installed: {error.name}", "pip install 'sightline[completions]'"
         ) from error
     write_out(shellcode(["sightline"], shell=given.shell) + "\n")
     return 0

@@ -293,7 +293,7 @@ class _Passfile:
             self._fd = new_file(self.path, 0o600)
         except OSError as error:
             raise SightlineError(
-                f"{self.path} cannot be made: {error.strerror}", "name another one: --passfile FILE"
+                f"{self.path} cannot be made: {error.strerror}", "name another file: --passfile FILE"
             ) from error
         return self
 

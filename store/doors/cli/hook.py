@@ -42,7 +42,9 @@ def main(given: Namespace) -> int:
     """
     hooks = _with_hooks()[given.harness].hooks
     if given.event not in (events := [hook.event for hook in hooks]):
-        raise UsageError(f"{given.event!r} is no event that is of use here", f"{given.harness} has {', '.join(events)}")
+        raise UsageError(
+            f"there is no use for the event {given.event!r} here", f"{given.harness} has {', '.join(events)}"
+        )
     answer([given.harness, given.event, "--mode", given.mode, *(("--through", given.through) if given.through else ())])
     return 0
 

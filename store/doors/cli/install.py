@@ -130,7 +130,10 @@ def here() -> Where:
 def _places(given: Namespace) -> Places:
     places = places_of(given.harness, given.scope, here())
     if given.scope != USER and coincide(places, places_of(given.harness, USER, here())):
-        raise UsageError("the settings of this folder are your own", "leave --scope out, or go to the project's folder")
+        raise UsageError(
+            ("the settings of this folder are those of your account, not of a project"),
+            "leave --scope out, or go to the project's folder",
+        )
     return places
 
 
@@ -143,7 +146,10 @@ def _record(given: Namespace, places: Places) -> Record:
 
 def _plugin(given: Namespace) -> int:
     if given.harness.name != "claude-code" or given.scope != USER:
-        raise UsageError("--plugin goes with claude-code alone", "leave --scope out; a plugin is where you put it")
+        raise UsageError(
+            ("--plugin can only be used with claude-code, and without --scope"),
+            "a plugin lies where you put it, and has no scope",
+        )
     mode = given.mode or DEFAULT_PLUGIN_MODE
     done = make_plugin(os.path.abspath(given.plugin), mode, told_root(), dry_run=given.dry_run)
     if given.json:

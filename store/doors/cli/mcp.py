@@ -72,7 +72,7 @@ def main(given: Namespace) -> int:
         return serve_http(options, host=given.host, port=given.port, with_token=not given.no_token)
     for option in ("host", "port", "no_token"):
         if getattr(given, option) != _HTTP_DEFAULTS[option]:
-            raise UsageError(f"--{option.replace('_', '-')} goes with --http", "give both, or neither")
+            raise UsageError(f"--{option.replace('_', '-')} needs --http", "give --http, too, or leave this out")
     return _serve_stdio(options)
 
 
@@ -84,7 +84,7 @@ def _options(given: Namespace) -> Options:
         tool for tool in TOOLS if tool in (named or TOOLS) and not (given.read_only and tool == "run_command")
     )
     if not tools:
-        raise UsageError("no tool is left to offer", "leave --read-only out, or name another of --tools")
+        raise UsageError("these options leave no tool to offer", "leave --read-only out, or name other --tools")
     if given.profile:
         from sightline.profile import load_profile
 
@@ -102,7 +102,7 @@ def _enter(root: str) -> str:
     """The folder, resolved; it becomes the working directory, unless that lies in it. Raises UsageError."""
     real = os.path.realpath(os.path.expanduser(root))
     if not os.path.isdir(real):
-        raise UsageError(f"--root: there is no folder {root}", "name one that is there")
+        raise UsageError(f"--root: there is no folder {root}", "name a folder that exists")
     here = os.path.realpath(os.getcwd())
     if here != real and not here.startswith(real.rstrip("/") + "/"):
         os.chdir(real)

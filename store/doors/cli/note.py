@@ -64,7 +64,7 @@ def _checked(door: Door, target: Target) -> Target:
     with open_lines(door.store, target) as lines:
         total = lines.line_count
     if target.first > total or target.last > total:
-        raise UsageError(f"{target.ref}: there are {total:,} lines", f"lines 1-{total} can be remarked on")
+        raise UsageError(f"{target.ref} has only {total:,} lines", f"name lines from 1 to {total}")
     return target._replace(last=target.last or total)
 
 

@@ -60,7 +60,7 @@ def main(given: Namespace) -> int:
         hint = "write -- before the server's command" if given.only and not given.url else "not both of them"
         raise UsageError("give a server: either -- PROGRAM ARGUMENT… or --url URL", hint)
     if given.bearer_env and not given.url:
-        raise UsageError("--bearer-env goes with --url", "a server that is started gets the variables as they are")
+        raise UsageError("--bearer-env needs --url", "a server that is started here has all variables anyway")
     given.only = [tool for word in given.only for tool in word.split(",") if tool]
     return _url(given) if given.url else _stdio(given, argv)
 

@@ -33,7 +33,7 @@ def capture_tool(given: Namespace) -> int:
         arguments = json.loads(given.arguments) if given.arguments else None
     except ValueError:
         raise UsageError(
-            f"--arguments is no JSON: {given.arguments[:80]}", """such as --arguments '{"id": 7}'"""
+            f"--arguments is not JSON: {given.arguments[:80]}", """give JSON, such as --arguments '{"id": 7}'"""
         ) from None
     door = Door(as_json=given.json, profile=given.profile, insist=False)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}

@@ -203,13 +203,13 @@ def _rows(read: dict[str, Any]) -> Iterator[str]:
 def new(given: Namespace) -> int:
     """Start a rule from an output; the exit code."""
     if not _NAME.fullmatch(given.tool):
-        raise UsageError(f"{given.tool!r} is no name of a tool", "a name has letters, digits, - and _")
+        raise UsageError(f"{given.tool!r} cannot be the name of a tool", "use letters, digits, - and _")
     door = Door()
     try:
         folder = own_rules(door.store.root)
         path = os.path.join(folder, f"{given.tool}.toml")
         if os.path.lexists(path):
-            raise UsageError(f"{path} is there already", "correct it, or move it away")
+            raise UsageError(f"{path} exists already", "correct that file, or move it away")
         target = door.asking.resolve_whole(given.ref)
         stream = "err" if target.buffer.kind == "cmd" and not target.buffer.stream("out").bytes else target.stream
         with door.store.open(target._replace(stream=stream)) as source:

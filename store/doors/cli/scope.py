@@ -88,5 +88,5 @@ def scope_of(store: Reading, given: Any) -> Scope:
 def _since(text: str) -> float:
     match = _AGE.fullmatch(text.strip())
     if not match:
-        raise UsageError(f"--since does not know {text!r}", "it is a number and a unit: 90s, 30m, 2h, 7d or 1w")
+        raise UsageError(f"--since does not know {text!r}", "give a number and a unit: 90s, 30m, 2h, 7d or 1w")
     return time.time() - float(match[1]) * _UNITS[match[2]]

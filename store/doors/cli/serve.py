@@ -32,7 +32,7 @@ def parser(name: str) -> ArgumentParser:
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     if not 0 <= given.port <= 65_535:
-        raise UsageError(f"there is no port {given.port}", "it is a number from 0 to 65535")
+        raise UsageError(f"there is no port {given.port}", "give a number from 0 to 65535")
     if given.ref:
         with Store() as store:
             store.resolve(given.ref, prefixes=True)
@@ -40,7 +40,8 @@ def main(given: Namespace) -> int:
         serve = inspector().serve
     except ModuleNotFoundError as error:
         raise SightlineError(
-            f"the browser needs what is not installed: {error.name}", "pip install 'sightline[web]'"
+            f"the inspector in a browser needs a package that is not installed: {error.name}",
+            "pip install 'sightline[web]'",
         ) from error
     return int(serve(given.host, given.port, given.ref or "", _say))
 

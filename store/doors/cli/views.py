@@ -49,7 +49,7 @@ def parser(name: str) -> ArgumentParser:
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     if given.limit < 1:
-        raise UsageError(f"limit is {given.limit}", "it is a number from 1 on")
+        raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
     door = Door()
     try:
         buffer = _buffer_name(door, given.ref) if given.ref else None

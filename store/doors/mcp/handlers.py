@@ -157,14 +157,14 @@ def checked(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _value(place: str, value: Any, kind: dict[str, Any]) -> Any:
     made = _READERS[kind["type"]](value)
     if made is None:
-        raise UsageError(f"{place} is no {kind['type']}: {str(value)[:80]!r}", str(kind["description"]))
+        raise UsageError(f"{place} must be of type {kind['type']}: {str(value)[:80]!r}", str(kind["description"]))
     if "enum" in kind and made not in kind["enum"]:
         raise UsageError(f"{place} cannot be {str(made)[:80]!r}", f"it is one of {', '.join(kind['enum'])}")
     if made is not True and made is not False and not isinstance(made, str):
         least, most = kind.get("minimum", made), kind.get("maximum", made)
         if not least <= made <= most:
             upwards = f" to {most}" if "maximum" in kind else " on"
-            raise UsageError(f"{place} is {made}", f"it is a number from {least}{upwards}")
+            raise UsageError(f"{place} cannot be {made}", f"give a number from {least}{upwards}")
     return made
 
 
@@ -215,10 +215,10 @@ def under(root: str, path: str) -> str:
         UsageError: it lies outside of the folder, or is too long.
     """
     if len(path) > LONGEST_PATH:  # resolving costs its length squared, and no system opens a longer one
-        raise UsageError(f"a path of {len(path):,} characters", f"it has at most {LONGEST_PATH:,}")
+        raise UsageError(f"the path has {len(path):,} characters", f"it may have {LONGEST_PATH:,} at most")
     real = os.path.realpath(os.path.expanduser(path))
     if real != root and not real.startswith(root.rstrip("/") + "/"):
-        raise UsageError(f"{path} lies outside of {root}", "this server stays under that folder (--root)")
+        raise UsageError(f"{path} lies outside of {root}", "this server reads only below that folder (--root)")
     return real
 
 

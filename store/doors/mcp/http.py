@@ -73,7 +73,9 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
     """
     address = address_of(host)
     if not with_token and not address.is_loopback:
-        raise UsageError(f"{host} can be reached by others, and would run commands for anyone", "leave --no-token out")
+        raise UsageError(
+            f"others can reach {host}, and without a token anyone could run commands through it", "leave --no-token out"
+        )
     service = Service(options)
     token, is_new, path = token_of(service.handlers().store.layout) if with_token else ("", False, "")
     listener = _listen_on(host, port)
@@ -175,7 +177,7 @@ def _listen_on(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
-        raise UsageError(f"{host}:{port} cannot be listened on: {error}", "name another --host or --port") from error
+        raise UsageError(f"cannot listen on {host}:{port}: {error}", "name another --host or --port") from error
 
 
 def _url(host: str, port: int) -> str:

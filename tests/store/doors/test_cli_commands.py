@@ -419,7 +419,7 @@ def test_limit_is_a_number_from_one_on_however_large(cli: Any, numbers: str, nam
     for limit in ("0", "-5"):
         ran = cli(name, "--limit", limit)
         assert ran.code == 2
-        assert "from 1 on" in ran.err
+        assert "from 1 up" in ran.err
     assert len(cli(name, "--limit", "9" * 30, "--json").data) == 1
 
 

@@ -54,7 +54,7 @@ def test_a_rule_that_is_there_is_not_written_over(captured: Cli) -> None:
     captured("rules", "new", "frob", "--from", "@last")
     rule(captured).write_text("# mine\n")
     again = captured("rules", "new", "frob", "--from", "@last")
-    assert again.code != 0 and "there already" in again.err
+    assert again.code != 0 and "exists already" in again.err
     assert rule(captured).read_text() == "# mine\n"
 
 
@@ -123,5 +123,5 @@ def test_the_pattern_of_a_line_is_found_in_it(text: str) -> None:
 @pytest.mark.parametrize("name", ["a.b", "c++", "a b", ""])
 def test_what_is_no_plain_key_of_a_file_of_rules_names_no_tool(captured: Cli, name: str) -> None:
     refused = captured("rules", "new", name, "--from", "@last")
-    assert refused.code != 0 and "is no name of a tool" in refused.err
+    assert refused.code != 0 and "cannot be the name of a tool" in refused.err
     assert not (captured.home / "rules").exists()

@@ -246,5 +246,5 @@ def test_who_is_granted_must_be_known(fleet: Fleet, store: Store) -> None:
     fleet.add_host("twin", team="ann", owner="ann")
     with pytest.raises(UsageError, match="team and an owner"):
         fleet.grant("carl", "ann")
-    with pytest.raises(UsageError, match="no host has"):
+    with pytest.raises(UsageError, match="no host belongs to"):
         fleet.grant("carl", "nobody")

@@ -81,12 +81,12 @@ def test_a_ref_with_lines_is_refused_with_the_sed_that_does_it(buffers: Buffers)
     "query", ["grep x", "cat", "cat | grep x @last", "rg x", "rg x | cat @last", "jq .", "wc -l", "tr a b", "cat -"]
 )
 def test_the_first_program_names_a_ref(buffers: Buffers, query: str) -> None:
-    with pytest.raises(QueryRefused, match="comes first"):
+    with pytest.raises(QueryRefused, match="is the first program"):
         buffers.parse(query)
 
 
 def test_a_ref_where_the_pattern_belongs_is_refused(buffers: Buffers) -> None:
-    with pytest.raises(QueryRefused, match="where text belongs"):
+    with pytest.raises(QueryRefused, match="takes text here"):
         buffers.parse("grep @last @cmd_a1b2c3")
     with pytest.raises(QueryRefused, match="names no ref"):
         buffers.parse("grep '@last'")

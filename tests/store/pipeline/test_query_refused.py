@@ -168,7 +168,7 @@ sort -S 9G @last | -S
 sort -m @last /etc/passwd | /etc/passwd
 uniq @last OUT | 'OUT'
 uniq @last @cmd_a1b2c3 | more than 1 file
-uniq - OUT | comes first
+uniq - OUT | is the first program
 cat @last | uniq - OUT | 'OUT'
 tr a b @last | reads its pipe
 comm @last /etc/passwd | /etc/passwd
@@ -211,8 +211,8 @@ jq '"a \("b \(input_filename | length)") c"' @last | `input_filename`
 jq '@base64 "\(env.X)"' @last | `env`
 jq '"\({a: (1 + 2), b: $ENV})"' @last | `$ENV`
 jq '.a | env' @last | `env`
-jq '"\(.a' @last | without its end
-jq '"\("a)"' @last | without its end
+jq '"\(.a' @last | does not end
+jq '"\("a)"' @last | does not end
 nl -w 999999999 @last | 65,536 at most
 nl --number-width=999999999 @last | 65,536 at most
 nl -w99999999999999999999 @last | 65,536 at most
@@ -229,7 +229,7 @@ xxd @last OUT | 'OUT'
 xxd -r @last /tmp/x | /tmp/x
 xxd @last @cmd_a1b2c3 | more than 1 file
 xxd -ps -x @last | -x
-xxd - OUT | comes first
+xxd - OUT | is the first program
 od /etc/passwd | /etc/passwd
 od @last +10 | '+10'
 od --traditional @last 0 | --traditional

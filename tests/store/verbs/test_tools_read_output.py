@@ -270,7 +270,7 @@ def test_artifact_that_nothing_was_imported_as_is_unknown(agent: Any) -> None:
 
 
 def test_unknown_and_expired_refs_say_which_and_what_to_do(agent: Any, keep: Keep) -> None:
-    with pytest.raises(UnknownRef, match="is, or was") as unknown:
+    with pytest.raises(UnknownRef, match="there was none") as unknown:
         agent.read("@cmd_deadbeef")
     assert "list" in unknown.value.hint
     ref = keep(b"a\n")

@@ -139,9 +139,9 @@ def test_a_large_value_is_given_in_part_and_the_next_call_goes_on(agent: Any, re
         ({"path": "$.nope"}, NotFound, "its keys: rows"),
         ({"path": "$.rows[9]"}, NotFound, "2 items"),
         ({"path": "$.rows[1:2]"}, BadPath, "[1:2]"),
-        ({"path": "$", "lines": "1-2"}, UsageError, "do not go together"),
-        ({"schema": True, "search": "x"}, UsageError, "do not go together"),
-        ({"path": "$", "offset": 0}, UsageError, "do not go together"),
+        ({"path": "$", "lines": "1-2"}, UsageError, "cannot be combined"),
+        ({"schema": True, "search": "x"}, UsageError, "cannot be combined"),
+        ({"path": "$", "offset": 0}, UsageError, "cannot be combined"),
     ],
 )
 def test_a_path_that_cannot_be_followed_says_why(
@@ -165,7 +165,7 @@ def test_paths_and_schema_of_text_are_refused(agent: Any, result: Any) -> None:
     for arguments in ({"path": "$"}, {"schema": True}):
         with pytest.raises(UsageError, match="not JSON"):
             agent.read(text.ref, **arguments)
-    with pytest.raises(UsageError, match="JSON lines"):
+    with pytest.raises(UsageError, match="JSON value on each line"):
         agent.read(lines.ref, path="$")
     assert json.loads(agent.read(lines.ref, schema=True).text) == {"a": "number"}
 

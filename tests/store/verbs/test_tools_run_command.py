@@ -142,7 +142,7 @@ def test_auto_gives_a_failure_more_room_than_a_success(agent: Any) -> None:
 
 
 def test_unknown_mode_is_an_error_before_anything_runs(agent: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such verbosity: 'loud'"):
+    with pytest.raises(UsageError, match="there is no verbosity 'loud'"):
         agent.run(f"touch '{tmp_path}/ran'", verbosity="loud")
     assert not (tmp_path / "ran").exists()
 
@@ -436,5 +436,5 @@ def test_kill_of_several_says_how_each_ended(agent: Any) -> None:
 def test_kill_of_what_is_no_command_is_refused(agent: Any, tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x\n")
     file = capture_file(agent.store, str(tmp_path / "f"), "s")
-    with pytest.raises(BadRef, match="is no command"):
+    with pytest.raises(BadRef, match="is not a command"):
         agent.run(f"kill {file.ref}")

@@ -360,7 +360,7 @@ def test_what_nothing_was_remembered_of_is_passed_on(cli: Any) -> None:
 def test_what_hooks_write_is_no_option_among_others(cli: Any) -> None:
     done = cli("capture", "--hook", "use9", "--label", "x", stdin=b"a\n")
     assert done.code == 2
-    assert "--hook goes alone" in done.err
+    assert "--hook takes no other option" in done.err
 
 
 def test_in_mode_shape_the_agent_sees_our_view(claude: Harness) -> None:

@@ -111,7 +111,7 @@ def test_a_harness_that_is_gone_is_noted(cli: Any) -> None:
         (["/no/such/sightline", "mcp"], "/no/such/sightline cannot be started: No such file"),
         (
             ["PYTHON", "-m", "sightline.doors.cli.main", "mcp", "--root", "/no/such/folder"],
-            "name one that is there",
+            "name a folder that exists",
         ),
     ],
 )

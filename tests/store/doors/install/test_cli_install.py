@@ -265,7 +265,7 @@ def test_a_folder_whose_settings_are_the_person_s_own_is_no_project(cli: Any) ->
         (("install", "emacs"), "claude-code, codex"),
         (("install", "codex", "--mode", "all"), "record, keep, shape"),
         (("uninstall", "codex", "--scope", "team"), "user, project"),
-        (("install", "codex", "--plugin", "x"), "--plugin goes with claude-code"),
+        (("install", "codex", "--plugin", "x"), "--plugin can only be used with claude-code"),
     ],
 )
 def test_a_wrong_word_is_told_with_those_that_are_right(cli: Any, words: tuple[str, ...], told: str) -> None:

@@ -307,7 +307,7 @@ def test_requests_are_judged_by_host_origin_and_bearer(told: dict[str, str], sta
 
 
 def test_an_address_that_others_can_reach_needs_a_token() -> None:
-    with pytest.raises(UsageError, match="can be reached by others"):
+    with pytest.raises(UsageError, match="others can reach"):
         serve_http(Options(), host="0.0.0.0", port=0, with_token=False)
 
 
