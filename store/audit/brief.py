@@ -16,6 +16,7 @@ from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.words import HEADLINES, counted, ending
 from sightline.audit.timeline import Call, Totals, calls_of, captured_by, seen_after, totals_of, unknowable
+from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
@@ -150,26 +151,22 @@ def _section(name: str, title: str, items: Sequence[Item], noun: str, *, bad: bo
     return Section(name, title.format(counted(len(items), noun)), tuple(items[:MOST_ITEMS]), len(items), bad)
 
 
-def _line(command: str) -> str:
-    return " ".join(command.split())
-
-
 def _missed(one: Overlooked) -> Item:
     failure = one.failure
     text = f"{failure.name} ({failure.at})" if failure.name and failure.at else failure.name or failure.text
-    return Item(one.ref, text, _line(one.buffer.command))
+    return Item(one.ref, text, call_name(one.buffer))
 
 
 def _finding(one: Finding) -> Item:
-    return Item(one.ref, f"{HEADLINES[one.kind]}: {one.text}", _line(one.command))
+    return Item(one.ref, f"{HEADLINES[one.kind]}: {one.text}", " ".join(one.command.split()))
 
 
 def _run(buffer: Buffer) -> Item:
-    return Item(buffer.ref, f"{ending(buffer)}: {_line(buffer.command)}")
+    return Item(buffer.ref, f"{ending(buffer)}: {call_name(buffer)}")
 
 
 def _running(buffer: Buffer) -> Item:
-    return Item(buffer.ref, f"for {human_seconds(max(time.time() - buffer.created, 0))}: {_line(buffer.command)}")
+    return Item(buffer.ref, f"for {human_seconds(max(time.time() - buffer.created, 0))}: {call_name(buffer)}")
 
 
 def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Item]:
@@ -180,7 +177,7 @@ def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Item]:
         Item(
             buffer.ref,
             f"{counted(buffer.lines, 'line')}{', what went into the filters' if filtered_from(buffer) else ''}",
-            _line(buffer.command),
+            call_name(buffer),
         )
         for buffer in sorted(there, key=lambda one: -one.lines)
     ]
@@ -193,7 +190,7 @@ def _again(calls: Sequence[Call]) -> list[Item]:
         if call.again and call.view.refs:
             name = call.view.refs[0]
             lines[name] += call.again
-            asked.setdefault(name, _line(call.buffer.command if call.buffer else call.asked))
+            asked.setdefault(name, call_name(call.buffer) if call.buffer else call.asked)
     return [
         Item(format_ref(name), f"{counted(count, 'line')} shown again", asked[name])
         for name, count in lines.most_common()

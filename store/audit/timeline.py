@@ -8,6 +8,7 @@ from sightline.audit.buffer_coverage import contribution_of
 from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.errors import SightlineError
+from sightline.log.call_names import name_of_request
 from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
@@ -24,8 +25,6 @@ UNANSWERED = 1 << 62
 
 _LOOKS = ("read_output", "read_file", "list_outputs")
 """Verbs that run nothing: how what they look at ended is not how they did."""
-
-_ASKED = ("command", "pipeline", "ref", "path", "argv", "match", "diff", "tool")
 
 
 class Call(NamedTuple):
@@ -182,11 +181,7 @@ class Totals(NamedTuple):
 
 def asked_of(view: View) -> str:
     """What a view was about, in one line: its command, its query, or whatever else names it."""
-    request = json.loads(view.request)
-    for key in _ASKED:
-        if value := request.get(key):
-            return " ".join(str(value if isinstance(value, str) else " ".join(map(str, value))).split())
-    return ""
+    return name_of_request(json.loads(view.request))
 
 
 class Timeline:

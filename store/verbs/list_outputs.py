@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sightline.errors import UsageError
+from sightline.log.call_names import call_name, left_out_of_path
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project, find_project, known_project, project_of
@@ -147,11 +148,19 @@ def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[s
 
 
 def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
-    command = one_line(buffer.command, _COMMAND_CHARACTERS) or "(piped in)"
+    command = named_in(buffer, _COMMAND_CHARACTERS) or "(piped in)"
     lines = f"{buffer.lines:,} line{'' if buffer.lines == 1 else 's'}"
     age = human_seconds(max(now - buffer.created, 0)) + " ago"
     name = f"{command}  [{buffer.label}]" if buffer.label else command
     return buffer.ref, state_of(buffer), lines, human_bytes(buffer.bytes), age, printable(name)
+
+
+def named_in(buffer: Buffer, characters: int) -> str:
+    """What a buffer is called, in so many characters at most: of a path its end stays, else the beginning."""
+    name = call_name(buffer)
+    if buffer.kind == "file" and (start := left_out_of_path(name, characters)):
+        return f"…{name[start:]}"
+    return one_line(name, characters)
 
 
 def state_of(buffer: Buffer) -> str:
@@ -175,6 +184,7 @@ def as_data(buffer: Buffer) -> dict[str, Any]:
         "kind": buffer.kind,
         "state": buffer.state,
         "command": buffer.command,
+        "title": call_name(buffer),
         "cwd": buffer.cwd,
         "exit_code": buffer.exit_code,
         "signal": buffer.signal,

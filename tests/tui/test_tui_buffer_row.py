@@ -57,6 +57,16 @@ def test_what_a_filter_found_is_not_left_out() -> None:
     assert " cd /home/ada" in shown(50, buffer, terms=terms_of("ada"))
 
 
+def test_a_tool_s_call_is_told_by_what_it_is_about_and_a_file_by_the_end_of_its_path() -> None:
+    call = BUFFER._replace(kind="tool", label="", command='Edit {"file_path":"/p/phase_test.go","new_string":"x"}')
+    assert " Edit phase_test.go " in shown(80, call)
+    file = BUFFER._replace(
+        kind="file", label="", command="/p/store/with/a/very/long/path/down/to/call_names.py", cwd="/q"
+    )
+    assert "…/call_names.py" in shown(40, file) or "…/to/call_names.py" in shown(40, file)
+    assert " /p/store" in shown(40, file, terms=terms_of("store"))
+
+
 @pytest.mark.parametrize("width", [34, 50, 60, 79, 120, 200])
 def test_the_names_stand_above_their_columns(width: int) -> None:
     names = "".join(part.text for part in heading_parts(width, Order()))

@@ -6,13 +6,14 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from sightline.log.call_names import left_out_of_path
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.tui.buffers.order import Heading, Order
 from sightline.tui.buffers.seen_reader import Seen, percent
 from sightline.tui.common import phrases as wording
 from sightline.tui.common.command_words import LEFT_OUT, START_CHARS, command_parts, left_out
-from sightline.tui.common.strips import Part, cut, filled, pad, width_of
+from sightline.tui.common.strips import ELLIPSIS, Part, cut, filled, pad, width_of
 from sightline.tui.common.visible_text import title
 
 if TYPE_CHECKING:
@@ -200,12 +201,16 @@ def _ref_parts(buffer: Buffer, cells: int, faded: str, terms: "Sequence[AnyTerm]
 def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
     label = title(buffer.label)
     named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
-    shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
-    start = left_out(shown, width - width_of(named)) if buffer.kind == "cmd" else 0
+    if buffer.kind == "cmd":
+        shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
+        start = left_out(shown, width - width_of(named))
+    else:
+        shown = wording.name_of(buffer)
+        start = left_out_of_path(shown, width - width_of(named)) if buffer.kind == "file" else 0
     if start and terms and _is_found(start, shown, terms):
         start = 0
     command = [Part(shown[start:], faded)] if faded or buffer.kind != "cmd" else command_parts(shown[start:])
-    lead = [Part(LEFT_OUT, "dim")] if start else []
+    lead = [Part(LEFT_OUT if buffer.kind == "cmd" else ELLIPSIS, "dim")] if start else []
     return filled([*named, *lead, *marked_parts(command, terms, is_command=True)], width)
 
 

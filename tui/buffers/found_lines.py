@@ -113,7 +113,7 @@ def _buffer_parts(hit: Hit, width: int) -> list[Part]:
     counted = Part(f"  {lines}{'+' if hit.lines >= LINES_PER_STREAM else ''}", "dim")
     named = [Part(f" {wording.MARKS[state]} ", state), Part(f"{hit.buffer.ref}  ", "key")]
     room = max(width - width_of([*named, counted]), 4)
-    return [*named, Part(cut(title(hit.buffer.command), room), "strong"), counted]
+    return [*named, Part(cut(wording.name_of(hit.buffer), room), "strong"), counted]
 
 
 def _line_parts(line: Found, width: int) -> list[Part]:

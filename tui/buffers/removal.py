@@ -15,7 +15,7 @@ from sightline.log import retention
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
-from sightline.tui.common.phrases import counted
+from sightline.tui.common.phrases import counted, name_of
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.visible_text import title
 
@@ -94,7 +94,7 @@ def delete(app: App[None], store: Store, buffer: Buffer) -> None:
             app.run_worker(_done(app, lambda: retention.remove(store, [buffer])))
 
     held = f"{counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)}" + (", pinned" if buffer.pinned else "")
-    facts = [title(buffer.command), held, "What agents were shown of it stays in the log."]
+    facts = [name_of(buffer), held, "What agents were shown of it stays in the log."]
     app.push_screen(Confirm(f"Delete {buffer.ref}?", facts, "Delete"), answered)
 
 

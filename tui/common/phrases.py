@@ -1,7 +1,9 @@
 """How facts about a buffer are worded on the screen: marks, ages, short sizes, endings. Pure functions of records."""
 
+from sightline.log.call_names import call_name
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes, human_seconds
+from sightline.tui.common.visible_text import title
 
 _AGES = ((60.0, 1.0, "s"), (3600.0, 60.0, "m"), (86400.0, 3600.0, "h"), (86400.0 * 365, 86400.0, "d"))
 _AGE_GRAIN_SECONDS = 10  # ages are drawn anew about so often; finer ones would only be wrong
@@ -15,6 +17,11 @@ def state_of(buffer: Buffer) -> str:
     if buffer.failed:
         return "failed"
     return "unknown" if buffer.kind == "cmd" and buffer.exit_code is None else "ok"
+
+
+def name_of(buffer: Buffer) -> str:
+    """What a buffer is called, safe to be shown: a command as it was typed, all else by what it is about."""
+    return title(buffer.command if buffer.kind == "cmd" else call_name(buffer))
 
 
 def is_void(buffer: Buffer | None) -> bool:

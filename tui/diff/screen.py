@@ -23,12 +23,11 @@ from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.notice import Notice, Said
-from sightline.tui.common.phrases import age, counted, ending, facts, state_of
+from sightline.tui.common.phrases import age, counted, ending, facts, name_of, state_of
 from sightline.tui.common.search_screen import SEARCH_KEY, SearchScreen
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
-from sightline.tui.common.visible_text import title
 from sightline.tui.diff.comparison import ComparisonJob, ComparisonResult
 from sightline.tui.diff.comparison_view import DiffPaneSearch
 from sightline.tui.diff.diff_view import DiffView
@@ -79,7 +78,7 @@ class DiffHeader(Bar):
         buffer, now = target.buffer, self._clock()
         style = "failed" if mark == "-" else "ok"
         left = [Part(f" {mark} ", style), Part(target.ref.removesuffix(".all"), "accent"), Part("  ")]
-        left.append(Part(title(buffer.command), "strong"))
+        left.append(Part(name_of(buffer), "strong"))
         told = [Part(ending(buffer), state_of(buffer))]
         told += [Part(f" · {fact}", "dim") for fact in facts(buffer, now)[1:_FACTS]]
         return left, [*told, Part(f" · {age(max(now - buffer.created, 0.0))} ", "dim")]

@@ -18,7 +18,7 @@ from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import StoreChanged
-from sightline.tui.common.phrases import counted
+from sightline.tui.common.phrases import counted, name_of
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part
@@ -131,7 +131,7 @@ class ShownScreen(Screen[LinesWanted | None]):
     def _tell(self) -> None:
         replies = self._replies
         named = [Part(" Shown ", "accent"), Part(f" {self._buffer.ref}", "strong")]
-        named.append(Part(f"  {title(self._buffer.command)}"))
+        named.append(Part(f"  {name_of(self._buffer)}"))
         told = [Part(counted(len(replies), "reply").replace("replys", "replies"))] if replies else []
         if cut := sum(one.view.truncated for one in replies):
             told.append(Part(f" · {cut} cut", "interrupted"))

@@ -12,12 +12,13 @@ from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
+from sightline.tui.common.phrases import name_of
 from sightline.tui.common.search_screen import SEARCH_KEY, SearchScreen
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
-from sightline.tui.common.visible_text import title, visible
+from sightline.tui.common.visible_text import visible
 from sightline.tui.json.json_view import JsonPaneSearch, JsonView, json_target
 from sightline.tui.json.nodes import Node
 
@@ -68,7 +69,7 @@ class JsonScreen(SearchScreen):
     def on_json_view_moved(self, message: JsonView.Moved) -> None:
         """Tell where one stands."""
         node = message.node
-        named = [Part(f" {self._target.ref}", "strong"), Part(f"  {title(self._target.buffer.command)}", "dim")]
+        named = [Part(f" {self._target.ref}", "strong"), Part(f"  {name_of(self._target.buffer)}", "dim")]
         line = f"value {node.line:,}  " if node.line else ""
         self.query_one("#json-head", Bar).say(
             (named, [Part(f"{message.notes} ", "accent")] if message.notes else ()),

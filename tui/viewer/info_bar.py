@@ -8,7 +8,7 @@ from textual import events
 from sightline.records import Buffer
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import PlaceChanged
-from sightline.tui.common.phrases import MARKS, PIN, facts, state_of
+from sightline.tui.common.phrases import MARKS, PIN, facts, name_of, state_of
 from sightline.tui.common.split import Dragging
 from sightline.tui.common.strips import LEAST_LEFT, Part, fitted, width_of
 from sightline.tui.common.visible_text import title
@@ -48,7 +48,7 @@ class Info(Bar):
             Part(buffer.ref, "strong"),
             Part(f" {PIN}" if buffer.pinned else "", "accent"),
             Part("  "),
-            Part(title(buffer.command)),
+            Part(name_of(buffer)),
         ]
         ending, *rest = facts(buffer, self._clock())
         told = [Part(f"   {ending}", state)]

@@ -13,6 +13,7 @@ from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_par
 from sightline.doors.cli.commands import COMMANDS, command_of
 from sightline.doors.cli.output import write_out
 from sightline.errors import SightlineError
+from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
 from sightline.profile import profile_names
 from sightline.shape.budgets import MODES
@@ -140,7 +141,7 @@ def _begins(offered: str, prefix: str) -> bool:
 def _refs() -> Offers:
     with Store() as store:
         listed = [one.buffer for one in store.listed(_OFFERED)]
-    found = {buffer.ref: one_line(buffer.command, _COMMAND_CHARACTERS) for buffer in listed}
+    found = {buffer.ref: one_line(call_name(buffer), _COMMAND_CHARACTERS) for buffer in listed}
     return {"@last": "the newest command's", **found}
 
 

@@ -8,11 +8,12 @@ from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_par
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.scope import add_project, project_option
 from sightline.errors import UsageError
+from sightline.log.call_names import call_name
 from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.refs import format_ref
-from sightline.shape.summary import human_bytes, one_line
-from sightline.verbs.list_outputs import state_of
+from sightline.shape.summary import human_bytes
+from sightline.verbs.list_outputs import named_in, state_of
 from sightline.verbs.printable_text import printable
 
 _MANY = 50
@@ -85,6 +86,7 @@ def _one(door: Door, given: Namespace) -> int:
                 "ref": one.buffer.ref,
                 "state": one.buffer.state,
                 "command": one.buffer.command,
+                "title": call_name(one.buffer),
                 "partial": one.buffer.lost or None,
                 "read_by": one.readers,
             }
@@ -95,7 +97,7 @@ def _one(door: Door, given: Namespace) -> int:
         return 0
     rows = _rows(facts)
     for one in belongings.captured:
-        command = one_line(one.buffer.command, _COMMAND_CHARACTERS)
+        command = named_in(one.buffer, _COMMAND_CHARACTERS)
         readers = f"  read by {', '.join(one.readers)}" if one.readers else ""
         rows += f"  {one.buffer.ref}  {state_of(one.buffer)}  {printable(command + readers)}\n"
     rows += "".join(f"  read @{name} of {printable(captor)}\n" for captor, name in belongings.read)

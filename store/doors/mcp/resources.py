@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, unquote
 
 from sightline.doors.mcp.protocol import INVALID_PARAMS, Context, Rejected
 from sightline.errors import SightlineError
+from sightline.log.call_names import call_name
 from sightline.log.views import Shows
 from sightline.records import Buffer
 from sightline.refs import format_ref, looks_like_a_ref
@@ -64,7 +65,7 @@ def listed(store: Reading, cursor: Any) -> dict[str, Any]:
 
 
 def _resource(buffer: Buffer) -> dict[str, Any]:
-    title = printable(" ".join(buffer.command.split())) or "(piped in)"
+    title = printable(call_name(buffer)) or "(piped in)"
     stream = _main_stream(buffer)
     info = buffer.stream(stream)
     lines = f"{info.lines:,} line{'' if info.lines == 1 else 's'}"

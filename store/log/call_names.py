@@ -1,0 +1,151 @@
+"""What calls are called: by what each is about, as a person would say it, and never by its JSON.
+
+``Edit phase_test.go``, ``Grep "TestPost"``, ``Read a.py:10-40``, ``Task review the diff``. Pure functions of what was
+recorded; whoever looks for a call looks through the record itself.
+"""
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sightline.records import Buffer
+
+_CHARACTERS = 200
+_KEPT = 2_000  # names: what is on a screen is drawn again and again
+_LOOKED_FOR = ("pattern", "regex", "query", "search_term", "search", "q")
+_PATHS = (
+    *("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "filename", "file", "path"),
+    *("dir_path", "directory"),
+)
+_SAID = ("command", "cmd", "description", "url", "uri", "title", "name", "skill", "message", "question", "prompt")
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_ONE_BASED = ("Read",)
+"""Tools whose ``offset`` is a line's number from 1; others count from 0, or do not say."""
+
+
+def call_name(buffer: Buffer) -> str:
+    """A buffer in one line: a command as it was typed, a tool's call by what it is about, a file by its path.
+
+    The path is told from the project on that it lies in.
+    """
+    if buffer.kind == "tool":
+        return tool_name(buffer.command)
+    line = " ".join(buffer.command.split())
+    if buffer.kind == "file" and (root := buffer.project or buffer.cwd) and line.startswith(root.rstrip("/") + "/"):
+        return line[len(root.rstrip("/")) + 1 :] or line
+    return line
+
+
+@lru_cache(maxsize=_KEPT)
+def tool_name(command: str) -> str:
+    """A tool's call, as its buffer has it: the tool and perhaps its arguments as JSON."""
+    tool, brace, rest = command.partition(" {")
+    if not brace:
+        return " ".join(command.split())
+    try:
+        arguments = json.loads("{" + rest)
+    except (ValueError, RecursionError):
+        return " ".join(command.split())
+    return name_of_call(tool, arguments)
+
+
+def name_of_call(tool: str, arguments: Any) -> str:
+    """A tool's call in one line: its name, and the one of its arguments that says what it is about."""
+    about = _about(tool, arguments) if isinstance(arguments, Mapping) else _text(arguments)
+    line = " ".join(f"{tool} {about}".split())
+    return line if len(line) <= _CHARACTERS else line[: _CHARACTERS - 1] + "…"
+
+
+def _about(tool: str, arguments: Mapping[str, Any]) -> str:
+    path = next((text for name in _PATHS if (text := _text(arguments.get(name)))), "")
+    for name in _LOOKED_FOR:
+        if text := _text(arguments.get(name)):
+            return f'"{text}"' + (f" in {_last_names(path)}" if path else "")
+    if path:
+        return _last_names(path) + _lines(tool, arguments)
+    for name in _SAID:
+        if text := _text(arguments.get(name)):
+            return text
+    for value in arguments.values():
+        if isinstance(value, str) and (patched := _PATCHED.findall(value)):
+            return ", ".join(map(_last_names, patched))
+    for name, value in arguments.items():
+        if isinstance(value, list) and value:
+            texts = [one for one in value if isinstance(one, str)]
+            return ", ".join(map(_last_names, texts)) if len(texts) == len(value) else f"{len(value):,} {name}"
+    return next((text for value in arguments.values() if (text := _text(value))), "")
+
+
+def _last_names(path: str) -> str:
+    """A path by its last name, a folder's kept apart by its slash."""
+    kept = path.rstrip("/")
+    return (os.path.basename(kept) or path) + ("/" if kept and path != kept else "")
+
+
+def _lines(tool: str, arguments: Mapping[str, Any]) -> str:
+    """The lines that were asked for, where that is known: ``:10-40``."""
+    first, last = _number(arguments.get("start_line")), _number(arguments.get("end_line"))
+    between = arguments.get("view_range")
+    if isinstance(between, Sequence) and len(between) == 2:
+        first, last = _number(between[0]), _number(between[1])
+    if not first and tool in _ONE_BASED:
+        first = _number(arguments.get("offset"))
+        limit = _number(arguments.get("limit"))
+        first = first or (1 if limit else 0)
+        last = first + limit - 1 if limit else 0
+    if not first:
+        return f":1-{last}" if last else ""
+    return f":{first}-{last}" if last >= first else f":{first}-"
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _text(value: Any) -> str:
+    """A value that is a text, or words, in one line; empty for anything else."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        return " ".join(" ".join(value).split())
+    return ""
+
+
+def name_of_request(request: Mapping[str, Any]) -> str:
+    """What a view was asked for, in one line, from what the log keeps of the request.
+
+    Of a file that was read the path stands with the lines that were wanted of it.
+    """
+    arguments = request.get("arguments")
+    tool = request.get("tool")
+    for key in _ASKED:
+        value = request.get(key)
+        if not value:
+            continue
+        if key == "tool" and isinstance(value, str):
+            return name_of_call(value, arguments) if isinstance(arguments, Mapping) else tool_name(value)
+        text = " ".join(str(value if isinstance(value, str) else " ".join(map(str, value))).split())
+        if key == "path" and "ref" not in request:
+            given = arguments if isinstance(arguments, Mapping) else request
+            return text + _lines(tool if isinstance(tool, str) else "", given)
+        return text
+    return ""
+
+
+_ASKED = ("command", "pipeline", "ref", "path", "argv", "match", "diff", "tool")
+"""What says in a request what it is about, in the order in which it is looked for."""
+
+
+def left_out_of_path(path: str, characters: int) -> int:
+    """Characters that a path begins with and that are left out where it may have only so many, an ellipsis among them.
+
+    What tells files apart stands at the end: whole names go from the beginning, and of the last one only what must.
+    """
+    if len(path) <= characters:
+        return 0
+    least = len(path) - max(characters - 1, 1)
+    slash = path.find("/", least)
+    return slash if slash >= 0 else least
