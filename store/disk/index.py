@@ -250,6 +250,13 @@ class Index(ViewIndex):
                 moved = zip(order[lowest:], range(rows[-1][1] + 1, sys.maxsize) if rows else (), strict=False)
             self._db.execute_all("UPDATE buffers SET used = ? WHERE name = ?", ((place, name) for name, place in moved))
 
+    def put_in_order(self, places: Mapping[str, int]) -> None:
+        """Give buffers numbers, by name, their order of capture and of use alike; one that is taken is left out."""
+        self._db.execute_all(
+            "UPDATE OR IGNORE buffers SET used = ?, number = ? WHERE name = ?",
+            ((place, place, name) for name, place in places.items()),
+        )
+
     def artifacts(self, session: str) -> set[str]:
         """Ids under which a session's buffers were imported; of those that were evicted, too."""
         rows = self._db.rows("SELECT artifact FROM buffers WHERE session = ? AND artifact <> ''", (session,))

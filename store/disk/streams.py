@@ -5,12 +5,26 @@ Read with `pread`, never mapped: another process may cut a file short, and that 
 
 import os
 from collections.abc import Iterator
+from typing import Protocol
 
-from sightline.disk.lines import ScannedIndex, StreamIndex, count_newlines, nth_newline
+from sightline.disk.lines import ScannedIndex, count_newlines, nth_newline
 from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line, LineSpan
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from here on large reads pay
+
+
+class LineIndex(Protocol):
+    """Points of a stream from which its lines are counted: pairs of (bytes, newlines) that both only grow."""
+
+    def before_newline(self, nth: int) -> tuple[int, int]:
+        """The last point that has fewer than nth newlines."""
+
+    def before_byte(self, offset: int) -> tuple[int, int]:
+        """The last point that lies below an offset."""
+
+    def close(self) -> None:
+        """Let go of what is open."""
 
 
 class StreamReader:
@@ -19,11 +33,11 @@ class StreamReader:
     Close it, or use it as a context manager.
     """
 
-    def __init__(self, fd: int, ref: str, index: StreamIndex | None = None) -> None:
+    def __init__(self, fd: int, ref: str, index: LineIndex | None = None) -> None:
         """Takes over descriptor and index; -1 stands for an empty stream, which has no file."""
         self._fd = fd
         self._ref = ref
-        self._index = index or ScannedIndex(lambda offset, length: self.read(offset, length))
+        self._index: LineIndex = index or ScannedIndex(lambda offset, length: self.read(offset, length))
         self._size = 0
         self._counted = (0, 0)
         self.refresh()
@@ -66,9 +80,12 @@ class StreamReader:
             start, before = self._index.before_byte(self._size + 1) if self._size else (0, 0)
             if start < counted <= self._size:
                 start, before = counted, newlines
-            newlines = before + count_newlines(self._fd, start, self._size)
+            newlines = before + self._newlines_in(start, self._size)
             self._counted = (self._size, newlines)
         return newlines
+
+    def _newlines_in(self, start: int, end: int) -> int:
+        return count_newlines(self._fd, start, end)
 
     @property
     def line_count(self) -> int:
@@ -109,7 +126,7 @@ class StreamReader:
         """Number of the line that a byte stands in."""
         offset = min(max(offset, 0), self._size)
         start, newlines = self._index.before_byte(offset)
-        return newlines + count_newlines(self._fd, start, offset) + 1 if offset else 1
+        return newlines + self._newlines_in(start, offset) + 1 if offset else 1
 
     def line_span(self, start: int, end: int) -> LineSpan:
         """The lines of which the bytes from start to before end, at least one, hold anything but the newline."""

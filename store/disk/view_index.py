@@ -152,12 +152,17 @@ class ViewIndex:
                 for name in dict.fromkeys(refs):
                     self._db.execute(_PUT_VIEW_OF, (name,))
 
-    def put_views(self, rows: Sequence[ViewRow]) -> None:
-        """Insert the records of several views, none of which is there yet, in their order."""
+    def put_views(self, rows: Sequence[ViewRow], *, first: int | None = None) -> None:
+        """Insert the records of several views, none of which is there yet, in their order.
+
+        Args:
+            rows: the views.
+            first: number of the first; the one that follows the newest by default.
+        """
         with self._db.writing():
             for row in _stretches(rows):
                 self.advance(row.session, row.number, row.offset, row.length)
-            first = self.newest_view() + 1
+            first = self.newest_view() + 1 if first is None else first
             self._db.execute_all(_PUT_VIEW, ((at, *row[:-1]) for at, row in enumerate(rows, first)))
             self._db.execute_all(
                 _PUT_VIEWS_OF, sorted({(name, at) for at, row in enumerate(rows, first) for name in row.refs})

@@ -2,18 +2,21 @@
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any, TypeAlias, cast
 
 import psycopg
 from psycopg import errors
 
-from sightline.errors import SightlineError
+from sightline.errors import StoreFailed
 from sightline.fleet.address import DatabaseAddress, password_for
 from sightline.fleet.schema import VERSION
 from sightline.named_tuple import NamedTuple
 
 CONNECT_SECONDS = 10
+_ROWS_AT_ONCE = 2_000
+_LEAST_READ = 2  # of the tables: a version that has all that is read of them
 _STATEMENT_MILLISECONDS = 60_000
 _LOCK_MILLISECONDS = 20_000
 
@@ -21,19 +24,19 @@ Connection: TypeAlias = "psycopg.Connection[Any]"
 """As `connected` hands it out: rows are tuples, and each statement is its own transaction unless one is begun."""
 
 
-class FleetUnreachable(SightlineError):
+class FleetUnreachable(StoreFailed):
     """The database or the object store does not answer, or has no room now: later it may."""
 
 
-class FleetRefused(SightlineError):
+class FleetRefused(StoreFailed):
     """The database or the object store answers, and does not allow what was asked."""
 
 
-class NotAFleet(SightlineError):
+class NotAFleet(StoreFailed):
     """The database has nothing of a fleet."""
 
 
-class NewerFleet(SightlineError):
+class NewerFleet(StoreFailed):
     """The database's tables are of a version that this one may not use so."""
 
 
@@ -68,26 +71,98 @@ def connected(address: DatabaseAddress, password_command: str = "", *, patient: 
         FleetUnreachable, FleetRefused: from the opening, and from whatever is done with it.
     """
     with told(str(address)):
-        connection = psycopg.connect(
-            **cast(dict[str, Any], address.parameters),
-            password=password_for(password_command, os.environ),
-            connect_timeout=CONNECT_SECONDS,
-            autocommit=True,
-            prepare_threshold=None,  # a pooler between may hand each transaction to another server process
-            application_name="sightline",
-        )
+        connection = _opened(address, password_command, patient=patient)
         try:
-            if not patient:
-                connection.execute(f"SET statement_timeout = {_STATEMENT_MILLISECONDS}")
-                connection.execute(f"SET lock_timeout = {_LOCK_MILLISECONDS}")
             yield connection
         finally:
             connection.close()
 
 
+def _opened(address: DatabaseAddress, password_command: str, *, patient: bool = False) -> Connection:
+    connection = psycopg.connect(
+        **cast(dict[str, Any], address.parameters),
+        password=password_for(password_command, os.environ),
+        connect_timeout=CONNECT_SECONDS,
+        autocommit=True,
+        prepare_threshold=None,  # a pooler between may hand each transaction to another server process
+        application_name="sightline",
+    )
+    if not patient:
+        connection.execute(f"SET statement_timeout = {_STATEMENT_MILLISECONDS}")
+        connection.execute(f"SET lock_timeout = {_LOCK_MILLISECONDS}")
+    return connection
+
+
+class LastingConnection:
+    """A reader's connection: made when it is first needed, made again when it was lost. Threads take turns at it."""
+
+    def __init__(self, address: DatabaseAddress, password_command: str = "") -> None:
+        """Nothing is opened yet."""
+        self.address = address
+        self._password_command = password_command
+        self._connection: Connection | None = None
+        self._lock = threading.RLock()
+
+    def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        """What a statement gives. Raises FleetUnreachable, FleetRefused, NotAFleet, NewerFleet."""
+        with self._lock, told(str(self.address), READ_HINT):
+            made_now = self._connection is None
+            try:
+                return self._rows(statement, parameters)
+            except psycopg.OperationalError:
+                if made_now or not self._is_lost():
+                    raise
+                self._let_go()
+                return self._rows(statement, parameters)  # the server was started anew, or a proxy had enough of us
+
+    def each(self, statement: str, parameters: Any = ()) -> Iterator[tuple[Any, ...]]:
+        """The same row by row, of which there may be very many. Others wait until the last one was taken."""
+        with self._lock, told(str(self.address), READ_HINT):
+            self.rows("SELECT 1")  # so that a connection that was lost is made anew
+            assert self._connection is not None
+            with self._connection.transaction(), self._connection.cursor(name="each") as cursor:
+                cursor.itersize = _ROWS_AT_ONCE
+                cursor.execute(statement.encode(), parameters)
+                yield from cursor
+
+    def _rows(self, statement: str, parameters: Any) -> list[tuple[Any, ...]]:
+        if self._connection is None:
+            connection = _opened(self.address, self._password_command)
+            try:
+                may_read(tables_of(connection))
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        done = self._connection.execute(statement.encode(), parameters)
+        return done.fetchall() if done.description else []
+
+    def _is_lost(self) -> bool:
+        return self._connection is None or self._connection.closed
+
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def close(self) -> None:
+        """Close it; it is opened again where it is needed."""
+        with self._lock:
+            self._let_go()
+
+
+READ_HINT = "what was read of it before can be read with --offline"
+SHIP_HINT = "what is not shipped stays here, and goes later"
+
+
 @contextlib.contextmanager
-def told(where: str) -> Iterator[None]:
-    """Tell errors of the database as what they mean for whoever asked; ``where`` is its address."""
+def told(where: str, hint: str = SHIP_HINT) -> Iterator[None]:
+    """Tell errors of the database as what they mean for whoever asked.
+
+    Args:
+        where: its address.
+        hint: what whoever asked can do while it does not answer.
+    """
     try:
         yield
     except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification) as error:
@@ -101,9 +176,7 @@ def told(where: str) -> Iterator[None]:
     except psycopg.OperationalError as error:
         if error.sqlstate is None and any(text in str(error) for text in _REFUSALS):
             raise _refused(where, error) from error
-        raise FleetUnreachable(
-            f"{where} does not take this now: {_first_line(error)}", "what is not shipped stays here, and goes later"
-        ) from error
+        raise FleetUnreachable(f"{where} does not take this now: {_first_line(error)}", hint) from error
     except psycopg.Error as error:
         raise FleetRefused(
             f"{where} refused this: {_first_line(error)}", "`sightline fleet status` lists what is there"
@@ -152,11 +225,21 @@ def may_write(tables: Tables) -> None:
 
 
 def may_read(tables: Tables) -> str:
-    """What a reader of an older version should know; empty where nothing. Raises NewerFleet where it may not read."""
+    """What a reader of an older version should know; empty where nothing.
+
+    Raises:
+        NewerFleet: this version is too old to read.
+        NotAFleet: the tables are.
+    """
     if tables.least_reader > VERSION:
         raise NewerFleet(
             f"the fleet's tables are of version {tables.version}, and this Sightline reads {VERSION}",
             "upgrade this one: `python -m pip install --upgrade 'sightline[fleet]'`",
+        )
+    if tables.version < _LEAST_READ:
+        raise NotAFleet(
+            f"the fleet's tables are of version {tables.version}, which cannot be read like this yet",
+            "its owner brings them to this one: `sightline fleet init`",
         )
     if tables.version > VERSION:
         return (

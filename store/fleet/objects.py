@@ -16,7 +16,7 @@ from obstore.exceptions import (
 from obstore.store import S3Store
 
 from sightline.fleet.address import ObjectsAddress
-from sightline.fleet.database import FleetRefused, FleetUnreachable
+from sightline.fleet.database import SHIP_HINT, FleetRefused, FleetUnreachable
 from sightline.named_tuple import NamedTuple
 
 _TIMEOUT = timedelta(seconds=60)
@@ -58,14 +58,16 @@ def pack_key(team: str, member: str, store: str, day: str, sha256: str) -> str:
 class Objects:
     """One fleet's part of a bucket."""
 
-    def __init__(self, address: ObjectsAddress, *, retries: int = 2) -> None:
+    def __init__(self, address: ObjectsAddress, *, retries: int = 2, hint: str = SHIP_HINT) -> None:
         """Nothing is asked of it yet. Keys come from where its client finds them.
 
         Args:
             address: the bucket and the prefix.
             retries: how often the client asks again before it gives up.
+            hint: what whoever asks can do while it does not answer.
         """
         self.address = address
+        self._hint = hint
         client: dict[str, Any] = {"timeout": _TIMEOUT, "connect_timeout": _CONNECT_TIMEOUT}
         more: dict[str, Any] = {}
         if address.endpoint:
@@ -100,6 +102,13 @@ class Objects:
         except (BaseError, OSError) as error:
             raise self._told(error, key) from error
 
+    def get_range(self, key: str, offset: int, length: int) -> bytes:
+        """Some bytes of an object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
+        try:
+            return bytes(obstore.get_range(self._store, key, start=offset, length=length))
+        except (BaseError, OSError) as error:
+            raise self._told(error, key) from error
+
     def list(self, prefix: str) -> Iterator[Stored]:
         """The objects below a prefix. Raises FleetUnreachable, FleetRefused."""
         try:
@@ -118,7 +127,7 @@ class Objects:
             return FleetRefused(f"the object store refused {where}", _KEYS_HINT)
         return FleetUnreachable(
             f"{where}: the object store does not take this now: {_reason(text)}",
-            "what is not shipped stays here, and goes later",
+            self._hint,
         )
 
 

@@ -9,7 +9,7 @@ SCHEMA = "sightline"
 HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
 """Roles without login, of which every host's and every reader's role is a member."""
 
-VERSION = 1
+VERSION = 2
 """Of the tables that `CREATE` makes."""
 
 PARTITIONED = ("buffers", "changes", "entries")
@@ -232,31 +232,6 @@ CREATE FUNCTION sightline.as_like(pattern text) RETURNS text LANGUAGE sql IMMUTA
     SELECT translate(replace(replace(replace(pattern, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*?', '%_')
 $$;
 
--- Newest buffers that the reader may see: of hosts by a pattern, with all words in the command, begun in a time.
-CREATE FUNCTION sightline.find_buffers(
-    words text[] DEFAULT '{{}}', hosts text DEFAULT '*', since timestamptz DEFAULT '-infinity',
-    before timestamptz DEFAULT 'infinity', most integer DEFAULT 100
-) RETURNS SETOF sightline.buffers LANGUAGE plpgsql STABLE {_SAFE} SET plan_cache_mode = force_custom_plan AS $$
-DECLARE
-    allowed integer[];
-    likes text[];
-BEGIN
-    SELECT coalesce(array_agg(id), '{{}}') INTO allowed FROM sightline.hosts AS known
-        WHERE known.id = ANY (sightline.granted()) AND known.name LIKE sightline.as_like(find_buffers.hosts);
-    SELECT array_agg('%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'
-        ORDER BY length(word) DESC) INTO likes FROM unnest(words) AS word WHERE word <> '';
-    IF likes IS NULL THEN
-        RETURN QUERY SELECT * FROM sightline.buffers AS found
-            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
-            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
-    ELSE
-        RETURN QUERY SELECT * FROM sightline.buffers AS found
-            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
-            AND found.command ILIKE likes[1] AND found.command ILIKE ALL (likes)
-            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
-    END IF;
-END
-$$;
 """  # noqa: S608 - values come as parameters
 
 _OF_HOSTS = ("packs", "buffers", "changes", "sessions", "entries")
@@ -272,7 +247,7 @@ def _policies() -> str:
         "REVOKE ALL ON ALL FUNCTIONS IN SCHEMA sightline FROM PUBLIC;",
         f"GRANT USAGE ON SCHEMA sightline TO {HOST_GROUP}, {READER_GROUP};",
         f"GRANT EXECUTE ON FUNCTION sightline.is_own, sightline.enter TO {HOST_GROUP};",
-        f"GRANT EXECUTE ON FUNCTION sightline.granted, sightline.as_like, sightline.find_buffers TO {READER_GROUP};",
+        f"GRANT EXECUTE ON FUNCTION sightline.granted, sightline.as_like TO {READER_GROUP};",
         f"GRANT SELECT ON sightline.fleet TO {HOST_GROUP}, {READER_GROUP};",
         f"GRANT SELECT ({_SHOWN_OF_HOSTS}) ON sightline.hosts TO {HOST_GROUP}, {READER_GROUP};",
         f"GRANT UPDATE ({_CURSOR}) ON sightline.hosts TO {HOST_GROUP};",
@@ -304,8 +279,82 @@ def _policies() -> str:
     return "\n".join(lines)
 
 
-CREATE = _TABLES + _FUNCTIONS + _policies()
-"""All of it, for a database that has nothing of ours; the two groups must be there."""
+_FIND = f"""
+DROP FUNCTION IF EXISTS sightline.find_buffers;
 
-MIGRATIONS: dict[int, str] = {}
+-- Newest buffers that the reader may see: of hosts by a pattern, with all words in the command, begun in a time.
+CREATE FUNCTION sightline.find_buffers(
+    words text[] DEFAULT '{{}}', hosts text DEFAULT '*', since timestamptz DEFAULT '-infinity',
+    before timestamptz DEFAULT 'infinity', most integer DEFAULT 100, only_failed boolean DEFAULT false
+) RETURNS SETOF sightline.buffers LANGUAGE plpgsql STABLE {_SAFE} SET plan_cache_mode = force_custom_plan AS $$
+DECLARE
+    allowed integer[];
+    likes text[];
+BEGIN
+    SELECT coalesce(array_agg(id), '{{}}') INTO allowed FROM sightline.hosts AS known
+        WHERE known.id = ANY (sightline.granted()) AND known.name LIKE sightline.as_like(find_buffers.hosts);
+    SELECT array_agg('%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'
+        ORDER BY length(word) DESC) INTO likes FROM unnest(words) AS word WHERE word <> '';
+    IF likes IS NULL THEN
+        RETURN QUERY SELECT * FROM sightline.buffers AS found
+            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
+            AND (found.failed OR NOT only_failed)
+            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
+    ELSE
+        RETURN QUERY SELECT * FROM sightline.buffers AS found
+            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
+            AND found.command ILIKE likes[1] AND found.command ILIKE ALL (likes)
+            AND (found.failed OR NOT only_failed)
+            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
+    END IF;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sightline.find_buffers FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sightline.find_buffers TO {READER_GROUP};
+"""  # noqa: S608 - values come as parameters
+
+_LIVE = f"""
+-- What runs on a host now, as its shipper told last; gone when it has ended, and then among the buffers.
+CREATE TABLE sightline.running (
+    host integer NOT NULL,
+    name text NOT NULL,
+    record jsonb NOT NULL CHECK (length(record::text) < 100000),
+    told timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, name)
+);
+
+-- What a running buffer wrote, in pieces, while somebody looks at it. Nothing is lost with it: it is shipped when done.
+CREATE UNLOGGED TABLE sightline.live (
+    host integer NOT NULL,
+    name text NOT NULL,
+    stream text NOT NULL CHECK (stream IN ('out', 'err')),
+    at bigint NOT NULL CHECK (at >= 0),
+    chunk bytea NOT NULL CHECK (length(chunk) <= 65536),
+    told timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, name, stream, at)
+);
+
+-- A reader asks for what came after a number of each host.
+CREATE INDEX IF NOT EXISTS entries_by_seq ON sightline.entries (host, seq);
+
+ALTER TABLE sightline.running ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sightline.live ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, DELETE ON sightline.running, sightline.live TO {HOST_GROUP};
+GRANT SELECT ON sightline.running, sightline.live TO {READER_GROUP};
+CREATE POLICY own ON sightline.running TO {HOST_GROUP}
+    USING (sightline.is_own(host)) WITH CHECK (sightline.is_own(host));
+CREATE POLICY own ON sightline.live TO {HOST_GROUP}
+    USING (sightline.is_own(host)) WITH CHECK (sightline.is_own(host));
+CREATE POLICY granted ON sightline.running FOR SELECT TO {READER_GROUP}
+    USING (host = ANY ((SELECT sightline.granted())::integer[]));
+CREATE POLICY granted ON sightline.live FOR SELECT TO {READER_GROUP}
+    USING (host = ANY ((SELECT sightline.granted())::integer[]));
+GRANT UPDATE ON sightline.watches TO {READER_GROUP};
+"""
+
+MIGRATIONS = {1: _FIND + _LIVE}
 """From version N, the script that leads to N + 1."""
+
+CREATE = _TABLES + _FUNCTIONS + _policies() + "".join(MIGRATIONS.values())
+"""All of it, for a database that has nothing of ours; the two groups must be there."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline import disk
 from sightline.disk.errors import cause_of, is_busy
+from sightline.disk.index import Index
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
 from sightline.log.sessions import header_of, session_from
@@ -92,7 +93,7 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
         store.index.put_view(indexed)
         used |= dict.fromkeys(indexed.view.refs, when)
     if others:
-        index_others(store, others)
+        index_others(store.index, others)
     for name, size in sizes.items():
         store.index.set_log(name, size)
     if store.index.views_stale():
@@ -224,7 +225,7 @@ def _index_entry(store: Store, session: str, place: log.Place, entry: dict[str, 
             if known := store.index.view(session, entry["of"]):
                 store.index.amend_view(with_shown(known.view, traced_of(entry)))
         case _:
-            index_others(store, [Other(session, place.number, entry)])
+            index_others(store.index, [Other(session, place.number, entry)])
 
 
 def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
@@ -239,7 +240,7 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
         with store.index.transaction():
             if place.number == 1:
                 store.index.put_session(session)
-            _index_other(store, Other(session.name, place.number, entry))
+            _index_other(store.index, Other(session.name, place.number, entry))
             store.index.advance(session.name, *place)
     except Exception as error:  # disk full speaks through OSError and SQLite alike
         what, hint = cause_of(error, store.root)
@@ -247,43 +248,43 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
     return place.number
 
 
-def index_others(store: Store, others: Iterable[Other]) -> None:
+def index_others(index: Index, others: Iterable[Other]) -> None:
     """Index entries that are no views, of any number of sessions; one that was changed from outside is left out."""
     for other in sorted(others, key=lambda one: float(one.entry.get("time", 0.0))):
         try:
-            _index_other(store, other)
+            _index_other(index, other)
         except (KeyError, TypeError):
             continue
 
 
-def _index_other(store: Store, other: Other) -> None:
+def _index_other(index: Index, other: Other) -> None:
     """Put an entry into the index; once more is as once, even where later ones of other files are there already."""
     entry = other.entry
     match entry.get("kind"):
         case "note":
             note_id = f"{other.session}:{other.number}"
             note = Note(note_id, other.session, entry["time"], entry["ref"], entry.get("text"))
-            if known := store.index.note(note_id):
+            if known := index.note(note_id):
                 note = note._replace(to=known.to, sent=known.sent, sent_to=known.sent_to)
-            _put_note(store, note)
+            _put_note(index, note)
         case "send":
-            if (written := store.index.note(entry["note"])) and written.sent < entry["time"]:
+            if (written := index.note(entry["note"])) and written.sent < entry["time"]:
                 if entry["to"]:  # once more, where it was sent before; else it was taken back
                     written = written._replace(sent=0.0, sent_to="")
-                _put_note(store, written._replace(to=entry["to"]))
+                _put_note(index, written._replace(to=entry["to"]))
         case "sent":
-            if written := store.index.note(entry["note"]):
-                _put_note(store, written._replace(sent=entry["time"], sent_to=other.session))
+            if written := index.note(entry["note"]):
+                _put_note(index, written._replace(sent=entry["time"], sent_to=other.session))
         case "titled":
-            if session := store.index.session(other.session):
-                store.index.put_session(session._replace(title=entry["title"]))
+            if session := index.session(other.session):
+                index.put_session(session._replace(title=entry["title"]))
         case "removed":
-            if session := store.index.session(other.session):
-                store.index.put_session(session._replace(removed=entry["time"]))
+            if session := index.session(other.session):
+                index.put_session(session._replace(removed=entry["time"]))
 
 
-def _put_note(store: Store, note: Note) -> None:
-    store.index.put_note(note, parse_ref(note.ref).name)
+def _put_note(index: Index, note: Note) -> None:
+    index.put_note(note, parse_ref(note.ref).name)
 
 
 def last_known(store: Reading) -> Mapping[str, int]:

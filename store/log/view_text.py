@@ -7,7 +7,7 @@ from sightline.log import log
 from sightline.log.log import is_newer
 from sightline.log.log_index import list_views
 from sightline.records import IndexedView, View
-from sightline.refs import parse_ref
+from sightline.refs import host_of, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
 from sightline.shape.variants import cleaned, cleaning_of
@@ -59,6 +59,8 @@ def _entry(store: Reading, indexed: IndexedView) -> dict[str, Any]:
 
 def _render(store: Reading, view: View, piece: list[Any]) -> str:
     ref, first, last, version = piece
+    if (host := host_of(view.session)) and "/" not in ref:
+        ref = f"{host}/{ref}"  # where hosts ship to, a host's log names its own outputs as it does at home
     try:
         with store.open_text(store.resolve(ref)) as source:
             return render_lines(cleaned(source, cleaning_of(version)), first, last)

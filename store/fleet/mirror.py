@@ -1,0 +1,432 @@
+"""The mirror: what was read of the shared database, as an index of this machine.
+
+Lists, the audit and the inspector read it as they read any store's index: no key waits for the network, and what was
+read once can be read without one. It holds all from a time on, and of what is older what was asked for by name.
+"""
+
+import json
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from sightline.disk.database import Database
+from sightline.disk.index import Index
+from sightline.disk.view_index import ViewRow
+from sightline.fleet.shared_rows import Entry, Host, SharedRows, Span, Stored
+from sightline.log.log_index import index_others
+from sightline.log.views import Other, traced_of, with_shown
+from sightline.named_tuple import NamedTuple
+from sightline.private_files import make_folder, make_parents
+from sightline.records import Buffer, IndexedView, Session, known_fields
+from sightline.refs import host_of
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS shared_facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shared_hosts (id INTEGER PRIMARY KEY, record TEXT NOT NULL, cursor INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS shared_places (
+    buffer TEXT PRIMARY KEY, packs TEXT NOT NULL, frames TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shared_lines (
+    session TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, PRIMARY KEY (session, number)
+) WITHOUT ROWID;
+"""
+
+_FIRST_VIEW = 1 << 40
+"""Views are numbered as they come. Of one that is asked for by name, and is older, the number is below this."""
+
+_PLACE_BITS = 11
+"""Of the order of outputs: microseconds, then something of the name, for those of the same one."""
+
+_BATCH = 2_000
+_MOST_NAMED = 2_000  # outputs that are asked for by name at a time
+_UNKNOWN_SECONDS = 30.0  # after which what was not found is asked for again
+
+
+class Reach(NamedTuple):
+    """How far the mirror reaches.
+
+    Attributes:
+        hosts: that the reader was granted.
+        newest: when the fleet last heard of any of them, seconds since the epoch; 0 for never.
+        behind: how many of them still had something to tell then.
+        synced: when the mirror was last brought up to date, seconds since the epoch; 0 for never.
+        since: from when on it has all; infinite where it has nothing but what was asked for by name.
+    """
+
+    hosts: int
+    newest: float
+    behind: int
+    synced: float
+    since: float
+
+
+class SharedIndex(Index):
+    """The mirror's rows. What it does not know it asks for by name, where there is somebody to ask."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._fetch: Callable[[str], bool] = lambda _: False
+        self._fetch_views: Callable[[str], object] = lambda _: None
+        self._unknown: dict[str, float] = {}
+
+    def ask(self, fetch: Callable[[str], bool], fetch_views: Callable[[str], object]) -> None:
+        """Whom to ask for an output that is not here, by name, and for the views of an older one."""
+        self._fetch, self._fetch_views = fetch, fetch_views
+
+    def buffer(self, name: str) -> Buffer | None:
+        """The record of a name."""
+        found = super().buffer(name)
+        if found is not None or not host_of(name):
+            return found
+        if self._unknown.get(name, 0.0) > time.monotonic():
+            return None
+        if not self._fetch(name):
+            self._unknown[name] = time.monotonic() + _UNKNOWN_SECONDS
+            return None
+        return super().buffer(name)
+
+    def views(
+        self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
+    ) -> list[IndexedView]:
+        """As of any index; the views of an output that is older than what is all here are asked for first."""
+        if buffer is not None:
+            self._fetch_views(buffer)
+        return super().views(buffer=buffer, session=session, since=since, limit=limit)
+
+    def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
+        """As of any index, on the same host; ``anywhere`` is any folder of it."""
+        row = self._db.row(
+            "SELECT name FROM buffers WHERE kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted'"
+            " AND (cwd = ? OR ?) AND number < (SELECT number FROM buffers WHERE name = ?)"
+            " AND substr(name, 1, ?) = ? ORDER BY number DESC LIMIT 1",
+            (
+                *(buffer.kind, buffer.command, buffer.origin == "", buffer.cwd, anywhere, buffer.name),
+                *(len(host_of(buffer.name)) + 1, host_of(buffer.name) + "/"),
+            ),
+        )
+        return super().buffer(row[0]) if row else None
+
+    def named_like(self, own: str, limit: int = 3) -> list[str]:
+        """Names, among all hosts, of outputs whose own name begins so."""
+        rows = self._db.rows(
+            "SELECT name FROM buffers WHERE substr(name, instr(name, '/') + 1, ?) = ? LIMIT ?", (len(own), own, limit)
+        )
+        return [row[0] for row in rows]
+
+    def newest_of_host(self, host: str, back: int) -> Buffer | None:
+        """The newest output of a command or tool on a host, or one further back."""
+        row = self._db.row(
+            "SELECT name FROM buffers WHERE substr(name, 1, ?) = ? AND kind <> 'file' AND origin = ''"
+            " AND artifact = '' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?",
+            (len(host) + 1, host + "/", back),
+        )
+        return super().buffer(row[0]) if row else None
+
+
+class Mirror:
+    """The mirror of one reader of one shared database. Threads may share it; one at a time brings it up to date.
+
+    Attributes:
+        index: its rows.
+    """
+
+    def __init__(self, folder: str) -> None:
+        """Open it, making it where it is missing. Raises sqlite3.Error, OSError."""
+        make_parents(os.path.join(folder, "index.sqlite"))
+        make_folder(folder)
+        self._db = Database(os.path.join(folder, "index.sqlite"))
+        self.index = SharedIndex(self._db)
+        if self.index.is_unfilled():
+            self.index.set_views_stale(False)
+        with self._db.writing():
+            for statement in filter(str.strip, _TABLES.split(";")):
+                self._db.execute(statement)
+
+    def close(self) -> None:
+        """Close it."""
+        self.index.close()
+
+    # facts
+
+    def fact(self, key: str) -> str:
+        """Something that is kept beside the rows; empty where it is not."""
+        row = self._db.row("SELECT value FROM shared_facts WHERE key = ?", (key,))
+        return str(row[0]) if row else ""
+
+    def put_fact(self, key: str, value: str) -> None:
+        """Keep such a thing."""
+        self._db.execute("INSERT OR REPLACE INTO shared_facts VALUES (?, ?)", (key, value))
+
+    @property
+    def since(self) -> float:
+        """From when on all is here, seconds since the epoch; infinite where nothing was asked for but by name."""
+        return float(self.fact("since") or "inf")
+
+    def hosts(self) -> list[Host]:
+        """The hosts that the reader was granted when it was last asked."""
+        rows = self._db.rows("SELECT record FROM shared_hosts ORDER BY id")
+        return [Host(*json.loads(row[0])) for row in rows]
+
+    def reach(self) -> Reach:
+        """How far it reaches."""
+        hosts = self.hosts()
+        return Reach(
+            hosts=len(hosts),
+            newest=max((host.seen for host in hosts), default=0.0),
+            behind=sum(host.behind > 0 for host in hosts),
+            synced=float(self.fact("synced") or 0.0),
+            since=self.since,
+        )
+
+    # where bytes are
+
+    def places(self, buffer: str) -> tuple[list[str], dict[str, list[list[int]]]]:
+        """(packs, frames by stream) of an output, as `Stored` has them; nothing of one that is not known."""
+        row = self._db.row("SELECT packs, frames FROM shared_places WHERE buffer = ?", (buffer,))
+        return (json.loads(row[0]), json.loads(row[1])) if row else ([], {})
+
+    def line(self, session: str, number: int) -> tuple[str, int, int, int, int] | None:
+        """Where a line of a log is, as `Entry` has it."""
+        row = self._db.row("SELECT place FROM shared_lines WHERE session = ? AND number = ?", (session, number))
+        return tuple(json.loads(row[0])) if row else None
+
+    # taking in
+
+    def bring_up_to_date(self, rows: SharedRows, since: float) -> bool:
+        """Take in what hosts have announced since the last time, and all from a time on; whether anything is new.
+
+        Args:
+            rows: the shared database.
+            since: seconds since the epoch. Once it has all from an earlier time on, it goes on having it.
+        """
+        running = rows.running()  # before the hosts: what has ended meanwhile is then among what they announced
+        hosts = rows.hosts()
+        cursors = dict(self._db.rows("SELECT id, cursor FROM shared_hosts"))
+        is_new = self._keep_to(hosts)
+        before = self.since
+        if since < before:
+            self.put_fact("since", "inf")  # until all of it is here
+            older = {host.id: (0, cursors[host.id]) for host in hosts if cursors.get(host.id)}
+            if older and before < float("inf"):
+                is_new |= self._take(rows, Span(older, since, before), older=True)
+        newer = {
+            host.id: (cursors.get(host.id, 0), host.shipped) for host in hosts if host.shipped > cursors.get(host.id, 0)
+        }
+        if before == float("inf"):
+            newer = {host.id: (0, host.shipped) for host in hosts}
+        if newer:
+            is_new |= self._take(rows, Span(newer, min(since, before)))
+            self._take_changes(rows, Span(newer, 0.0))
+        with self._db.writing():
+            self._db.execute_all(
+                "INSERT OR REPLACE INTO shared_hosts VALUES (?, ?, ?)",
+                [(host.id, json.dumps(host), host.shipped) for host in hosts],
+            )
+            self.put_fact("since", repr(min(since, before)))
+            self.put_fact("synced", repr(time.time()))
+            is_new |= self._put_running(running)
+        return is_new
+
+    def take_in(self, stored: Sequence[Stored]) -> None:
+        """Take in outputs that were asked for."""
+        for batch in _batches(stored):
+            self._put(batch)
+
+    def take_in_entries(self, entries: Iterable[Entry]) -> None:
+        """Take in lines of logs that were asked for, which may be older than what is all here."""
+        for batch in _batches(entries):
+            self._put_entries(batch, older=True)
+
+    def _keep_to(self, hosts: Sequence[Host]) -> bool:
+        """Forget hosts that the reader may not, or no longer, read."""
+        granted = {host.name for host in hosts}
+        gone = [host for host in self.hosts() if host.name not in granted]
+        for host in gone:
+            self._forget(host)
+        return bool(gone)
+
+    def _forget(self, host: Host) -> None:
+        within = (len(host.name) + 1, host.name + "/")
+        with self._db.writing():
+            self._db.execute("DELETE FROM shared_hosts WHERE id = ?", (host.id,))
+            for table, column in (
+                ("buffers", "name"),
+                ("hashes", "buffer"),
+                ("derived", "buffer"),
+                ("shared_places", "buffer"),
+                ("shared_lines", "session"),
+                ("notes", "session"),
+                ("sessions", "name"),
+                ("views", "session"),
+            ):
+                self._db.execute(f"DELETE FROM {table} WHERE substr({column}, 1, ?) = ?", within)  # noqa: S608
+            self._db.execute("DELETE FROM views_of WHERE view NOT IN (SELECT number FROM views)")
+
+    def _take(self, rows: SharedRows, span: Span, *, older: bool = False) -> bool:
+        found = False
+        for stored in _batches(rows.buffers(span)):
+            found = True
+            self._put(stored)
+        missing = dict[str, None]()
+        for entries in _batches(rows.entries(span, newest_first=older)):
+            found = True
+            self._put_entries(entries[::-1] if older else entries, older=older)
+            missing |= dict.fromkeys(name for entry in entries for name in _refs(entry))
+        self._put_missing(rows, list(missing))
+        if found:
+            self._tell_sessions(rows)
+        return found
+
+    def _tell_sessions(self, rows: SharedRows) -> None:
+        """What is told of sessions that began before the time from which on all is here."""
+        names = [row[0] for row in self._db.rows("SELECT name FROM sessions WHERE harness = '' AND cwd = ''")]
+        told = rows.sessions(names) if names else {}
+        with self._db.writing():
+            for name, record in told.items():
+                self._put_session(name, record)
+
+    def _put_missing(self, rows: SharedRows, names: Sequence[str]) -> None:
+        """What views are about that was captured before the time from which on all is here."""
+        known = {
+            row[0]
+            for row in self._db.rows(
+                "SELECT name FROM buffers WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(names),)
+            )
+        }
+        wanted = [name for name in names if name not in known]
+        for start in range(0, len(wanted), _MOST_NAMED):
+            self._put(rows.named(wanted[start : start + _MOST_NAMED]))
+
+    def _take_changes(self, rows: SharedRows, span: Span) -> None:
+        known = [one for one in rows.changed(span) if Index.buffer(self.index, one.buffer.name)]
+        with self._db.writing():
+            for one in known:
+                self.index.put_buffer(one.buffer)
+
+    def _put(self, stored: Sequence[Stored]) -> None:
+        ran = {buffer.name for buffer in self.index.running()}
+        with self._db.writing():
+            self.index.add_buffers([one.buffer for one in stored if one.buffer.name not in ran])
+            for one in stored:
+                if one.buffer.name in ran:
+                    self.index.put_buffer(one.buffer)
+            self.index.put_in_order({one.buffer.name: _order(one.buffer) for one in stored})
+            self._db.execute_all(
+                "INSERT OR REPLACE INTO shared_places VALUES (?, ?, ?)",
+                [(one.buffer.name, json.dumps(one.packs), json.dumps(one.frames)) for one in stored],
+            )
+            self._put_sessions({one.buffer.session: one.buffer.created for one in stored})
+
+    def _put_running(self, running: Sequence[Buffer]) -> bool:
+        before = {buffer.name: buffer for buffer in self.index.running()}
+        changed = False
+        for buffer in running:
+            known = before.pop(buffer.name, None) or Index.buffer(self.index, buffer.name)
+            if known is None or (known.state == "running" and known.streams != buffer.streams):
+                self.index.put_buffer(buffer)
+                self.index.put_in_order({buffer.name: _order(buffer)})
+                changed = True
+        for name in before:  # it has ended, and was not shipped
+            self.index.forget_buffer(name)
+        return changed or bool(before)
+
+    def _put_sessions(self, names: dict[str, float]) -> None:
+        """Sessions of which nothing is known but the name, until their logs tell."""
+        wanted = json.dumps(list(names))
+        known = {
+            row[0]
+            for row in self._db.rows(
+                "SELECT name FROM sessions WHERE name IN (SELECT value FROM json_each(?))", (wanted,)
+            )
+        }
+        for name, started in names.items():
+            if name not in known:
+                self.index.put_session(Session(name, "", "", "", "", started))
+
+    def _put_entries(self, entries: Sequence[Entry], *, older: bool) -> None:
+        with self._db.writing():
+            known = self._known_lines(entries)
+            new = [entry for entry in entries if (entry.session, entry.number) not in known]
+            self._db.execute_all(
+                "INSERT OR IGNORE INTO shared_lines VALUES (?, ?, ?)",
+                [(entry.session, entry.number, json.dumps(entry.place)) for entry in new],
+            )
+            for entry in new:
+                if entry.kind == "session" and isinstance(told := entry.record.get("session"), dict):
+                    self._put_session(entry.session, told)
+            views = [view for entry in new if (view := entry.view())]
+            newest = self.index.newest_view()
+            first = self._least_view() - len(views) if older else max(newest + 1, _FIRST_VIEW)
+            self.index.put_views([ViewRow.of(view) for view in views], first=first)
+            self._put_sessions({view.view.session: view.view.time for view in views})
+            for entry in new:
+                if entry.kind == "shown":
+                    self._amend(entry)
+            others = [
+                Other(entry.session, entry.number, entry.record)
+                for entry in new
+                if entry.kind in _OTHERS and _is_sound_other(entry)
+            ]
+            index_others(self.index, others)
+
+    def _least_view(self) -> int:
+        row = self._db.row("SELECT MIN(number) FROM views")
+        return int(row[0]) if row and row[0] is not None else _FIRST_VIEW
+
+    def _known_lines(self, entries: Sequence[Entry]) -> set[tuple[str, int]]:
+        wanted = json.dumps([[entry.session, entry.number] for entry in entries])
+        rows = self._db.rows(
+            "SELECT known.session, known.number FROM json_each(?) AS given JOIN shared_lines AS known"
+            " ON known.session = json_extract(given.value, '$[0]')"
+            " AND known.number = json_extract(given.value, '$[1]')",
+            (wanted,),
+        )
+        return {(row[0], row[1]) for row in rows}
+
+    def _put_session(self, name: str, told: dict[str, Any]) -> None:
+        fields = known_fields(Session, told)
+        harness, harness_id, client, cwd, title = (
+            str(fields.get(field, "")) for field in ("harness", "harness_id", "client", "cwd", "title")
+        )
+        started = fields.get("started")
+        began = float(started) if isinstance(started, int | float) else 0.0
+        self.index.put_session(Session(name, harness, harness_id, client, cwd, began, title))
+
+    def _amend(self, entry: Entry) -> None:
+        try:
+            known = self.index.view(entry.session, int(entry.record["of"]))
+            if known:
+                self.index.amend_view(with_shown(known.view, traced_of(entry.record)))
+        except (KeyError, TypeError, ValueError):
+            return  # not one of ours
+
+
+_OTHERS = ("note", "send", "sent", "titled", "removed")
+
+
+def _is_sound_other(entry: Entry) -> bool:
+    told = entry.record
+    texts = {"note": ("ref",), "send": ("note", "to"), "sent": ("note",), "titled": ("title",)}.get(entry.kind, ())
+    return isinstance(told.get("time"), int | float) and all(isinstance(told.get(name), str) for name in texts)
+
+
+def _refs(entry: Entry) -> Iterator[str]:
+    refs = entry.record.get("refs")
+    return (str(name) for name in refs if "/" in str(name)) if isinstance(refs, list) else iter(())
+
+
+def _order(buffer: Buffer) -> int:
+    return (int(buffer.created * 1e6) << _PLACE_BITS) | (zlib.crc32(buffer.name.encode()) & ((1 << _PLACE_BITS) - 1))
+
+
+def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) >= _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

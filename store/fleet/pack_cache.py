@@ -1,0 +1,165 @@
+"""The cache of what was read of the object store: packs and streams under their SHA-256, verified, private, bounded."""
+
+import contextlib
+import hashlib
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from sightline.errors import StoreFailed
+from sightline.private_files import (
+    make_folder,
+    make_parents,
+    new_file,
+    read_file,
+    remove_file,
+    write_all,
+    write_atomically,
+)
+
+MOST_BYTES = 2 << 30
+"""Of all that is kept; what was used longest ago goes first."""
+
+_HELD_PACKS = 4  # in memory, of some 4 MiB each
+_IN_USE_SECONDS = 120.0  # a file that was used so lately is left: whoever was given its path may be about to open it
+_LOOK_BYTES = 64 << 20  # between two looks how much there is
+
+
+class Tampered(StoreFailed):
+    """Bytes of the object store are not those that were announced."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is not what was announced: it was changed in the object store, or is damaged",
+            "nothing of it is shown; `sightline fleet verify --contents` tells what else is",
+        )
+
+
+class PackCache:
+    """Files below one folder. Threads and processes may share it."""
+
+    def __init__(self, folder: str, most_bytes: int = MOST_BYTES) -> None:
+        """Nothing is made yet."""
+        self._folder = os.path.join(folder, "objects")
+        self._most_bytes = most_bytes
+        self._held: OrderedDict[str, bytes] = OrderedDict()
+        self._written = 0
+        self._is_looked_at = False
+
+    def pack(self, sha256: str, fetch: Callable[[], bytes]) -> bytes:
+        """A whole pack, or what else has this hash. Raises Tampered; else what fetching it raises."""
+        if sha256 not in self._held:
+            self._held[sha256] = self._read(sha256) or self._fetched(sha256, fetch)
+            while len(self._held) > _HELD_PACKS:
+                with contextlib.suppress(KeyError):  # another thread was first
+                    self._held.popitem(last=False)
+        with contextlib.suppress(KeyError):
+            self._held.move_to_end(sha256)
+            return self._held[sha256]
+        return self._read(sha256) or self._fetched(sha256, fetch)
+
+    def _fetched(self, sha256: str, fetch: Callable[[], bytes]) -> bytes:
+        data = fetch()
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise Tampered(f"pack {sha256}")
+        self.keep(sha256, data)
+        return data
+
+    def keep(self, sha256: str, data: bytes) -> None:
+        """Keep bytes whose hash this is, where there is room for them."""
+        with contextlib.suppress(OSError):
+            self._make_room(len(data))
+            write_atomically(self._path(sha256), data)
+
+    def _read(self, sha256: str) -> bytes | None:
+        path = self._path(sha256)
+        try:
+            data = read_file(path)
+            os.utime(path)
+        except OSError:
+            return None
+        if hashlib.sha256(data).hexdigest() == sha256:
+            return data
+        remove_file(path)
+        return None
+
+    def small(self, sha256: str) -> bytes | None:
+        """What is kept under a hash, small enough to be held in memory; None where it is not there."""
+        return self._read(sha256)
+
+    def file(self, sha256: str, chunks: Callable[[], Iterable[bytes]], what: str) -> str:
+        """The path of a file whose bytes have this hash.
+
+        Args:
+            sha256: hex.
+            chunks: gives the bytes, where it is not there.
+            what: what they are, for the error.
+
+        Raises:
+            Tampered: they are not those.
+            StoreFailed: the file cannot be written.
+        """
+        path = self._path(sha256)
+        if self._is_sound(path, sha256):
+            return path
+        temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
+        try:
+            self._make_room(0)
+            digest = hashlib.sha256()
+            fd = new_file(temporary, 0o600)
+            try:
+                for chunk in chunks():
+                    digest.update(chunk)
+                    write_all(fd, chunk)
+                    self._written += len(chunk)
+                if digest.hexdigest() != sha256:
+                    raise Tampered(what)
+                os.fchmod(fd, 0o400)
+            finally:
+                os.close(fd)
+            os.replace(temporary, path)
+        except OSError as error:
+            remove_file(temporary)
+            raise StoreFailed(
+                f"{what} cannot be kept in {self._folder}: {error.strerror}", "make room there"
+            ) from error
+        except BaseException:
+            remove_file(temporary)
+            raise
+        return path
+
+    def _is_sound(self, path: str, sha256: str) -> bool:
+        try:
+            with open(path, "rb") as file:
+                is_sound = hashlib.file_digest(file, "sha256").hexdigest() == sha256
+            os.utime(path)
+        except OSError:
+            return False
+        return is_sound
+
+    def _path(self, sha256: str) -> str:
+        return os.path.join(self._folder, sha256[:2], sha256)
+
+    def _make_room(self, size: int) -> None:
+        """Have the folders, and remove what was used longest ago where there is more than may be."""
+        self._written += size
+        if self._is_looked_at and self._written < _LOOK_BYTES:
+            return
+        self._written, self._is_looked_at = 0, True
+        make_parents(os.path.join(self._folder, "x"))
+        make_folder(self._folder)
+        for number in range(256):
+            make_folder(os.path.join(self._folder, f"{number:02x}"))
+        found = []
+        for folder, _, files in os.walk(self._folder):
+            for file in files:
+                with contextlib.suppress(OSError):
+                    status = os.stat(path := os.path.join(folder, file), follow_symlinks=False)
+                    found.append((status.st_mtime, status.st_size, path))
+        total = sum(bytes_ for _, bytes_, _ in found)
+        for used, bytes_, path in sorted(found):
+            if total <= self._most_bytes or used > time.time() - _IN_USE_SECONDS:
+                return
+            remove_file(path)
+            total -= bytes_

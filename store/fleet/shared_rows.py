@@ -1,0 +1,415 @@
+"""What the shared database has of hosts, outputs and logs, read as records that are named by their host.
+
+A row is what a host said of itself. So it is looked at before it is believed: what is no record of ours is left out.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sightline.disk.meta import decode_buffer
+from sightline.errors import OfNewerVersion
+from sightline.fleet.database import LastingConnection
+from sightline.log.log import Place
+from sightline.log.views import indexed_view
+from sightline.named_tuple import NamedTuple
+from sightline.records import Buffer, IndexedView
+from sightline.refs import on_host
+
+REMOVED = "removed"
+"""The state that a change gives to a buffer that a person has removed on its host."""
+
+_TEXTS = ("command", "cwd", "session", "label", "artifact", "note", "origin", "partial", "project")
+_CHANGING = ("state", "exit_code", "signal", "timed_out", "label", "pinned", "note")
+
+
+class Host(NamedTuple):
+    """A host that the reader was granted.
+
+    Attributes:
+        id: its number.
+        name: what refs call it.
+        team: its team.
+        owner: its owner.
+        kind: ``host`` or ``ci``.
+        member: under whose role it ships.
+        store: id of its store, hex.
+        shipped: the number of the last thing that it has announced.
+        seen: when the fleet heard of it last, seconds since the epoch.
+        behind: items that waited there then.
+    """
+
+    id: int
+    name: str
+    team: str
+    owner: str
+    kind: str
+    member: str
+    store: str
+    shipped: int
+    seen: float
+    behind: int
+
+
+class Stored(NamedTuple):
+    """An output with the places of its bytes.
+
+    Attributes:
+        buffer: its record, under the name that it has among all hosts.
+        packs: SHA-256 of each pack that it is in, hex.
+        frames: by stream, of each frame (place in packs from 0, offset, stored bytes, raw bytes, newlines before it).
+    """
+
+    buffer: Buffer
+    packs: list[str]
+    frames: dict[str, list[list[int]]]
+
+
+class Entry(NamedTuple):
+    """A line of a log, and where its bytes are.
+
+    Attributes:
+        session: under the name that it has among all hosts.
+        number: its place in the log, from 0.
+        time: seconds since the epoch.
+        kind: such as ``view``.
+        record: what it says, less its text and its place in the chain; names in it are those among all hosts.
+        place: (pack, offset and bytes of the frame, offset and bytes of the line in what the frame holds).
+    """
+
+    session: str
+    number: int
+    time: float
+    kind: str
+    record: dict[str, Any]
+    place: tuple[str, int, int, int, int]
+
+    def view(self) -> IndexedView | None:
+        """The view that it is; None where it is none, or not one of ours."""
+        if self.kind != "view" or not _is_sound_view(self.record):
+            return None
+        try:
+            return indexed_view(self.session, Place(self.number, virtual(self.number), self.place[4]), self.record)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+
+_LINE_BITS = 40
+
+
+def virtual(number: int) -> int:
+    """Where a line of a number begins in a log of which only some lines are at hand: none is that long."""
+    return number << _LINE_BITS
+
+
+def number_at(offset: int) -> tuple[int, int]:
+    """(number of the line, byte in it) of such a place."""
+    return offset >> _LINE_BITS, offset & ((1 << _LINE_BITS) - 1)
+
+
+_BUFFER = """
+SELECT host.name, found.record::text, ARRAY(SELECT encode(one, 'hex') FROM unnest(found.packs) AS one),
+    found.frames::text, (SELECT change.record::text FROM sightline.changes AS change WHERE change.host = found.host
+    AND change.created = found.created AND change.name = found.name ORDER BY change.seq DESC LIMIT 1)
+"""
+
+_ENTRY = """
+SELECT host.name, found.session, found.number, extract(epoch FROM found.time)::float8, found.kind, found.record::text,
+    encode(found.pack, 'hex'), found.frame_offset, found.frame_bytes, found.line_offset, found.line_bytes
+"""
+
+_OF_HOSTS = """
+FROM unnest(%(hosts)s::integer[], %(after)s::bigint[], %(upto)s::bigint[]) AS given (host, after, upto)
+JOIN sightline.hosts AS host ON host.id = given.host
+JOIN sightline.{table} AS found ON found.host = given.host AND found.seq > given.after AND found.seq <= given.upto
+    AND found.{time} >= to_timestamp(%(since)s) AND found.{time} < to_timestamp(%(before)s)
+"""
+
+_FAR = 2.5e11
+"""Later than any time that the database has: seconds since the epoch."""
+
+
+class Span(NamedTuple):
+    """What is asked for of each host.
+
+    Attributes:
+        hosts: by number of the host, (after, up to) which announcement.
+        since: from when on, seconds since the epoch.
+        before: until before when.
+    """
+
+    hosts: Mapping[int, tuple[int, int]]
+    since: float
+    before: float = _FAR
+
+    def parameters(self) -> dict[str, Any]:
+        """As the statements take it."""
+        return {
+            "hosts": list(self.hosts),
+            "after": [after for after, _ in self.hosts.values()],
+            "upto": [upto for _, upto in self.hosts.values()],
+            "since": self.since,
+            "before": self.before,
+        }
+
+
+class SharedRows:
+    """The statements that read the shared database. Whatever they are asked raises FleetUnreachable, FleetRefused."""
+
+    def __init__(self, connection: LastingConnection) -> None:
+        self._connection = connection
+
+    def objects(self) -> str:
+        """The address of the object store."""
+        return str(self._connection.rows("SELECT objects FROM sightline.fleet")[0][0])
+
+    def hosts(self) -> list[Host]:
+        """The hosts that the reader was granted."""
+        rows = self._connection.rows(
+            "SELECT id, name, team, owner, kind, member, replace(store::text, '-', ''), shipped_seq,"
+            " extract(epoch FROM seen)::float8,"
+            " CASE jsonb_typeof(behind -> 'items') WHEN 'number' THEN (behind ->> 'items')::numeric ELSE 0 END::float8"
+            " FROM sightline.hosts ORDER BY id"
+        )
+        return [Host._make((*row[:-1], int(row[-1]))) for row in rows]
+
+    def running(self) -> list[Buffer]:
+        """What runs on them."""
+        rows = self._connection.rows(
+            "SELECT host.name, found.record::text FROM sightline.running AS found"
+            " JOIN sightline.hosts AS host ON host.id = found.host"
+        )
+        found = (_buffer(host, record, None) for host, record in rows)
+        return [buffer for buffer in found if buffer is not None and buffer.state == "running"]
+
+    def buffers(self, span: Span) -> Iterator[Stored]:
+        """Outputs that hosts have announced."""
+        statement = _BUFFER + _OF_HOSTS.format(table="buffers", time="created")
+        return _stored(self._connection.each(statement, span.parameters()))
+
+    def entries(self, span: Span, *, newest_first: bool = False) -> Iterator[Entry]:
+        """Lines of logs that they have announced, by time, those of each session in their order."""
+        statement = (
+            _ENTRY + _OF_HOSTS.format(table="entries", time="time") + "ORDER BY found.time {0}, found.number {0}"
+        )
+        statement = statement.format("DESC" if newest_first else "ASC")
+        return _entries(self._connection.each(statement, span.parameters()))
+
+    def changed(self, span: Span) -> list[Stored]:
+        """Outputs of before that became something else since."""
+        statement = (
+            _BUFFER
+            + _OF_HOSTS.format(table="changes", time="created")
+            .replace("AS found", "AS became")
+            .replace("found.", "became.")
+            + "JOIN sightline.buffers AS found ON found.host = became.host AND found.created = became.created"
+            " AND found.name = became.name"
+        )
+        return list(_stored(self._connection.rows(statement, span.parameters())))
+
+    def sessions(self, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """What is told of sessions, by their names among all hosts."""
+        hosts, own = zip(*(name.rsplit("/", 1) for name in names), strict=True) if names else ((), ())
+        rows = self._connection.rows(
+            "SELECT host.name, found.name, found.record::text FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
+            " JOIN sightline.hosts AS host ON host.name = given.host"
+            " JOIN sightline.sessions AS found ON found.host = host.id AND found.name = given.name",
+            (list(hosts), list(own)),
+        )
+        told = {on_host(host, name): _object(record) for host, name, record in rows}
+        return {name: record for name, record in told.items() if record}
+
+    def named(self, names: Sequence[str]) -> list[Stored]:
+        """Outputs by their names among all hosts."""
+        hosts, own = zip(*(name.rsplit("/", 1) for name in names), strict=True) if names else ((), ())
+        rows = self._connection.rows(
+            _BUFFER + "FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
+            " JOIN sightline.hosts AS host ON host.name = given.host"
+            " JOIN sightline.buffers AS found ON found.host = host.id AND found.name = given.name",
+            (list(hosts), list(own)),
+        )
+        return list(_stored(rows))
+
+    def like(self, prefix: str, host: str = "", most: int = 3) -> list[Stored]:
+        """Outputs whose own name begins so, on any host or one."""
+        rows = self._connection.rows(
+            _BUFFER + "FROM sightline.buffers AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            " WHERE found.name >= %(prefix)s AND found.name < %(prefix)s || 'g' AND %(host)s IN ('', host.name)"
+            " LIMIT %(most)s",
+            {"prefix": prefix, "host": host, "most": most},
+        )
+        return list(_stored(rows))
+
+    def found(
+        self, words: Sequence[str], *, hosts: str, since: float, before: float, most: int, failed: bool
+    ) -> list[Stored]:
+        """The newest outputs with all words in their command, of hosts by a pattern with ``*`` and ``?``."""
+        rows = self._connection.rows(
+            _BUFFER + "FROM sightline.find_buffers(%s::text[], %s, to_timestamp(%s), to_timestamp(%s), %s, %s) AS found"
+            " JOIN sightline.hosts AS host ON host.id = found.host ORDER BY found.created DESC",
+            (list(words), hosts or "*", since, before, most, failed),
+        )
+        return list(_stored(rows))
+
+    def entries_of(self, buffers: Sequence[str]) -> list[Entry]:
+        """Lines of logs that are about some outputs: of their own hosts, and of all that were shown them."""
+        own = [name.rsplit("/", 1) for name in buffers]
+        rows = self._connection.rows(
+            _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            " WHERE found.refs && %s::text[] AND (found.refs && %s::text[]"
+            " OR EXISTS (SELECT FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
+            " WHERE given.host = host.name AND given.name = ANY (found.refs)))"
+            " ORDER BY found.time, found.number",
+            (
+                [*buffers, *(name for _, name in own)],
+                list(buffers),
+                [host for host, _ in own],
+                [name for _, name in own],
+            ),
+        )
+        return list(_entries(rows))
+
+    def entries_of_session(self, session: str) -> list[Entry]:
+        """All lines of a session's log that are there, in their order."""
+        host, _, name = session.rpartition("/")
+        rows = self._connection.rows(
+            _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            " WHERE host.name = %s AND found.session = %s ORDER BY found.number",
+            (host, name),
+        )
+        return list(_entries(rows))
+
+    def day_of(self, host: int, pack: str) -> str:
+        """On which day a pack was made, as its key has it; empty where there is none that the reader may know of."""
+        rows = self._connection.rows(
+            "SELECT day::text FROM sightline.packs WHERE host = %s AND sha256 = decode(%s, 'hex')", (host, pack)
+        )
+        return str(rows[0][0]) if rows else ""
+
+    def begins_at(self, newest: int) -> float:
+        """When the oldest of so many newest outputs was begun, seconds since the epoch; 0 where there are fewer."""
+        rows = self._connection.rows(
+            "SELECT extract(epoch FROM created)::float8 FROM sightline.buffers ORDER BY created DESC OFFSET %s LIMIT 1",
+            (newest,),
+        )
+        return float(rows[0][0]) if rows else 0.0
+
+
+def _stored(rows: Iterable[tuple[Any, ...]]) -> Iterator[Stored]:
+    for host, record, packs, frames, change in rows:
+        buffer = _buffer(host, record, change)
+        if buffer is not None:
+            yield Stored(buffer, packs, _frames(frames))
+
+
+def _frames(text: str) -> dict[str, list[list[int]]]:
+    frames = _object(text)
+    return {
+        stream: places for stream, places in frames.items() if isinstance(places, list) and all(map(_is_place, places))
+    }
+
+
+def _is_place(place: Any) -> bool:
+    return isinstance(place, list) and len(place) == 5 and all(type(one) is int and one >= 0 for one in place)
+
+
+def _buffer(host: str, record: str, change: str | None) -> Buffer | None:
+    """A record under its name among all hosts; None for what is none of ours."""
+    try:
+        buffer = decode_buffer(record.encode(errors="surrogatepass"))
+    except (ValueError, OfNewerVersion):
+        return None
+    if not all(isinstance(getattr(buffer, name), str) for name in _TEXTS) or not _is_sound(buffer):
+        return None
+    if change:
+        buffer = _changed(buffer, _object(change))
+    origin = on_host(host, buffer.origin) if buffer.kind == "cmd" and buffer.origin else buffer.origin
+    return buffer._replace(name=on_host(host, buffer.name), session=on_host(host, buffer.session), origin=origin)
+
+
+def _is_sound(buffer: Buffer) -> bool:
+    counts = [number for info in buffer.streams.values() for number in (info.bytes, info.lines)]
+    texts = [text for info in buffer.streams.values() for text in (info.sha256, info.mime)]
+    return (
+        all(type(number) is int and number >= 0 for number in counts)
+        and all(isinstance(text, str) for text in texts)
+        and type(buffer.exit_code) in (int, type(None))
+        and type(buffer.signal) is int
+    )
+
+
+def _changed(buffer: Buffer, change: dict[str, Any]) -> Buffer:
+    """What became of it on its host. One that is gone there may be whole here; one that was removed is not shown."""
+    if change.get("state") == REMOVED:
+        return buffer._replace(state="evicted")
+    kinds = {"exit_code": (int, type(None)), "signal": (int,), "timed_out": (bool,), "pinned": (bool,)}
+    known = {
+        name: change[name]
+        for name in _CHANGING
+        if name in change and name != "state" and type(change[name]) in kinds.get(name, (str,))
+    }
+    return buffer._replace(**known)
+
+
+def _entries(rows: Iterable[tuple[Any, ...]]) -> Iterator[Entry]:
+    for host, session, number, when, kind, record, *place in rows:
+        told = _object(record)
+        pack, offset, size, begin, length = place
+        name = on_host(host, session)
+        yield Entry(name, number, when, kind, _named(host, told), (pack, offset, size, begin, length))
+
+
+def _named(host: str, record: dict[str, Any]) -> dict[str, Any]:
+    """A line of a host's log with the names that its buffers and sessions have among all hosts."""
+    named = dict(record)
+    if isinstance(refs := record.get("refs"), list):
+        named["refs"] = [among_all(host, str(ref)) for ref in refs]
+    for field in ("shown", "asked", "matched", "parts"):
+        if isinstance(rows := record.get(field), list):
+            named[field] = [[among_all(host, str(row[0])), *row[1:]] for row in rows if isinstance(row, list) and row]
+    for field in ("note", "to"):
+        if isinstance(text := record.get(field), str) and text not in ("", "*"):
+            named[field] = among_all(host, text)
+    if isinstance(ref := record.get("ref"), str):
+        named["ref"] = ref if "/" in ref else f"{host}/{ref}"
+    return named
+
+
+def among_all(host: str, name: str) -> str:
+    """A name as a host has it, as all hosts have it: what it read of another's says so already."""
+    return name if "/" in name else on_host(host, name)
+
+
+_COUNTS = ("lines_shown", "lines_total", "bytes_shown", "bytes_total")
+
+
+def _is_sound_view(record: dict[str, Any]) -> bool:
+    ranges = (row for field in ("shown", "asked", "matched") for row in record.get(field, ()))
+    return (
+        all(type(record.get(name)) is int for name in _COUNTS)
+        and type(record.get("time")) in (int, float)
+        and all(isinstance(record.get(name), str) for name in ("verb", "text_sha256"))
+        and isinstance(record.get("request"), dict)
+        and isinstance(record.get("refs"), list)
+        and type(record.get("exit_code")) in (int, type(None))
+        and all(len(row) >= 4 and isinstance(row[1], str) and type(row[2]) is type(row[3]) is int for row in ranges)
+        and all(_is_part(row) for row in record.get("parts") or ())
+    )
+
+
+def _is_part(row: list[Any]) -> bool:
+    return (
+        len(row) >= 5
+        and isinstance(row[1], str)
+        and type(row[2]) is type(row[3]) is int
+        and isinstance(row[4], list)
+        and all(isinstance(one, list) and len(one) >= 2 and all(type(at) is int for at in one) for one in row[4])
+    )
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,447 @@
+"""The shared place as a store that is read: `Reading` over the database and the object store that hosts ship to.
+
+Rows come from the mirror on this machine, which is brought up to date when that is asked for, or again and again while
+somebody follows it. Bytes come out of packs as they are needed, and are checked against the hashes that were announced.
+"""
+
+import contextlib
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from sightline.config import Settings
+from sightline.disk.errors import is_broken, store_failed
+from sightline.disk.finder import target_of
+from sightline.disk.lines import Checkpoints
+from sightline.disk.merged import MergedReader
+from sightline.disk.pretty import Facts, facts_of
+from sightline.disk.streams import StreamReader
+from sightline.errors import AmbiguousRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.fleet.address import database_address, objects_address
+from sightline.fleet.content import LEFT, ORDER
+from sightline.fleet.database import READ_HINT, FleetUnreachable, LastingConnection
+from sightline.fleet.mirror import Mirror, Reach, SharedIndex
+from sightline.fleet.objects import ObjectMissing, Objects, pack_key
+from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
+from sightline.fleet.pack_cache import PackCache, Tampered
+from sightline.fleet.shared_log import SharedLog
+from sightline.fleet.shared_rows import Host, SharedRows
+from sightline.fleet.shared_streams import FrameReader
+from sightline.log.log import NO_HASH
+from sightline.private_files import open_private, remove_file
+from sightline.records import Buffer
+from sightline.refs import Ref, format_ref, host_of, parse_ref
+from sightline.sha256 import sha256_hex
+from sightline.shape.json.pretty import pretty
+from sightline.store import Listed, Store, Target
+
+if TYPE_CHECKING:
+    from sightline.project import Project
+    from sightline.shape.failure.catalogue import RuleFile
+
+FOLDER = "shared"
+"""Below the root of the local store: what was read of shared places, a folder each."""
+
+NEWEST = 20_000
+"""So many outputs, the newest, are followed; older ones are there by name, and where a time is asked for."""
+
+_READ_BYTES = 1 << 20
+_LIST_HINT = "`sightline list --store … --host NAME` shows what there is"
+
+
+class Offline(FleetUnreachable):
+    """The network was not to be asked."""
+
+
+class SharedStore:
+    """A shared place, read as one store. Threads may share it; close it, or use it as a context manager.
+
+    Attributes:
+        local: the store of this machine, in which is logged what is shown of the shared one.
+        address: of the database, without any secret.
+        offline: whether nothing is asked of the network.
+        trouble: why it could not be brought up to date the last time; empty where it could.
+    """
+
+    def __init__(self, local: Store, database: str, *, offline: bool = False) -> None:
+        """Nothing is asked of the network yet.
+
+        Args:
+            local: the store of this machine.
+            database: ``postgresql://user@host/database``.
+            offline: whether only what is kept here of earlier readings is read.
+
+        Raises:
+            BadAddress, SecretInAddress: it is no address.
+            StoreFailed: nothing can be kept below the local store.
+        """
+        self.local, self.offline = local, offline
+        address = database_address(database)
+        self.address = str(address)
+        self._folder = os.path.join(local.root, FOLDER, sha256_hex(self.address.encode())[:16])
+        self._mirror = _opened(self._folder)
+        self._cache = PackCache(self._folder)
+        command = local.settings.fleet.password_command
+        self._asking = LastingConnection(address, command)
+        self._feeding = LastingConnection(address, command)  # the one is never held up by what the other reads
+        self._rows = SharedRows(self._asking)
+        self._objects: Objects | None = None
+        self._hosts: dict[str, Host] = {}
+        self._viewed: set[str] = set()
+        self._updating = threading.Lock()
+        self.trouble = ""
+        self._mirror.index.ask(self._fetch_buffer, self._fetch_views)
+
+    def __enter__(self) -> "SharedStore":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what is open."""
+        self._asking.close()
+        self._feeding.close()
+        self._mirror.close()
+
+    # what is asked of the database
+
+    @property
+    def rows(self) -> SharedRows:
+        """What the database is asked. Raises Offline where it is not to be."""
+        if self.offline:
+            raise Offline(f"{self.address} is not asked, since --offline was given", "leave --offline out")
+        return self._rows
+
+    def bring_up_to_date(self, since: float | None = None) -> bool:
+        """Take in what hosts have announced; whether anything is new. Offline, nothing is.
+
+        Args:
+            since: from when on all is wanted, seconds since the epoch; by default the newest outputs.
+
+        Raises:
+            FleetUnreachable, FleetRefused, NotAFleet, NewerFleet: the database does not tell.
+        """
+        if self.offline:
+            return False
+        rows = SharedRows(self._feeding)
+        with self._updating:
+            if since is None:
+                known = self._mirror.since
+                since = known if known < float("inf") else rows.begins_at(NEWEST)
+            try:
+                return self._mirror.bring_up_to_date(rows, since)
+            except sqlite3.Error as error:
+                raise store_failed(error, self._folder) from error
+
+    def take_in(
+        self, words: Sequence[str] = (), *, host: str = "", since: float = 0.0, failed: bool = False, most: int = 100
+    ) -> list[Buffer]:
+        """The newest outputs with all words in their command, of hosts by a pattern; they are listed from here on.
+
+        Offline, those that are here.
+        """
+        if self.offline:
+            return []
+        far = 2.5e11
+        stored = self.rows.found(words, hosts=host, since=since, before=far, most=most, failed=failed)
+        self._mirror.take_in(stored)
+        return [one.buffer for one in stored]
+
+    def reach(self) -> Reach:
+        """How far what is read here reaches."""
+        return self._mirror.reach()
+
+    def hosts(self) -> list[Host]:
+        """The hosts that the reader was granted, as far as that is known here."""
+        return self._mirror.hosts()
+
+    def _fetch_buffer(self, name: str) -> bool:
+        if self.offline:
+            return False
+        stored = self._rows.named([name])
+        self._mirror.take_in(stored)
+        return bool(stored)
+
+    def _fetch_views(self, name: str) -> None:
+        """The views of an output, where they are not all here since they are older."""
+        buffer = self._mirror.index.buffer(name)
+        if self.offline or name in self._viewed or not host_of(name):
+            return
+        if buffer is None or buffer.created < self._mirror.since:
+            self._viewed.add(name)
+            self._mirror.take_in_entries(self._rows.entries_of([name]))
+
+    def _host(self, name: str) -> Host:
+        """A host by its name. Raises StoreFailed."""
+        if name not in self._hosts:
+            known = self._mirror.hosts()
+            if name not in {host.name for host in known}:
+                known = self.rows.hosts()
+            self._hosts = {host.name: host for host in known}
+        try:
+            return self._hosts[name]
+        except KeyError:
+            raise StoreFailed(f"the fleet has no host {name}", _LIST_HINT) from None
+
+    # Reading
+
+    @property
+    def settings(self) -> Settings:
+        """Those of this machine."""
+        return self.local.settings
+
+    @property
+    def index(self) -> SharedIndex:
+        """The rows that are here."""
+        return self._mirror.index
+
+    @property
+    def rule_files(self) -> "tuple[RuleFile, ...]":
+        """Those of this machine."""
+        return self.local.rule_files
+
+    def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
+        """What a ref names; see `Reading`. Where several hosts have one of its name, it says of which it is."""
+        parsed = parse_ref(ref) if isinstance(ref, str) else ref
+        buffer, stream = self._found(parsed, session, prefixes)
+        if buffer.state == "evicted":
+            raise self._gone(buffer)
+        return target_of(parsed, buffer, stream)
+
+    def _found(self, ref: Ref, session: str | None, prefixes: bool) -> tuple[Buffer, str]:
+        if ref.name:
+            return self._named(ref, prefixes), "out"
+        if ref.back is not None:
+            newest = self.index.newest_of_host(ref.host, ref.back) if ref.host else None
+            newest = newest or (None if ref.host else self.index.newest_command(ref.back, session))
+            if newest is None:
+                raise UnknownRef("there is no such newest output at the shared place", _LIST_HINT)
+            return newest, "out"
+        if ref.sha256:
+            matches = [row for row in self.index.with_hash(ref.sha256) if ref.host in ("", host_of(row[1]))]
+            if not matches:
+                raise UnknownRef(f"no stream's hash begins with {ref.sha256}", _LIST_HINT)
+            if len({sha256 for sha256, _, _ in matches}) > 1:
+                raise AmbiguousRef(f"several hashes begin with {ref.sha256}", "give more of its digits")
+            buffer = self.index.buffer(matches[0][1])
+            assert buffer is not None
+            return buffer, matches[0][2]
+        raise UnknownRef(f"{ref.artifact} is an id of one host", "give the output's ref: host7/@cmd_a1b2c3")
+
+    def _named(self, ref: Ref, prefixes: bool) -> Buffer:
+        if ref.host and (buffer := self.index.buffer(ref.name)):
+            return buffer
+        own = ref.name.rpartition("/")[2]
+        if self.offline:
+            names = self.index.named_like(own)
+        else:
+            stored = self._rows.like(own, ref.host)
+            self._mirror.take_in(stored)
+            names = [one.buffer.name for one in stored]
+        names = [name for name in names if ref.host in ("", host_of(name))]
+        exact = [name for name in names if name.endswith(f"/{own}")]
+        names = exact or (names if prefixes else [])
+        if len(names) > 1:
+            told = ", ".join(map(format_ref, names))
+            raise AmbiguousRef(f"{format_ref(ref.name)} could be any of {told}", "say of which host it is")
+        buffer = self.index.buffer(names[0]) if names else None
+        if buffer is None:
+            raise UnknownRef(f"no output that you may read is called {format_ref(ref.name)}", _LIST_HINT)
+        return buffer
+
+    @staticmethod
+    def _gone(buffer: Buffer) -> ExpiredRef:
+        return ExpiredRef(
+            f"{buffer.ref} was removed on {host_of(buffer.name)}, or had gone before it could be shipped",
+            "run the command again",
+            name=buffer.name,
+        )
+
+    def tombstone(self, name: str) -> dict[str, Any] | None:
+        """What is left of a buffer that had gone before it was shipped."""
+        packs, frames = self._mirror.places(name)
+        if LEFT not in frames:
+            return None
+        try:
+            left = json.loads(b"".join(self._pieces(name, packs, frames[LEFT])))
+        except (ValueError, StoreFailed):
+            return None
+        return left if isinstance(left, dict) else None
+
+    def with_progress(self, buffer: Buffer) -> Buffer:
+        """The record as it was told last."""
+        return buffer
+
+    def listed(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        session: str | None = None,
+        project: "Project | None" = None,
+    ) -> list[Listed]:
+        """Outputs by when they began, the newest first."""
+        return self.index.listed(limit, before=before, session=session, project=project)
+
+    def end_dead_captures(self) -> None:
+        """Only a host can tell whether a writer of its own is dead."""
+
+    def open(self, target: Target) -> StreamReader:
+        """One stream, its bytes as they were shipped.
+
+        Raises:
+            ExpiredRef: it is gone.
+            Tampered: it is not what was announced, and is not shown.
+            FleetUnreachable, FleetRefused: its bytes cannot be had now.
+        """
+        buffer, stream = target.buffer, target.stream
+        if buffer.state == "evicted":
+            raise self._gone(buffer)
+        info = buffer.stream(stream)
+        packs, places = self._mirror.places(buffer.name)
+        frames = [Frame(*place) for place in places.get(stream, ())]
+        if info.bytes != sum(frame.raw for frame in frames):
+            raise Tampered(f"{target.ref} ({stream})")
+        return FrameReader(target.ref, info, frames, self._fetcher(buffer, stream, packs, frames))
+
+    def _fetcher(
+        self, buffer: Buffer, stream: str, packs: list[str], frames: Sequence[Frame]
+    ) -> Callable[[int], bytes]:
+        """What gives the frames of a stream: a single one is checked by the stream's hash, others by their packs'."""
+        sha256 = buffer.stream(stream).sha256
+        host = host_of(buffer.name)
+
+        def fetch(place: int) -> bytes:
+            frame = frames[place]
+            try:
+                if len(frames) == 1 and sha256:
+                    return self._cache.small(sha256) or self._fetched_alone(host, packs[frame.pack], frame, sha256)
+                return frame_bytes(self._pack(host, packs[frame.pack]), frame)
+            except (TamperedPack, IndexError) as error:
+                raise Tampered(f"{buffer.ref} ({stream})") from error
+
+        return fetch
+
+    def _fetched_alone(self, host: str, pack: str, frame: Frame, sha256: str) -> bytes:
+        data = raw_bytes(self._objects_().get_range(self._key(host, pack), frame.offset, frame.stored), frame.raw)
+        if sha256_hex(data) != sha256:
+            raise TamperedPack(sha256)
+        self._cache.keep(sha256, data)
+        return data
+
+    def _pack(self, host: str, sha256: str) -> bytes:
+        return self._cache.pack(sha256, lambda: self._objects_().get(self._key(host, sha256)))
+
+    def _key(self, host: str, pack: str) -> str:
+        facts = self._host(host)
+        day = self.rows.day_of(facts.id, pack)
+        if not day:
+            raise ObjectMissing(f"pack {pack} of {host} is not announced", "`sightline fleet verify` tells more")
+        return pack_key(facts.team, facts.member, facts.store, day, pack)
+
+    def _objects_(self) -> Objects:
+        if self._objects is None:
+            self._objects = Objects(objects_address(self.rows.objects()), hint=READ_HINT)
+        return self._objects
+
+    def _pieces(self, name: str, packs: list[str], places: Sequence[Sequence[int]]) -> Iterator[bytes]:
+        """The bytes of something that has no hash of its own. Raises Tampered."""
+        for place in places:
+            frame = Frame(*place)
+            try:
+                yield frame_bytes(self._pack(host_of(name), packs[frame.pack]), frame)
+            except (TamperedPack, IndexError) as error:
+                raise Tampered(format_ref(name)) from error
+
+    def open_text(self, target: Target) -> StreamReader:
+        """A stream to be read by lines: as `open`, but of a result's block that is JSON its pretty form."""
+        facts = self.pretty_facts(target)
+        if facts is None:
+            return self.open(target)
+        return StreamReader(open_private(self._pretty(target, facts), os.O_RDONLY), target.ref)
+
+    def open_merged(self, buffer: Buffer) -> MergedReader:
+        """Both streams of a buffer in order of arrival. Raises as `open`."""
+        out, err = (self.open(Target(buffer, stream)) for stream in ("out", "err"))
+        return MergedReader(format_ref(buffer.name, "all"), out, err, Checkpoints(-1), self._order(buffer))
+
+    def _order(self, buffer: Buffer) -> int:
+        """How the streams interleaved, as a file without a name; -1 where that was not shipped."""
+        packs, frames = self._mirror.places(buffer.name)
+        if ORDER not in frames:
+            return -1
+        path = os.path.join(self._folder, f"order.{os.getpid():x}.{os.urandom(4).hex()}")
+        fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        try:
+            remove_file(path)
+            for piece in self._pieces(buffer.name, packs, frames[ORDER]):
+                os.write(fd, piece)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
+    def pretty_facts(self, target: Target) -> Facts | None:
+        """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
+        if target.buffer.kind != "tool":
+            return None
+        return facts_of(target.buffer, target.stream)
+
+    def _pretty(self, target: Target, facts: Facts) -> str:
+        return self._cache.file(facts.sha256, lambda: pretty(self._whole(target)), f"{target.ref} in lines")
+
+    def _whole(self, target: Target) -> Iterator[bytes]:
+        with self.open(target) as reader:
+            for offset in range(0, reader.byte_count, _READ_BYTES):
+                yield reader.read(offset, _READ_BYTES)
+
+    def local_copy(self, target: Target) -> str:
+        """A file on this machine with the lines of `open_text`, whole and checked. Raises as `open`, StoreFailed."""
+        if target.stream == "all":
+            with contextlib.closing(self.open_merged(target.buffer)) as merged:
+                if single := merged.single:
+                    return self.local_copy(target._replace(stream=single))
+                path = os.path.join(self._folder, f"all-{sha256_hex(target.buffer.name.encode())[:16]}")
+                merged.copy_to(path)
+                return path
+        if facts := self.pretty_facts(target):
+            return self._pretty(target, facts)
+        if target.buffer.state == "evicted":
+            raise self._gone(target.buffer)
+        info = target.buffer.stream(target.stream)
+        if not info.bytes:
+            return os.devnull
+        return self._cache.file(info.sha256 or NO_HASH, lambda: self._whole(target), f"{target.ref} ({target.stream})")
+
+    def open_log(self, session: str) -> BinaryIO:
+        """The log of a session, from any line on. Raises FileNotFoundError where none is known."""
+        if self._mirror.index.session(session) is None:
+            raise FileNotFoundError(session)
+        host = host_of(session)
+        return cast(
+            BinaryIO,
+            SharedLog(
+                lambda number: self._mirror.line(session, number),
+                lambda: [(entry.number, entry.place) for entry in self.rows.entries_of_session(session)],
+                lambda pack: self._pack(host, pack),
+            ),
+        )
+
+
+def _opened(folder: str) -> Mirror:
+    """The mirror in a folder; made anew where it is broken, since all of it can be read again."""
+    try:
+        try:
+            return Mirror(folder)
+        except sqlite3.DatabaseError as error:
+            if not is_broken(error):
+                raise
+        for suffix in ("", "-wal", "-shm"):
+            remove_file(os.path.join(folder, f"index.sqlite{suffix}"))
+        return Mirror(folder)
+    except (sqlite3.Error, OSError) as error:
+        raise store_failed(error, folder) from error

@@ -1,0 +1,282 @@
+"""The shared place as a store that is read: what hosts shipped is there, and nothing of what the reader may not see."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sightline.config import Settings
+from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.log.log_index import list_views
+from sightline.log.sessions import current_session
+from sightline.log.view_text import view_text
+from sightline.log.views import Shows, record_view
+from sightline.records import Buffer
+from sightline.refs import format_ref
+from sightline.shape.segments import Segment
+from sightline.store import Reading, Store
+from tests.store.fleet.conftest import Fleet, keep_in
+
+pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
+
+import obstore
+
+from sightline.audit.failures import overlooked
+from sightline.audit.timeline import calls_of, captured_by
+from sightline.fleet.pack_cache import Tampered
+from sightline.fleet.shared_store import Offline, SharedStore
+from sightline.fleet.shipper import Shipper
+
+FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
+
+
+def ship(store: Store) -> str:
+    with Shipper(store) as shipper:
+        shipper.drain()
+        assert shipper.host
+        return shipper.host.name
+
+
+def show(store: Store, session: str, buffer: Buffer, text: str = "what it was shown\n") -> None:
+    shows = Shows("run_command", {"command": buffer.command}, refs=(buffer.name,))
+    record_view(store, current_session(name=session), shows, (Segment(text),))
+
+
+class Hosts:
+    """Two hosts of one team, and one of another; each has shipped something."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.stores = {
+            name: fleet.store(name, fleet.add_host(name, team))
+            for name, team in (("a", "red"), ("b", "red"), ("c", "blue"))
+        }
+        self.names: dict[str, str] = {}
+
+    def ship(self, name: str) -> None:
+        self.names[name] = ship(self.stores[name])
+
+    def ref(self, host: str, buffer: Buffer) -> str:
+        return f"{self.names[host]}/{buffer.ref}"
+
+    def close(self) -> None:
+        for store in self.stores.values():
+            store.close()
+
+
+@pytest.fixture
+def hosts(fleet: Fleet) -> Iterator[Hosts]:
+    made = Hosts(fleet)
+    for name, store in made.stores.items():
+        keep_in(store, f"first of {name}\n".encode(), command=f"make {name}")
+        made.ship(name)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Store]:
+    with Store(str(tmp_path / "reader"), Settings()) as store:
+        yield store
+
+
+@pytest.fixture
+def place(hosts: Hosts, local: Store) -> Iterator[SharedStore]:
+    with SharedStore(local, hosts.fleet.grant("carl", "team:red")) as store:
+        yield store
+
+
+def test_what_hosts_shipped_is_listed_by_host(hosts: Hosts, place: SharedStore) -> None:
+    reading: Reading = place
+    assert place.bring_up_to_date()
+    listed = [item.buffer for item in reading.listed(10)]
+    assert [buffer.command for buffer in listed] == ["make b", "make a"]
+    assert {buffer.name.partition("/")[0] for buffer in listed} == {hosts.names["a"], hosts.names["b"]}
+    assert all(buffer.ref.startswith(f"{buffer.name.partition('/')[0]}/@cmd_") for buffer in listed)
+    assert not place.bring_up_to_date()
+
+
+def test_an_output_is_found_without_reading_all(hosts: Hosts, place: SharedStore) -> None:
+    kept = keep_in(hosts.stores["a"], b"out\n" * 9, b"err\n" * 3, command="both")
+    hosts.ship("a")
+    target = place.resolve(hosts.ref("a", kept) + ".err:2-3")
+    assert (target.stream, target.first, target.last) == ("err", 2, 3)
+    assert place.resolve(kept.ref).buffer == target.buffer
+    assert place.resolve(kept.ref[:9], prefixes=True).buffer == target.buffer
+    with place.open(target) as reader:
+        assert [line.data for line in reader.lines(2, 3)] == [b"err", b"err"]
+    for wrong, error in (("@cmd_000000", UnknownRef), (f"{hosts.names['b']}/{kept.ref}", UnknownRef), ("x", BadRef)):
+        with pytest.raises(error):
+            place.resolve(wrong)
+
+
+def test_one_name_on_two_hosts_is_asked_back(hosts: Hosts, place: SharedStore) -> None:
+    kept = keep_in(hosts.stores["a"], b"1\n")
+    os.rename(hosts.stores["a"].layout.folder(kept.name), hosts.stores["b"].layout.folder(kept.name))
+    hosts.stores["b"].index.put_buffer(kept)
+    hosts.ship("b")
+    os.rename(hosts.stores["b"].layout.folder(kept.name), hosts.stores["a"].layout.folder(kept.name))
+    hosts.ship("a")
+    with pytest.raises(AmbiguousRef, match=hosts.names["b"]):
+        place.resolve(kept.ref)
+    assert place.resolve(hosts.ref("a", kept)).buffer.ref == hosts.ref("a", kept)
+
+
+def test_a_large_output_is_read_by_its_frames(hosts: Hosts, place: SharedStore) -> None:
+    lines = b"".join(b"line %d %s\n" % (number, os.urandom(20).hex().encode()) for number in range(200_000))
+    kept = keep_in(hosts.stores["a"], lines)
+    hosts.ship("a")
+    fetched: list[str] = []
+    pack = place._pack
+    place._pack = lambda host, sha256: fetched.append(sha256) or pack(host, sha256)  # type: ignore[func-returns-value]
+    with place.open(place.resolve(hosts.ref("a", kept))) as reader:
+        assert (reader.byte_count, reader.line_count) == (len(lines), 200_000)
+        (line,) = reader.lines(123_456, 123_456)
+        assert line.data.startswith(b"line 123455 ")
+        assert 0 < len(set(fetched)) <= 2
+        assert reader.newline_count == 200_000
+        assert reader.line_at(lines.index(b"line 7777 ")) == 7778
+        assert b"".join(data for _, data in reader.blocks()) == lines
+        assert reader.ends_with_newline
+    with open(place.local_copy(place.resolve(hosts.ref("a", kept))), "rb") as file:
+        assert file.read() == lines
+
+
+def test_both_streams_come_in_their_order(hosts: Hosts, place: SharedStore) -> None:
+    recording = hosts.stores["a"].begin("cmd", "both", "/", "s")
+    recording.register()
+    for stream, data in (("out", b"1\n"), ("err", b"2\n"), ("out", b"3\n"), ("err", b"4\n")):
+        recording.append(stream, data)
+    kept = recording.seal(exit_code=0)
+    hosts.ship("a")
+    target = place.resolve(hosts.ref("a", kept))
+    merged = place.open_merged(target.buffer)
+    assert [line.data for _, line in merged.lines(1, 9)] == [b"1", b"2", b"3", b"4"]
+    merged.close()
+    assert Path(place.local_copy(target._replace(stream="all"))).read_bytes() == b"1\n2\n3\n4\n"
+
+
+def test_views_are_counted_for_the_outputs_of_all_hosts(hosts: Hosts, place: SharedStore) -> None:
+    kept = keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1, session="agent")
+    show(hosts.stores["a"], "agent", kept, "long\n" * 2000)
+    hosts.ship("a")
+    place.bring_up_to_date()
+    (indexed,) = list_views(place, session=f"{hosts.names['a']}/agent")
+    assert indexed.view.refs == (f"{hosts.names['a']}/{kept.name}",)
+    assert view_text(place, indexed) == "long\n" * 2000
+    calls = calls_of(place)
+    assert [format_ref(*call.view.refs) for call in calls if call.view.refs] == [hosts.ref("a", kept)]
+    captured = captured_by(place, [f"{hosts.names['a']}/agent"])
+    assert [one.ref.partition(":")[0] for one in overlooked(place, captured)] == [hosts.ref("a", kept)]
+
+
+def test_a_view_that_quotes_lines_of_its_host_is_read_exactly(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    kept = keep_in(store, b"".join(b"%d\n" % number for number in range(3000)))
+    text = "".join(f"{number}\n" for number in range(2000))
+    shows = Shows("read_output", {"ref": kept.ref}, refs=(kept.name,))
+    record_view(store, current_session(name="agent"), shows, (Segment(text, kept.ref, 1, 2000),))
+    hosts.ship("a")
+    (indexed,) = list_views(place, buffer=f"{hosts.names['a']}/{kept.name}")
+    assert view_text(place, indexed) == text
+
+
+def test_an_output_that_became_something_else_is_told_so(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    kept, gone = keep_in(store, b"1\n"), keep_in(store, b"2\n", command="secret")
+    hosts.ship("a")
+    place.bring_up_to_date()
+    store.amend(kept.name, label="release", pinned=True)
+    store.remove(gone, "removed")
+    hosts.ship("a")
+    place.bring_up_to_date()
+    assert place.resolve(hosts.ref("a", kept)).buffer.label == "release"
+    with pytest.raises(ExpiredRef, match="removed"):
+        place.resolve(hosts.ref("a", gone))
+
+
+def test_a_reader_has_neither_rows_nor_hints_of_another_team(hosts: Hosts, place: SharedStore) -> None:
+    hidden = keep_in(hosts.stores["c"], b"blue\n", command="make secret")
+    hosts.ship("c")
+    show(hosts.stores["c"], "spy", hidden)
+    hosts.ship("c")
+    place.bring_up_to_date()
+    assert place.reach().hosts == 2
+    assert {item.buffer.command for item in place.listed(100)} == {"make a", "make b"}
+    assert place.take_in(["secret"]) == []
+    assert not [session for session in place.index.sessions() if "spy" in session.name]
+    unknown = f"{hosts.names['c']}/@cmd_0000aa"
+    told = []
+    for ref in (hosts.ref("c", hidden), unknown):
+        with pytest.raises(UnknownRef) as error:
+            place.resolve(ref)
+        told.append(error.value.message.replace(ref, "REF"))
+    assert told[0] == told[1]
+
+
+def test_what_was_granted_before_is_forgotten_when_it_is_taken_back(hosts: Hosts, place: SharedStore) -> None:
+    place.bring_up_to_date()
+    assert len(place.listed(10)) == 2
+    hosts.fleet.rows("DELETE FROM sightline.grants")
+    place.bring_up_to_date()
+    assert place.listed(10) == []
+    assert place.reach().hosts == 0
+
+
+def test_a_tampered_object_is_told_and_not_shown(hosts: Hosts, place: SharedStore) -> None:
+    small = keep_in(hosts.stores["a"], b"small\n" * 50)
+    large = keep_in(hosts.stores["a"], os.urandom(3 << 20).hex().encode())
+    hosts.ship("a")
+    targets = [place.resolve(hosts.ref("a", one)) for one in (small, large)]
+    client = hosts.fleet.store_of_objects.client()
+    for key in hosts.fleet.objects():
+        path = f"{hosts.fleet.prefix}/{key}"
+        data = bytearray(obstore.get(client, path).bytes())
+        for byte in range(0, len(data), 1000):
+            data[byte] ^= 1
+        obstore.put(client, path, bytes(data))
+    for target in targets:
+        with place.open(target) as reader, pytest.raises(Tampered):
+            reader.read(0, 10)
+        with pytest.raises(Tampered):
+            place.local_copy(target)
+
+
+def test_without_the_network_what_was_read_is_readable(hosts: Hosts, place: SharedStore, local: Store) -> None:
+    kept = keep_in(hosts.stores["a"], b"kept here\n")
+    other = keep_in(hosts.stores["a"], b"never read\n")
+    hosts.ship("a")
+    place.bring_up_to_date()
+    with place.open(place.resolve(hosts.ref("a", kept))) as reader:
+        assert reader.read(0, 99) == b"kept here\n"
+    with SharedStore(local, place.address, offline=True) as offline:
+        assert len(offline.listed(10)) == 4
+        with offline.open(offline.resolve(kept.ref)) as reader:
+            assert reader.read(0, 99) == b"kept here\n"
+        with offline.open(offline.resolve(other.ref)) as reader, pytest.raises(Offline, match="--offline"):
+            reader.read(0, 99)
+
+
+def test_a_database_that_does_not_answer_is_told(local: Store) -> None:
+    with SharedStore(local, "postgresql://carl@127.0.0.1:1/db") as nowhere:
+        with pytest.raises(StoreFailed, match=r"127\.0\.0\.1:1") as told:
+            nowhere.bring_up_to_date()
+        assert "--offline" in told.value.hint
+
+
+def test_what_is_asked_of_all_hosts_is_narrowed_there(hosts: Hosts, place: SharedStore) -> None:
+    keep_in(hosts.stores["a"], b"x\n", command="pytest -q", exit_code=1)
+    hosts.ship("a")
+    assert [buffer.command for buffer in place.take_in(failed=True)] == ["pytest -q"]
+    assert [buffer.command for buffer in place.take_in(host=hosts.names["b"][:3] + "*")] == ["make b"]
+    assert [buffer.command for buffer in place.take_in(["PYTEST"])] == ["pytest -q"]
+    assert [buffer.command for buffer in place.take_in(since=4e9)] == []
+
+
+def test_rows_that_no_host_of_ours_would_write_are_left_out(hosts: Hosts, place: SharedStore) -> None:
+    rows = hosts.fleet.rows
+    rows("UPDATE sightline.buffers SET record = jsonb_set(record, '{command}', '{\"x\": 1}') WHERE command = 'make a'")
+    rows("UPDATE sightline.buffers SET record = jsonb_set(record, '{name}', '\"../../x\"') WHERE command = 'make b'")
+    place.bring_up_to_date()
+    assert place.listed(10) == []
