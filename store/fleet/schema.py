@@ -356,5 +356,8 @@ GRANT UPDATE ON sightline.watches TO {READER_GROUP};
 MIGRATIONS = {1: _FIND + _LIVE}
 """From version N, the script that leads to N + 1."""
 
-CREATE = _TABLES + _FUNCTIONS + _policies() + "".join(MIGRATIONS.values())
+FIRST = _TABLES + _FUNCTIONS + _policies()
+"""The tables of version 1, less what a step has made anew since."""
+
+CREATE = FIRST + "".join(MIGRATIONS.values())
 """All of it, for a database that has nothing of ours; the two groups must be there."""

@@ -13,8 +13,17 @@ import psycopg
 from sightline.config import FleetSettings
 from sightline.errors import UsageError
 from sightline.fleet import administration, schema
+from sightline.fleet.address import database_address
 from sightline.fleet.administration import initialise, set_retention
-from sightline.fleet.database import FleetRefused, NewerFleet, connected, may_read, tables_of
+from sightline.fleet.database import (
+    FleetRefused,
+    LastingConnection,
+    NewerFleet,
+    NotAFleet,
+    connected,
+    may_read,
+    tables_of,
+)
 from sightline.fleet.maintenance import DAYS_AHEAD, maintain
 from sightline.fleet.objects import Objects
 from sightline.fleet.shipper import Shipper
@@ -198,18 +207,33 @@ def test_init_again_changes_nothing(fleet: Fleet, store: Store) -> None:
 def test_a_migration_is_one_transaction_and_hosts_of_before_go_on(
     fleet: Fleet, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(administration, "VERSION", 3)
-    steps = {1: "ALTER TABLE sightline.buffers ADD COLUMN more text NOT NULL DEFAULT ''", 2: "SELECT 1 / 0"}
+    monkeypatch.setattr(administration, "VERSION", 4)
+    steps = {2: "ALTER TABLE sightline.buffers ADD COLUMN more text NOT NULL DEFAULT ''", 3: "SELECT 1 / 0"}
     monkeypatch.setattr(administration, "MIGRATIONS", steps)
     with pytest.raises(FleetRefused), connected(fleet.address) as connection:
         initialise(connection, fleet.objects_address, 30)
-    assert fleet.rows("SELECT version FROM sightline.fleet") == [(1,)]
-    steps[2] = "ALTER TABLE sightline.fleet ADD COLUMN word text"
+    assert fleet.rows("SELECT version FROM sightline.fleet") == [(2,)]
+    steps[3] = "ALTER TABLE sightline.fleet ADD COLUMN word text"
     with connected(fleet.address) as connection:
-        assert initialise(connection, fleet.objects_address, 30) == ["version 1 → 2", "version 2 → 3"]
+        assert initialise(connection, fleet.objects_address, 30) == ["version 2 → 3", "version 3 → 4"]
     keep_in(store, b"from a host of the version before\n")
     ship(store)
     assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(4,)]
+
+
+def test_a_fleet_of_the_first_version_is_brought_to_this_one(
+    fleet: Fleet, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = database_address(fleet.grant("carl", "team:alpha"))
+    fleet.rows("DROP SCHEMA sightline CASCADE")
+    with monkeypatch.context() as first:
+        first.setattr(administration, "VERSION", 1)
+        first.setattr(administration, "CREATE", schema.FIRST)
+        fleet.init()
+    with pytest.raises(NotAFleet, match="version 1"):
+        LastingConnection(reader).rows("SELECT 1")
+    assert fleet.init() == ["version 1 → 2"]
+    assert LastingConnection(reader).rows("SELECT count(*) FROM sightline.find_buffers(only_failed => true)") == [(0,)]
 
 
 def test_every_version_leads_to_this_one() -> None:
