@@ -1,5 +1,6 @@
 """What keeps a fleet in order: partitions, retention, migrations, and the proof from both sides."""
 
+import contextlib
 import datetime
 import time
 
@@ -230,10 +231,11 @@ def test_a_fleet_of_the_first_version_is_brought_to_this_one(
         first.setattr(administration, "VERSION", 1)
         first.setattr(administration, "CREATE", schema.FIRST)
         fleet.init()
-    with pytest.raises(NotAFleet, match="version 1"):
-        LastingConnection(reader).rows("SELECT 1")
-    assert fleet.init() == ["version 1 → 2"]
-    assert LastingConnection(reader).rows("SELECT count(*) FROM sightline.find_buffers(only_failed => true)") == [(0,)]
+    with contextlib.closing(LastingConnection(reader)) as connection:
+        with pytest.raises(NotAFleet, match="version 1"):
+            connection.rows("SELECT 1")
+        assert fleet.init() == ["version 1 → 2"]
+        assert connection.rows("SELECT count(*) FROM sightline.find_buffers(only_failed => true)") == [(0,)]
 
 
 def test_every_version_leads_to_this_one() -> None:
