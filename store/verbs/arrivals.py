@@ -6,6 +6,7 @@ from sightline.errors import UsageError
 from sightline.log.log_index import seen_lines
 from sightline.named_tuple import NamedTuple
 from sightline.store import Target
+from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.lines import open_lines
 
@@ -101,10 +102,8 @@ class _Sought:
         return next((line for line in found if line > arrived.seen), found[0] if found else 0)
 
     def _found(self, target: Target) -> tuple[int, ...]:
-        from sightline.search.line_search import search  # 10 ms that only a line waited for costs
-
         path = self._asking.store.local_copy(target)
-        return search(path, self._pattern, first=_MOST_MATCHES, cancel=self._asking.cancel).lines
+        return late.search(path, self._pattern, first=_MOST_MATCHES, cancel=self._asking.cancel).lines
 
 
 _MOST_MATCHES = 10_000  # of which the first that is new is picked

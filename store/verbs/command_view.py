@@ -153,8 +153,6 @@ def cut_view(
         bare: whether a body that lacks nothing goes without the fields.
         room: how large a reply may be.
     """
-    from sightline.verbs.structured_view import shape_output  # 10 ms that what is short does without
-
     out, err = streams
     known = None if ending.running else examination()
     failed = has_failed(ending, examination)
@@ -172,7 +170,7 @@ def cut_view(
         return fitting(
             fields,
             HARD_LIMIT_BYTES,
-            lambda limit: shape_output(
+            lambda limit: late.shape_output(
                 profile, out, err, budget=body, failed=failed, examination=looked_into, short=few, limit=limit
             ),
             lambda made: join_segments(made.shaped.segments),

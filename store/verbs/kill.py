@@ -14,8 +14,7 @@ from sightline.refs import looks_like_a_ref
 from sightline.shape.segments import Segment
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
-from sightline.verbs.list_outputs import state_of
-from sightline.verbs.reply import Reply
+from sightline.verbs.reply import Reply, state_in_words
 
 _KILL = re.compile(r"\s*kill((?:\s+-(?:s\s+)?\w+)?)((?:\s+[\"']?@[\w.]+[\"']?)+)\s*;?\s*")
 
@@ -80,5 +79,5 @@ def kill(asking: Asker, order: Order, *, verb: str, request: dict[str, Any]) -> 
 
 
 def _several(buffers: Sequence[Buffer], *, verb: str, request: dict[str, Any]) -> Reply:
-    body = Segment("".join(f"{buffer.ref}  {state_of(buffer)}\n" for buffer in buffers))
+    body = Segment("".join(f"{buffer.ref}  {state_in_words(buffer)}\n" for buffer in buffers))
     return Reply({}, (body,), Shows(verb, request, refs=tuple(buffer.name for buffer in buffers)))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from sightline.late_names import late_names
 
 if TYPE_CHECKING:
+    from sightline.audit.buffer_filter import BufferFilter as BufferFilter
+    from sightline.audit.buffer_filter import parsed as parsed
     from sightline.capture.background import start_in_background as start_in_background
     from sightline.capture.file import changed_since as changed_since
     from sightline.capture.filters import inner_filter as inner_filter
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from sightline.log.notes import hold_waiting as hold_waiting
     from sightline.log.notes import release as release
     from sightline.log.retention import enforce_limits as enforce_limits
+    from sightline.search.line_search import search as search
     from sightline.shape.cut_styles import shape_as as shape_as
     from sightline.shape.failure.examination import Examination as Examination
     from sightline.shape.invisible import fit_to_read as fit_to_read
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from sightline.shell_words.commands import commands_in as commands_in
     from sightline.verbs.pasted_marker import ref_of as ref_of
     from sightline.verbs.pasted_marker import without_marker as without_marker
+    from sightline.verbs.structured_view import shape_output as shape_output
     from sightline.verbs.typed_ref import retyped as retyped
     from sightline.verbs.typed_ref import typed_ref as typed_ref
     from sightline.verbs.typed_ref import with_nearest as with_nearest
@@ -37,11 +41,13 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
+            "audit.buffer_filter": ("BufferFilter", "parsed"),  # 30 ms: most lists are not narrowed by words
             "capture.background": ("start_in_background",),  # 5 ms, for subprocess
             "capture.file": ("changed_since",),  # 1 ms: most replies show no file
             "capture.filters": ("inner_filter", "left_side"),  # 4 ms: the lexer of shell text, and its patterns
             "log.notes": ("hold_waiting", "release"),  # 1 ms: few replies have any
             "log.retention": ("enforce_limits",),  # 1 ms
+            "search.line_search": ("search",),  # 10 ms, for a line that is waited for
             "shape.cut_styles": ("shape_as",),  # 5 ms: what is short is not cut
             "shape.failure.examination": ("Examination",),  # 12 ms, most of it patterns
             "shape.invisible": ("fit_to_read",),  # its pattern: most texts need none
@@ -51,6 +57,7 @@ else:
             "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms: no view of the default profile
             "shape.whole": ("SEPARATOR", "whole"),  # 1 ms: what wrote nothing has no body
             "shell_words.commands": ("commands_in",),  # 4 ms: few lines hold a word of those that ask back
+            "verbs.structured_view": ("shape_output",),  # 10 ms: what is short needs no shape
             "verbs.typed_ref": ("retyped", "typed_ref", "with_nearest"),  # 4 ms: most refs are right
             "verbs.pasted_marker": ("ref_of", "without_marker"),  # 4 ms, of markers and the log: most refs are typed
         },

@@ -14,9 +14,10 @@ from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Reading
+from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
-from sightline.verbs.reply import Reply, in_order
+from sightline.verbs.reply import Reply, in_order, state_in_words
 
 VERB = "list_outputs"
 LIMIT = 20
@@ -73,23 +74,19 @@ def list_outputs(asking: Asker, request: Request) -> Reply:
     ordered.pop("exit_code", None)
     known = list[str]()
     if not asking.person:
-        from sightline.verbs.past_calls import known_of  # 15 ms that a person's list does without
-
-        known = known_of(asking, buffers)
+        known = late_verbs.known_of(asking, buffers)
     body = (Segment("".join(f"{row}\n" for row in rows(buffers, now, known))),) if buffers else ()
     return Reply(ordered, body, Shows(VERB, request.logged()), missing=bool(ordered))
 
 
 def _calls(asking: Asker, request: Request) -> Reply:
-    from sightline.verbs.past_calls import past_calls  # as above
-
     if others := [name for name in ("match", "session", "project") if getattr(request, name)]:
         raise UsageError(
             f"mine and {others[0]} cannot be combined", "leave one out: mine lists what this session has asked"
         )
     if request.limit < 1:
         raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
-    lines = past_calls(asking, request.limit, time.time())
+    lines = late_verbs.past_calls(asking, request.limit, time.time())
     fields = {} if lines else {"note": "this session has asked nothing yet"}
     body = (Segment("".join(f"{line}\n" for line in lines)),) if lines else ()
     return Reply(fields, body, Shows(VERB, request.logged()), missing=bool(fields))
@@ -111,12 +108,10 @@ def _matching(store: Reading, match: str, session: str | None, project: Project 
     """Buffers that hold every word come first, in order of use; then those that come close."""
     from rapidfuzz import fuzz  # 13 ms that only a match costs
 
-    from sightline.audit.buffer_filter import BufferFilter, parsed  # likewise, 30 ms
-
     exact: list[Buffer] = []
     close: list[tuple[float, int, Buffer]] = []
-    conditions, match = parsed(match)
-    accepts = BufferFilter(store, conditions).accepts
+    conditions, match = late.parsed(match)
+    accepts = late.BufferFilter(store, conditions).accepts
     words = match.lower().split()
     before: int | None = None
     for _ in range(MATCHED_BUFFERS // PAGE_BUFFERS):
@@ -152,7 +147,7 @@ def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
     lines = f"{buffer.lines:,} line{'' if buffer.lines == 1 else 's'}"
     age = human_seconds(max(now - buffer.created, 0)) + " ago"
     name = f"{command}  [{buffer.label}]" if buffer.label else command
-    return buffer.ref, state_of(buffer), lines, human_bytes(buffer.bytes), age, printable(name)
+    return buffer.ref, state_in_words(buffer), lines, human_bytes(buffer.bytes), age, printable(name)
 
 
 def named_in(buffer: Buffer, characters: int) -> str:
@@ -161,20 +156,6 @@ def named_in(buffer: Buffer, characters: int) -> str:
     if buffer.kind == "file" and (start := left_out_of_path(name, characters)):
         return f"…{name[start:]}"
     return one_line(name, characters)
-
-
-def state_of(buffer: Buffer) -> str:
-    """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
-    pinned = (" partial" if buffer.partial else "") + (" pinned" if buffer.pinned else "")
-    if buffer.state != "sealed":
-        return buffer.state + pinned
-    if buffer.timed_out:
-        return "timed out" + pinned
-    if buffer.signal:
-        return f"signal {buffer.signal}" + pinned
-    if buffer.exit_code is None:
-        return (buffer.kind if buffer.kind != "cmd" else "exit unknown") + pinned
-    return ("ok" if buffer.exit_code == 0 else f"exit {buffer.exit_code}") + pinned
 
 
 def as_data(buffer: Buffer) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Stream, Target
-from sightline.verbs import late
+from sightline.verbs import late, late_verbs
 from sightline.verbs.arrivals import WAIT_SECONDS, wait_for
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
@@ -123,14 +123,12 @@ def _shown(asking: Asker, target: Target, request: Request, *, named: bool) -> R
 
 
 def _json_part(asking: Asker, target: Target, request: Request) -> Reply:
-    from sightline.verbs.path_output import path_reply, schema_reply  # 15 ms, and most outputs are no JSON
-
     if target.first or target.stream == "all":
         raise BadRef(f"{request.ref}: a path needs the whole stream", f"without the lines: {target.ref}")
     if request.schema:
-        return schema_reply(asking, target, verb=VERB, logged=request.logged())
+        return late_verbs.schema_reply(asking, target, verb=VERB, logged=request.logged())
     limit = request.limit or asking.profile.reading.page_bytes
-    return path_reply(asking, target, request.path, limit=limit, verb=VERB, logged=request.logged())
+    return late_verbs.path_reply(asking, target, request.path, limit=limit, verb=VERB, logged=request.logged())
 
 
 _TOGETHER = ({"lines", "search"}, {"wait", "verbosity"})
@@ -273,11 +271,9 @@ def _byte_page(asking: Asker, target: Target, request: Request) -> Reply:
     if asking.store.pretty_facts(target) is None:
         return settled_reply(reply, target, unended)
     # Its lines are not those of the bytes; which they are, is worked out when the page is out.
-    from sightline.verbs.path_output import pretty_lines
-
     return reply._replace(
         shows=reply.shows._replace(shown=(), parts=()),
-        find_shown=lambda: pretty_lines(asking.store, target, start, end),
+        find_shown=lambda: late_verbs.pretty_lines(asking.store, target, start, end),
     )
 
 
@@ -372,10 +368,10 @@ def _view(asking: Asker, target: Target, request: Request, *, named: bool, **mor
     if buffer.kind == "file":
         return _asked(file_reply(asking, target, Called(VERB, logged), verbosity))
     if buffer.kind == "tool":
-        from sightline.verbs.result_view import result_reply  # 20 ms, and most outputs are a command's
-
         failed = bool(buffer.exit_code)
-        return _asked(result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed))
+        return _asked(
+            late_verbs.result_reply(asking, buffer, verb=VERB, request=logged, verbosity=verbosity, failed=failed)
+        )
     only = target.stream if named and target.stream != "all" else ""
     note = "; ".join(filter(None, (more.pop("note", ""), _note(target) if only else ""))) or None
     reply = command_reply(

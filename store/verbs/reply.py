@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from sightline.errors import SightlineError
 from sightline.log.views import Shows, Traced
 from sightline.named_tuple import NamedTuple
+from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
@@ -166,3 +167,17 @@ def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Re
 
 Render = Callable[[Reply], Sequence[Segment]]
 """A door's way of writing a reply, in pieces whose texts make up exactly what it sends."""
+
+
+def state_in_words(buffer: Buffer) -> str:
+    """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
+    pinned = (" partial" if buffer.partial else "") + (" pinned" if buffer.pinned else "")
+    if buffer.state != "sealed":
+        return buffer.state + pinned
+    if buffer.timed_out:
+        return "timed out" + pinned
+    if buffer.signal:
+        return f"signal {buffer.signal}" + pinned
+    if buffer.exit_code is None:
+        return (buffer.kind if buffer.kind != "cmd" else "exit unknown") + pinned
+    return ("ok" if buffer.exit_code == 0 else f"exit {buffer.exit_code}") + pinned

@@ -19,7 +19,7 @@ from sightline.refs import is_ack
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
 from sightline.store import Target, cause_of
-from sightline.verbs import late
+from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply, in_order
@@ -108,11 +108,9 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
     """
     if not request.line.strip():
         raise UsageError("no command was given", "give one, such as: sightline run -- ls -l")
-    if request.command.lstrip().startswith("kill") and "@" in request.command:
-        from sightline.verbs.kill import kill, order_of  # 5 ms that only a kill costs
-
-        if order := order_of(request.command):
-            return kill(asking, order, verb=VERB, request=request.logged())
+    is_kill = request.command.lstrip().startswith("kill") and "@" in request.command
+    if is_kill and (order := late_verbs.order_of(request.command)):
+        return late_verbs.kill(asking, order, verb=VERB, request=request.logged())
     if is_ack(request.line):
         request = _confirmed(asking, request)
     budget_for(request.verbosity, True, asking.profile.budgets)  # a wrong word is told before anything runs
@@ -126,11 +124,10 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
         raise UsageError(
             "compare and background cannot be combined", "compare the two outputs with diff once the command has ended"
         )
-    if _asks_only(request, doorway):
-        from sightline.verbs.query import query_instead  # 20 ms that only a ref costs
-
-        if reply := query_instead(asking, request.command, verb=VERB, logged=request.logged()):
-            return reply
+    if _asks_only(request, doorway) and (
+        reply := late_verbs.query_instead(asking, request.command, verb=VERB, logged=request.logged())
+    ):
+        return reply
     argv, targets = _argv(asking, request)
     settings = asking.local.settings
     if not request.acknowledge_risk and (
@@ -156,13 +153,11 @@ def _asks_only(request: Request, doorway: Doorway) -> bool:
 def _argv(asking: Asker, request: Request) -> tuple[list[str], tuple[Target, ...]]:
     if "@" not in request.line:
         return (shell_argv(request.command) if request.command else list(request.argv)), ()
-    from sightline.verbs.substitution import substitute, substitute_words  # 5 ms that only a ref costs
-
     path = asking.local.local_copy
     if request.command:
-        substituted = substitute(request.command, asking.resolve, path)
+        substituted = late_verbs.substitute(request.command, asking.resolve, path)
         return shell_argv(substituted.command), substituted.targets
-    return substitute_words(list(request.argv), asking.resolve, path)
+    return late_verbs.substitute_words(list(request.argv), asking.resolve, path)
 
 
 def _split(request: Request, argv: list[str]) -> "Split | None":
@@ -196,10 +191,8 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
         return _goes_on(asking, request, capture.name)
     ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
     if captured.unkept is not None or captured.buffer is None:
-        from sightline.verbs.unkept_view import unkept_reply  # as seldom as a full disk
-
         assert captured.unkept is not None
-        return unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
+        return late_verbs.unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
         more = _unfiltered_fields(captured.unfiltered)
@@ -226,18 +219,14 @@ def _earlier(asking: Asker, request: Request, buffer: Buffer, ending: Ending) ->
         return asking.resolve(request.compare).buffer
     if not (request.compare or ending.exit_code):
         return None
-    from sightline.verbs.previous_run import previous_run  # what goes well is not compared
-
-    return previous_run(asking.local, buffer)
+    return late_verbs.previous_run(asking.local, buffer)
 
 
 def _compared(
     asking: Asker, request: Request, before: Buffer, buffer: Buffer, ending: Ending, more: dict[str, Any]
 ) -> Reply:
     """The reply that says what changed."""
-    from sightline.verbs.run_comparison import comparison_of_runs  # 30 ms that only a comparison costs
-
-    text = comparison_of_runs(asking, before, buffer)
+    text = late_verbs.comparison_of_runs(asking, before, buffer)
     was = "" if before.exit_code == ending.exit_code else f"; that one had exit code {before.exit_code}"
     told = {"output_id": buffer.ref, "exit_code": ending.exit_code, "compared_with": before.ref}
     fields = in_order({**told, "next": asking.calls("read_output", ref=buffer.ref), **more})
@@ -250,9 +239,7 @@ def _with_same_failure(asking: Asker, reply: Reply, before: Buffer, buffer: Buff
     """The reply, with a word where it failed as the run before did; what is short says so itself."""
     if "output_id" not in reply.fields or before.session != asking.session.name or not before.exit_code:
         return reply
-    from sightline.verbs.run_comparison import same_failure  # as above
-
-    if not same_failure(asking, before, buffer):
+    if not late_verbs.same_failure(asking, before, buffer):
         return reply
     note = joined_notes(reply.fields.get("note") or "", f"same failure as {before.ref}")
     return reply._replace(fields=in_order({**reply.fields, "note": note}))

@@ -14,7 +14,7 @@ from sightline.tui.common.strips import Part, filled, pad
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.board_reader import Agent
 from sightline.tui.timeline.call_parts import short_asked
-from sightline.verbs.list_outputs import state_of
+from sightline.verbs.reply import state_in_words
 
 ALL_SESSIONS = "all sessions"
 CHOSEN = "▸"
@@ -169,7 +169,7 @@ def _belongings(belongings: Belongings) -> Sequence[FactRow]:
     rows = list[FactRow]()
     for one in reversed(belongings.captured):
         readers = f"  ← read by {', '.join(map(title, one.readers))}" if one.readers else ""
-        state = state_of(one.buffer)
+        state = state_in_words(one.buffer)
         parts = [
             Part(f" {pad(one.buffer.ref, 13)}", "key"),
             Part(pad(state, _STATE_CELLS), "error" if one.buffer.failed else "dim"),

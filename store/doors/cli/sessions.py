@@ -13,8 +13,9 @@ from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
-from sightline.verbs.list_outputs import named_in, state_of
+from sightline.verbs.list_outputs import named_in
 from sightline.verbs.printable_text import printable
+from sightline.verbs.reply import state_in_words
 
 _MANY = 50
 _COMMAND_CHARACTERS = 90
@@ -99,7 +100,7 @@ def _one(door: Door, given: Namespace) -> int:
     for one in belongings.captured:
         command = named_in(one.buffer, _COMMAND_CHARACTERS)
         readers = f"  read by {', '.join(one.readers)}" if one.readers else ""
-        rows += f"  {one.buffer.ref}  {state_of(one.buffer)}  {printable(command + readers)}\n"
+        rows += f"  {one.buffer.ref}  {state_in_words(one.buffer)}  {printable(command + readers)}\n"
     rows += "".join(f"  read @{name} of {printable(captor)}\n" for captor, name in belongings.read)
     write_out(rows)
     return 0

@@ -18,10 +18,10 @@ from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.list_outputs import Request as ListRequest
-from sightline.verbs.list_outputs import find_buffers, state_of
+from sightline.verbs.list_outputs import find_buffers
 from sightline.verbs.printable_text import printable
 from sightline.verbs.read_output import VERB, Request, read_output
-from sightline.verbs.reply import Reply
+from sightline.verbs.reply import Reply, state_in_words
 
 BASE = "sightline://buffers/"
 TEMPLATES = (BASE + "{ref}", BASE + "{ref}{?from,to}")
@@ -75,7 +75,7 @@ def _resource(buffer: Buffer) -> dict[str, Any]:
         "uri": BASE + format_ref(buffer.name, stream)[1:],
         "name": format_ref(buffer.name, stream),
         "title": title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…",
-        "description": f"{state_of(buffer)}, {lines}, {human_bytes(info.bytes)}{beside}",
+        "description": f"{state_in_words(buffer)}, {lines}, {human_bytes(info.bytes)}{beside}",
         "mimeType": "text/plain",
         "size": info.bytes,
         "annotations": {"lastModified": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(buffer.ended or time.time()))},

@@ -13,7 +13,7 @@ from sightline.shape.markers import MARKER
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Store
 from sightline.verbs.delivery import with_gap
-from sightline.verbs.list_outputs import state_of
+from sightline.verbs.reply import state_in_words
 
 WHY = "cut by Claude Code"
 MIDDLE, END = (
@@ -101,4 +101,4 @@ def test_a_marker_takes_nothing_of_a_body_away(lines: list[str], after: int, par
 
 
 def test_the_list_says_so(store: Store) -> None:
-    assert state_of(keep(store)) == "exit 5 partial"
+    assert state_in_words(keep(store)) == "exit 5 partial"

@@ -9,7 +9,7 @@ from sightline.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
 from sightline.log import retention
 from sightline.verbs import list_outputs as listing
 from sightline.verbs.query import Request, query
-from sightline.verbs.reply import Reply
+from sightline.verbs.reply import Reply, state_in_words
 
 
 def _query(caller: Any, pipeline: str) -> Reply:
@@ -168,7 +168,7 @@ def test_state_is_told_in_a_word_or_two(agent: Any) -> None:
     agent.run("kill -TERM $$")
     agent.run("sleep 60", timeout_secs=0.05)
     agent.store.amend(agent.newest().name, pinned=True)
-    states = [listing.state_of(item.buffer) for item in agent.store.listed(4)]
+    states = [state_in_words(item.buffer) for item in agent.store.listed(4)]
     assert states == ["timed out pinned", "signal 15", "exit 3", "ok"]
 
 

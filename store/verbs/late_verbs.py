@@ -1,0 +1,38 @@
+"""What only some calls of a verb need of other verbs, loaded by the first that does: beside `late`, which names floors.
+
+Behind each name stands what it would add to every start.
+"""
+
+from typing import TYPE_CHECKING
+
+from sightline.late_names import late_names
+
+if TYPE_CHECKING:
+    from sightline.verbs.kill import kill as kill
+    from sightline.verbs.kill import order_of as order_of
+    from sightline.verbs.past_calls import known_of as known_of
+    from sightline.verbs.past_calls import past_calls as past_calls
+    from sightline.verbs.path_output import path_reply as path_reply
+    from sightline.verbs.path_output import pretty_lines as pretty_lines
+    from sightline.verbs.path_output import schema_reply as schema_reply
+    from sightline.verbs.previous_run import previous_run as previous_run
+    from sightline.verbs.query import query_instead as query_instead
+    from sightline.verbs.result_view import result_reply as result_reply
+    from sightline.verbs.run_comparison import comparison_of_runs as comparison_of_runs
+    from sightline.verbs.run_comparison import same_failure as same_failure
+    from sightline.verbs.substitution import substitute as substitute
+    from sightline.verbs.substitution import substitute_words as substitute_words
+    from sightline.verbs.unkept_view import unkept_reply as unkept_reply
+else:
+    __getattr__ = late_names(
+        "sightline.verbs",
+        kill=("kill", "order_of"),  # 5 ms
+        past_calls=("known_of", "past_calls"),  # 15 ms that a person's list does without
+        path_output=("path_reply", "pretty_lines", "schema_reply"),  # 15 ms: most outputs are no JSON
+        previous_run=("previous_run",),  # what goes well is not compared
+        query=("query_instead",),  # 20 ms that only a ref costs
+        result_view=("result_reply",),  # 20 ms: most outputs are a command's
+        run_comparison=("comparison_of_runs", "same_failure"),  # 30 ms
+        substitution=("substitute", "substitute_words"),  # 5 ms that only a ref costs
+        unkept_view=("unkept_reply",),  # as seldom as a full disk
+    )
