@@ -217,6 +217,14 @@ class CoverageList:
         self._known.setdefault(buffer.name, _Known()).overlooked = (buffer.state, buffer.bytes), found
         return found
 
+    def fails(self, buffer: Buffer) -> bool | None:
+        """Whether a buffer tells of any failure, seen or not; None where finding out would take more than a moment."""
+        try:
+            failures = failures_if_quick(self._store, buffer)
+        except SightlineError:
+            return None
+        return None if failures is None else bool(failures)
+
     def overlooked_if_known(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
         """As `overlooked` where it was asked before and nothing has changed since; None where it would have to look."""
         if buffer.kind == "file" or buffer.state == "evicted":

@@ -15,7 +15,7 @@ from sightline.project import Project
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Reading
-from sightline.tui.buffers.buffer_row import group_parts, row_parts
+from sightline.tui.buffers.buffer_row import UNREAD, group_parts, row_parts
 from sightline.tui.buffers.list_loader import Answer, load, records_of
 from sightline.tui.buffers.list_model import BufferRows
 from sightline.tui.buffers.order import GROUPS, SEEN, SORTS, Order, following
@@ -288,9 +288,9 @@ class BufferList(RowTable):
         return self._store
 
     def records_in_sight(self) -> list[Buffer]:
-        """Records of the buffers on the screen, as far as they have been read."""
+        """Records of the buffers on the screen, and of the part below the last, as far as they have been read."""
         first = self.scroll_offset.y
-        records = (self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height))
+        records = (self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height + 1))
         return [record for record in records if record is not None]
 
     def seen_changed(self, lines: Mapping[str, float] | None) -> None:
@@ -325,7 +325,7 @@ class BufferList(RowTable):
     def _sight(self) -> object:
         """All that the rows on the screen are drawn from, but for their style and the time."""
         first = self.scroll_offset.y
-        in_sight = range(first, first + self.size.height)
+        in_sight = range(first, first + self.size.height + 1)  # with the part below the last row
         records = [self.rows.record(self.rows.name(at)) for at in in_sight]
         headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
         seen = [self._seen.of(record.name) if record else None for record in records]
@@ -371,7 +371,17 @@ class BufferList(RowTable):
         if buffer is None:
             return [Part("  …", "dim")]
         mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marked else ""
-        return row_parts(buffer, width, self._clock(), mark=mark, terms=self._terms, seen=self._seen.of(buffer.name))
+        below = self.rows.name(at + 1) if self.rows.whole(at + 1) else ""
+        return row_parts(
+            buffer,
+            width,
+            self._clock(),
+            mark=mark,
+            terms=self._terms,
+            seen=self._seen.of(buffer.name),
+            part=(self._seen.of(below) or UNREAD) if below else None,
+            is_part=bool(self.rows.whole(at)),
+        )
 
     # keys and mouse
 

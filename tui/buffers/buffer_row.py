@@ -23,6 +23,7 @@ _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF, _REF_DIGITS = 12, 6
 _LEAST_COMMAND = 15  # columns go so that this much of a command can be read
 OVERLOOKED = "!"
+_BELOW = "└ "
 _FOLDED, _UNFOLDED = "▸", "▾"
 
 
@@ -142,8 +143,20 @@ def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part
     return [Part(f" {sign} ", "accent"), Part(name, "strong"), counted]
 
 
+UNREAD = Seen(0.0)
+"""Of a part of which nothing has been read yet."""
+
+
 def row_parts(
-    buffer: Buffer, width: int, now: float, *, mark: str = "", terms: "Sequence[AnyTerm]" = (), seen: Seen | None = None
+    buffer: Buffer,
+    width: int,
+    now: float,
+    *,
+    mark: str = "",
+    terms: "Sequence[AnyTerm]" = (),
+    seen: Seen | None = None,
+    part: Seen | None = None,
+    is_part: bool = False,
 ) -> list[Part]:
     """A buffer's row.
 
@@ -154,10 +167,14 @@ def row_parts(
         mark: what it is marked with for a diff, at most one cell.
         terms: what a filter looks for, to be marked.
         seen: how much of it was seen, where that is known.
+        part: what is known of the part of it that stands in the row below; None where there is none.
+        is_part: whether it is such a part of the row above.
     """
     room = layout(width)
     overlooked = seen is not None and seen.overlooked
-    state = wording.state_of(buffer)
+    state = state_with(buffer, part)
+    if is_part and state == "unknown" and seen is not None and seen.fails is not None:
+        state = "failed" if seen.fails else "ok"
     faded = "dim" if state == "evicted" else ""
     parts = [
         Part(mark or " ", "mark"),
@@ -165,7 +182,7 @@ def row_parts(
         Part(wording.PIN if buffer.pinned else " ", faded or "accent"),
         _told(buffer, overlooked, faded),
         *_ref_parts(buffer, room.ref, faded, terms),
-        *_named(buffer, room.command, faded, terms),
+        *_named(buffer, room.command, faded, terms, is_part=is_part),
         Part(" "),
     ]
     for column in room.columns:
@@ -179,6 +196,17 @@ def row_parts(
         else:
             parts.append(Part(f" {text:>{column.cells}}", style))
     return parts
+
+
+def state_with(buffer: Buffer, part: Seen | None) -> str:
+    """How an output ended together with the part of it that stands below: never well while that is not known to have.
+
+    The exit code of ``pytest | tail`` is that of tail.
+    """
+    state = wording.state_of(buffer)
+    if part is None or state != "ok":
+        return state
+    return "unknown" if part.fails is None else "failed" if part.fails else state
 
 
 def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> Part:
@@ -198,9 +226,10 @@ def _ref_parts(buffer: Buffer, cells: int, faded: str, terms: "Sequence[AnyTerm]
     return [*filled(marked_parts(parts, terms), cells), Part(" ")]
 
 
-def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
+def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *, is_part: bool) -> list[Part]:
     label = title(buffer.label)
-    named = [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
+    named = [Part(_BELOW, "dim")] if is_part else []
+    named += [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
     if buffer.kind == "cmd":
         shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
         start = left_out(shown, width - width_of(named))

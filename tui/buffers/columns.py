@@ -2,7 +2,8 @@
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, overload
 
 from sightline.named_tuple import NamedTuple
@@ -93,6 +94,7 @@ class Columns:
     def __init__(self) -> None:
         self.titles = Texts()
         self.used, self.bytes, self.lines = array("q"), array("q"), array("q")
+        self._hashes = array("q")  # of names: to find a few among very many
         self.seconds, self.exit = array("d"), array("i")
         self._session = array("I")
         self._sessions = dict[str, int]()
@@ -104,8 +106,9 @@ class Columns:
     def add(self, entries: Iterable[Entry]) -> "Places":
         """Take some in; their places."""
         before = len(self)
-        for _, used, title, session, size, lines, seconds, code in entries:
+        for name, used, title, session, size, lines, seconds, code in entries:
             self.titles.append(title)
+            self._hashes.append(hash(name))
             self.used.append(used)
             self.bytes.append(size)
             self.lines.append(lines)
@@ -124,6 +127,13 @@ class Columns:
     def named(self, name: str) -> Iterator[int]:
         """The places of a buffer as it was read at one time or another."""
         return (place for place in self.titles.holding(f"\n@{name}\n") if self.name(place) == name)
+
+    def rows_of(self, names: Collection[str], places: "Places") -> dict[str, int]:
+        """By name, where buffers stand among some places; those that do not stand there are left out."""
+        wanted = set(map(hash, names))
+        among = map(wanted.__contains__, map(self._hashes.__getitem__, places))
+        found = ((self.name(places[row]), row) for row in compress(range(len(places)), among))
+        return {name: row for name, row in found if name in names}
 
     def session(self, place: int) -> str:
         """The session that captured the buffer."""

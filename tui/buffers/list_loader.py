@@ -1,6 +1,6 @@
 """What the list reads at one go, off the UI's thread: what was used since, what follows, the records on the screen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
@@ -26,6 +26,7 @@ class Request(NamedTuple):
         more: entries wanted beyond the last one.
         names: buffers whose records are wanted.
         project: the only one that is wanted; None for all.
+        wholes: whether it is wanted which outputs are parts of others, of all of them.
         quick: whether only the index is asked: captures whose writers died are then not taken care of.
     """
 
@@ -35,6 +36,7 @@ class Request(NamedTuple):
     more: int
     names: tuple[str, ...]
     project: Project | None = None
+    wholes: bool = False
     quick: bool = False
 
 
@@ -48,6 +50,7 @@ class Answer(NamedTuple):
         records: by name.
         gone: names that the store no longer knows.
         totals: buffers, bytes and running captures.
+        wholes: by name of an output that is a part of another, the name of that one; empty where it was not wanted.
     """
 
     newer: list[Entry]
@@ -56,6 +59,7 @@ class Answer(NamedTuple):
     records: dict[str, Buffer]
     gone: set[str]
     totals: tuple[int, int, int]
+    wholes: Mapping[str, str] = {}
 
 
 def load(store: Reading, request: Request) -> Answer:
@@ -69,7 +73,8 @@ def load(store: Reading, request: Request) -> Answer:
     gone = set(request.names) - records.keys()
     held = store.index.totals()
     totals = held.buffers, held.bytes, len(store.index.running())
-    return Answer(newer, older, complete or bottom, records, gone, totals)
+    wholes = {part: whole for whole, part in store.index.unfiltered().items()} if request.wholes else {}
+    return Answer(newer, older, complete or bottom, records, gone, totals, wholes)
 
 
 def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:

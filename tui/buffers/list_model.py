@@ -10,7 +10,7 @@ from sightline.records import Buffer
 from sightline.tui.buffers.catalog import Catalog
 from sightline.tui.buffers.columns import Entries
 from sightline.tui.buffers.list_loader import PAGE, Answer, Request
-from sightline.tui.buffers.order import Heading, Order, Row, grouped, in_order
+from sightline.tui.buffers.order import Heading, Order, Row, grouped, in_order, with_parts
 
 _RECORDS_KEPT = 500
 AHEAD_ROWS = 50  # rows below the lowest one wanted that are asked for with it
@@ -43,6 +43,8 @@ class BufferRows:
         self._arranged: Sequence[Row] = ()
         self._columns = self.catalog.entries.columns  # that the rows are in
         self._arranged_from: object = None
+        self._wholes = dict[str, str]()
+        self._knows_wholes = False  # of all buffers, not only of those whose records were read
         self._records = dict[str, Buffer]()
         self._stale = set[str]()
         self._total = 0
@@ -69,6 +71,8 @@ class BufferRows:
         if of != self._arranged_from:
             shown = self.entries() if self.matches is None else self.matches
             group = self._order.group
+            if group != "command":  # which a whole and its part have not in common
+                shown = with_parts(shown, self._wholes)
             self._arranged = grouped(shown, group, self._folded) if group else shown.places
             self._columns = shown.columns
             self._arranged_from = of
@@ -92,6 +96,11 @@ class BufferRows:
         rows = self._rows
         row = rows[at] if 0 <= at < len(rows) else None
         return row if isinstance(row, Heading) else None
+
+    def whole(self, at: int) -> str:
+        """Name of the buffer on the row above where a row is a part of that; empty for any other row."""
+        whole = self._wholes.get(self.name(at), "") if self._wholes else ""
+        return whole if whole and whole == self.name(at - 1) else ""
 
     def record(self, name: str) -> Buffer | None:
         """A buffer's record as it was last read."""
@@ -157,7 +166,9 @@ class BufferRows:
             lacking = PAGE + 1 if everything and lacking else lacking
         if not (names or lacking or self._changed):
             return None
-        request = Request(self.catalog.newest, self.catalog.oldest, self._changed, lacking, names, self.project)
+        wholes = lacking > PAGE and not self._knows_wholes
+        request = Request(self.catalog.newest, self.catalog.oldest, self._changed, lacking, names, self.project, wholes)
+        self._knows_wholes = self._knows_wholes or wholes
         self._changed = False
         self._stale.difference_update(names)
         return request
@@ -177,7 +188,14 @@ class BufferRows:
         """Take in records that were read by themselves."""
         self._records.update(records)
         self._stale.difference_update(records)
+        self._note_wholes({one.name: one.origin for one in records.values() if one.kind == "cmd" and one.origin})
         self._forget_records()
+
+    def _note_wholes(self, wholes: Mapping[str, str]) -> None:
+        """These are parts of others: what went into the filters of a command."""
+        if not wholes.items() <= self._wholes.items():
+            self._wholes.update(wholes)
+            self._version += 1
 
     def _wanted(self, first: int, last: int) -> list[str]:
         """Names of the buffers whose records are wanted: those in sight, the selected one, what may have ended."""
@@ -201,11 +219,13 @@ class BufferRows:
         if self.matches is not None and answer.gone:
             self.matches = self.matches.without(answer.gone)
             self._version += 1
+        arranged = self._version
+        self._note_wholes(answer.wholes)
         self.put_records(answer.records)
         for name in answer.gone:
             self._records.pop(name, None)
         moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
-        if moved and (self.matches is None or answer.gone):
+        if arranged != self._version or (moved and (self.matches is None or answer.gone)):
             self._find_cursor()
         if not self.selected:
             self._begin()

@@ -105,6 +105,28 @@ def _share_of(entries: Entries, seen: Mapping[str, float]) -> Callable[[int], fl
     return shares.__getitem__
 
 
+def with_parts(entries: Entries, wholes: Mapping[str, str]) -> Entries:
+    """Entries, a part of an output always below the whole: where the upper one of both stands.
+
+    Args:
+        entries: in order.
+        wholes: by name of a part, the name of what it belongs to.
+    """
+    rows = entries.columns.rows_of({*wholes, *wholes.values()}, entries.places) if wholes else {}
+    pairs = [(rows[whole], rows[part]) for part, whole in wholes.items() if part in rows and whole in rows]
+    moved = {min(pair): pair for pair in pairs if pair[1] != pair[0] + 1}
+    if not moved:
+        return entries
+    left_out = {row for pair in moved.values() for row in pair}
+    places = array("I")
+    for row, place in enumerate(entries.places):
+        if pair := moved.get(row):
+            places.extend(entries.places[at] for at in pair)
+        elif row not in left_out:
+            places.append(place)
+    return Entries(entries.columns, places)
+
+
 def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:
     """Entries under headings, groups in the order of their first entries.
 

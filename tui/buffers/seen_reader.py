@@ -25,11 +25,13 @@ class Seen(NamedTuple):
         share: seen of its lines, 0 to 1.
         overlooked: whether it tells of a failure that none of its views shows; None while that is not known.
         at_most: whether no more than this share was seen, and perhaps less.
+        fails: of what went into a command's filters, whether it tells of any failure; None while that is not known.
     """
 
     share: float
     overlooked: bool | None = None
     at_most: bool = False
+    fails: bool | None = None
 
 
 class Answer(NamedTuple):
@@ -82,7 +84,8 @@ class SeenReader:
                 time.sleep(_PAUSE_SECONDS)
             elif known is None:
                 done = False
-            seen[buffer.name] = Seen(share.share, None if known is None else bool(known), share.at_most)
+            fails = coverage.fails(buffer) if known is not None and buffer.origin and buffer.kind == "cmd" else None
+            seen[buffer.name] = Seen(share.share, None if known is None else bool(known), share.at_most, fails)
         return Answer(seen, lines, done)
 
 
