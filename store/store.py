@@ -630,12 +630,7 @@ class Store:
 
     def redaction(self) -> "Redaction | None":
         """What hides the secrets of one capture or text; None where no person has turned that on."""
-        if not self.settings.redacts:
-            return None
-        from sightline.redact.hiding import Redaction
-        from sightline.redact.rules import load_rules
-
-        return Redaction(load_rules(self.settings.redact_known, self.settings.redact_patterns))
+        return self.settings.redaction()
 
     def amend(self, name: str, **fields: Any) -> Buffer:
         """Change a sealed buffer's record (pin, label, exit code).

@@ -9,7 +9,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sightline.errors import SightlineError
@@ -24,7 +23,6 @@ from sightline.store import Store
 
 if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction
-    from sightline.redact.rules import Rules
 
 ORDER, LEFT = "order", "left"
 """Beside a buffer's streams: how they interleaved, and what is left of one that went before it was shipped."""
@@ -308,18 +306,7 @@ class Content:
 
     def _redaction(self) -> "Redaction | None":
         settings = self._store.settings
-        known = settings.redact_known or settings.fleet.redact_known
-        if not known and not settings.redact_patterns:
-            return None
-        from sightline.redact.hiding import Redaction  # few hide anything
-        from sightline.redact.rules import load_rules
-
-        return Redaction(_rules(known, settings.redact_patterns, load_rules))
-
-
-@cache
-def _rules(known: bool, patterns: tuple[str, ...], load: Callable[[bool, tuple[str, ...]], "Rules"]) -> "Rules":
-    return load(known, patterns)
+        return settings._replace(redact_known=settings.redact_known or settings.fleet.redact_known).redaction()
 
 
 def _chunks(path: str, size: int, alive: Callable[[], object]) -> Iterator[bytes]:

@@ -24,7 +24,7 @@ from sightline.log.session_events import (
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session, known_fields
 from sightline.sha256 import sha256_hex
-from sightline.store import Reading, Store
+from sightline.store import Reading, Store, cause_of
 
 _ONE_COMPACTION_SECONDS = 300.0
 """What hooks and a transcript tell of one compaction is at most so far apart: writing the summary takes minutes."""
@@ -62,8 +62,6 @@ def write_events(store: Store, session: Session, events: Sequence[SessionEvent])
             durable=store.settings.durable,
         )
     except OSError as error:
-        from sightline.disk.errors import cause_of  # for a store that is in trouble
-
         what, hint = cause_of(error, store.root)
         raise StoreFailed(f"what was told of a session could not be logged: {what}", hint) from error
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sightline.disk.errors import cause_of, is_busy
 from sightline.errors import StoreFailed
 from sightline.log import log
 from sightline.log.sessions import header_of
@@ -206,9 +207,7 @@ def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> Vi
             index.put_view(indexed)
             for name in uses:
                 index.touch(name, indexed.view.time)
-    except Exception as error:  # by its class SQLite would have to be loaded
-        from sightline.disk.errors import is_busy
-
+    except Exception as error:
         if not is_busy(error):
             raise _not_logged(store, error) from error
     return indexed.view
@@ -217,8 +216,6 @@ def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> Vi
 def _not_logged(store: Store, error: Exception) -> StoreFailed:
     if isinstance(error, StoreFailed):
         return StoreFailed(f"this reply could not be logged: {error.message}", error.hint)
-    from sightline.disk.errors import cause_of
-
     what, hint = cause_of(error, store.root)
     return StoreFailed(f"this reply could not be logged: {what}", hint)
 

@@ -8,7 +8,7 @@ wherever it lies.
 from typing import Any
 
 from sightline.redact import keys
-from sightline.redact.rules import Match, Rules, Spans, across, marker, spans_of
+from sightline.redact.rules import Match, Rules, Spans, across, load_rules, marker, spans_of
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
@@ -215,6 +215,11 @@ class Redaction:
                 unique = f"{shown} {number}"
             hidden[unique] = clean
         return hidden
+
+
+def redaction_by(known: bool, patterns: tuple[str, ...]) -> Redaction:
+    """What hides secrets by the rules that `load_rules` has for these."""
+    return Redaction(load_rules(known, patterns))
 
 
 def _decoded(data: bytes) -> str:

@@ -4,7 +4,6 @@ It is written into the session's log and nowhere else: what it means is asked la
 """
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from sightline.config import default_root, load_settings
@@ -38,10 +37,5 @@ def record_event(harness: Harness, event: str, given: Json) -> None:
     prompt = given.get("prompt_id")
     if isinstance(prompt, str) and not is_first(root, session.name, event, prompt):
         return
-    hide: Callable[[str], str] = str
-    if settings.redacts:
-        from sightline.redact.hiding import Redaction  # few hide anything
-        from sightline.redact.rules import load_rules
-
-        hide = Redaction(load_rules(settings.redact_known, settings.redact_patterns)).text
-    append_events(root, session, [told], hide=hide, durable=settings.durable)
+    redaction = settings.redaction()
+    append_events(root, session, [told], hide=redaction.text if redaction else str, durable=settings.durable)
