@@ -1,11 +1,14 @@
-"""Redaction: what a capture costs where secrets are hidden, beside the same one where they are not."""
+"""Redaction: what a capture costs where secrets are hidden, beside one where they are not; and hiding them alone."""
 
 import base64
 import os
 import random
+import time
 from pathlib import Path
 
 from benchmarks.measure import SIGHTLINE, Row, interleaved, median, ms, run
+from sightline.redact.hiding import Redaction
+from sightline.redact.rules import load_rules
 
 _LINE_BYTES, _TOKEN_BYTES = 8 << 20, 2 << 20
 _LINE_AIM, _TOKEN_AIM = 3.0, 2.0
@@ -27,6 +30,8 @@ _ALIKE = (
     "token=%s",
 )
 """What looks like tokens, and is too short for one."""
+_REPEATED = (b"-eyJ", b"eyJhbGciOi.", b"AKIA", b"ghp_", b"xoxb-", b"https://a:", b"path=")
+"""What many tokens, or their names, begin with."""
 
 
 def rows(folder: str, scale: float) -> list[Row]:
@@ -65,4 +70,35 @@ def rows(folder: str, scale: float) -> list[Row]:
         )
         on, off = median(ran["on"]), median(ran["off"])
         found.append(Row(what, ms(on), f"without redaction {ms(off)}", on / off, aim))
-    return found
+    alike = texts["2 MiB of lines that look like tokens"][0]
+    slowest, word = max((_hiding(word * (len(alike) // (2 * len(word)))), word) for word in _REPEATED)
+    return [
+        *found,
+        _speed("looking through a log", _hiding(_log(chance, len(alike))), 200),
+        _speed("looking through lines that look like tokens", _hiding(alike), 60),
+        _speed(f"looking through {word.decode()} over and over, the slowest of its kind", slowest, 20),
+    ]
+
+
+def _log(chance: random.Random, size: int) -> bytes:
+    line = "2026-01-02T03:04:05.{:03d} INFO  worker-{} request {:010d} done in {} ms, path=/api/v1/items/{}?page=2\n"
+    numbers = ((9, 999), (1, 9), (0, 10**9), (1, 99), (1, 9999))
+    made = (line.format(*(chance.randint(*ends) for ends in numbers)) for _ in range(size // 100))
+    return "".join(made).encode()
+
+
+def _hiding(text: bytes) -> float:
+    """Processor time of looking through a text, in ns a byte; of three times the least."""
+    seconds = []
+    for _ in range(3):
+        redaction = Redaction(load_rules(True, ()))
+        began = time.process_time()
+        for at in range(0, len(text), 1 << 16):
+            redaction.feed("out", text[at : at + (1 << 16)])
+        redaction.finish()
+        seconds.append(time.process_time() - began)
+    return min(seconds) * 1e9 / len(text)
+
+
+def _speed(what: str, spent: float, least_mb: float) -> Row:
+    return Row(f"{what}, ns a byte", f"{1e3 / spent:.0f} MB/s", "", spent, 1e3 / least_mb)

@@ -6,6 +6,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from importlib import resources
+from operator import itemgetter
+
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from sightline.named_tuple import NamedTuple
 from sightline.redact import keys
@@ -14,9 +17,12 @@ from sightline.redact.escapes import Plain, without_escapes
 Spans = list[tuple[int, int, bytes]]
 """Places in a line that are hidden, in order and apart from each other: (start, end, name of the rule)."""
 
+_EDGE = r"(?:(?<![0-9A-Za-z]%s)|(?<=\\[bfnrt]%s)|(?<=\\u00[0-9A-Fa-f]{2}%s)|(?<=\x1b\[m%s)|(?<=[0-9]m%s))"
 _PARTS = {
     # where a word begins in raw output: a letter before it may be the end of an escape
-    "<edge>": r"(?:(?<![0-9A-Za-z])|(?<=\\[bfnrt])|(?<=\\u00[0-9A-Fa-f]{2})|(?<=\x1b\[m)|(?<=[0-9]m))",
+    "<edge>": _EDGE.replace("%s", ""),
+    # a word that begins there, which is far sooner found than its edge
+    "<eyJ>": "eyJ" + _EDGE.replace("%s", "eyJ"),
     # between a name and its value: also in JSON within JSON, in XML and in tables
     "<is>": r"(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?",
     # no value that only says what should stand there
@@ -30,9 +36,9 @@ _PARTS = {
     "<key-body>": keys.BODY.decode(),
 }
 
+_AT_EDGE = "<edge>"
+_EDGE_HERE = re.compile(_PARTS[_AT_EDGE].encode())
 _MARKER = re.compile(rb"\[redacted: [ 0-9a-z-]{1,40}\]")
-_LONG_WORD = 7  # bytes, from which on looking for the whole is faster than for its first
-_SIGNS = b"_-.:~/=@"  # rarer than letters, and in no base64 but at its end
 
 
 class Rule:
@@ -49,7 +55,8 @@ class Rule:
         self.name = name
         self.words = words
         self.begins = begins
-        self._pattern = pattern
+        self._at_edge = begins and pattern.startswith(_AT_EDGE)
+        self._pattern = pattern.removeprefix(_AT_EDGE) if self._at_edge else pattern
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
@@ -58,6 +65,10 @@ class Rule:
         for name, part in _PARTS.items() if self.words else ():
             pattern = pattern.replace(name, part)
         return re.compile(pattern.encode())
+
+    def may_begin(self, text: bytes, at: int) -> bool:
+        """Whether what the pattern matches at a place stands where it has to."""
+        return not self._at_edge or _EDGE_HERE.match(text, at) is not None
 
 
 class Match(NamedTuple):
@@ -75,42 +86,6 @@ class Match(NamedTuple):
     rule: bytes
 
 
-class _Word(NamedTuple):
-    """A literal of a rule, as it is looked for: by its rarest byte, or whole where it is long and has but letters.
-
-    Attributes:
-        sign: what is looked for; before and behind, what stands around it.
-    """
-
-    rule: Rule
-    before: bytes
-    sign: bytes
-    behind: bytes
-
-
-def _word(rule: Rule, text: bytes) -> _Word:
-    at = next((at for at, byte in enumerate(text) if byte in _SIGNS), -1)
-    if at < 0 and len(text) >= _LONG_WORD:
-        return _Word(rule, b"", text, b"")
-    at = max(at, 0)
-    return _Word(rule, text[:at], text[at : at + 1], text[at + 1 :])
-
-
-def _finder(sign: bytes, words: list[_Word]) -> re.Pattern[bytes]:
-    """Finds words that have the same sign; the number of the last group says which."""
-    tried = b"|".join(
-        (rb"(?<=" + re.escape(word.before + sign) + rb")" if word.before else b"")
-        + (rb"(?=" + re.escape(word.behind) + rb")" if word.behind else b"")
-        + b"()"
-        for word in words
-    )
-    ends = {word.before[-1:] for word in words}
-    glance = (
-        b"" if b"" in ends else rb"(?<=[" + b"".join(map(re.escape, sorted(ends))) + rb"]" + re.escape(sign) + rb")"
-    )
-    return re.compile(re.escape(sign) + glance + b"(?:" + tried + b")")
-
-
 class Rules:
     """The rules that are on."""
 
@@ -118,10 +93,9 @@ class Rules:
         self.rules = tuple(rules)
         self.own = [rule for rule in self.rules if not rule.words]
         """Those that are looked for in every line, each by itself."""
-        by_sign: dict[bytes, list[_Word]] = {}
-        for word in (_word(rule, text) for rule in self.rules for text in rule.words):
-            by_sign.setdefault(word.sign, []).append(word)
-        self._finders = [(sign, _finder(sign, words), words) for sign, words in by_sign.items()]
+        worded = [(rule, word) for rule in self.rules for word in rule.words]
+        self._rule_of = [rule for rule, _ in worded]
+        self._words = BytesAhoCorasick([word for _, word in worded], implementation=Implementation.DFA)
 
     def matches(self, text: bytes, begin: int = 0, look: int = 0) -> list[Match]:
         """The secrets of a text from a byte on, in order of where they are named.
@@ -147,25 +121,24 @@ class Rules:
                 yield Match(origin, *plain.span(start, end), rule)
 
     def _found(self, text: bytes, look: int) -> Iterator[Match]:
-        for sign, finder, words in self._finders:
-            if sign not in text:
+        hits = self._words.find_matches_as_indexes(text, overlapping=True)
+        hits.sort(key=itemgetter(1))  # they came by their ends
+        ended: dict[bytes, int] = {}
+        for at, start, _ in hits:
+            rule = self._rule_of[at]
+            if start < look or (ended and start < ended.get(rule.name, 0)):
                 continue
-            ended: dict[bytes, int] = {}
-            for hit in finder.finditer(text, look):
-                word = words[(hit.lastindex or 1) - 1]
-                rule, start = word.rule, hit.start() - len(word.before)
-                if start < max(look, ended.get(rule.name, 0)):
-                    continue
-                if rule.begins:
-                    if match := rule.pattern.match(text, start):
-                        ended[rule.name] = match.end()
-                        yield _match(rule, match)
-                    continue
-                line_start = max(text.rfind(b"\n", 0, start) + 1, look)
-                line_end = text.find(b"\n", start)
-                ended[rule.name] = line_end = len(text) if line_end < 0 else line_end
-                for match in rule.pattern.finditer(text, line_start, line_end):
+            if rule.begins:
+                match = rule.pattern.match(text, start)
+                if match and rule.may_begin(text, start):  # in this order, since most words begin nothing
+                    ended[rule.name] = match.end()
                     yield _match(rule, match)
+                continue
+            line_start = max(text.rfind(b"\n", 0, start) + 1, look)
+            line_end = text.find(b"\n", start)
+            ended[rule.name] = line_end = len(text) if line_end < 0 else line_end
+            for match in rule.pattern.finditer(text, line_start, line_end):
+                yield _match(rule, match)
         for rule in self.own:
             for match in rule.pattern.finditer(text, look):
                 yield _match(rule, match)
