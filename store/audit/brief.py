@@ -104,11 +104,11 @@ class Brief(NamedTuple):
         """What was run and how much of it was shown, in one line."""
         totals = self.totals
         lines = counted(totals.captured_lines, "line")
+        seen = f"seen {told_share(totals, 0)} of {lines}" if totals.captured_lines else "no lines captured"
         replies = f"{totals.calls:,} repl{'y' if totals.calls == 1 else 'ies'}, {totals.cut:,} cut"
         return (
             f"{counted(self.ran, 'command')}, {self.failed:,} failed · {replies}"
-            f" · seen {told_share(totals, 0)} of {lines}"
-            f" · shown {human_bytes(totals.shown_bytes)} (~{totals.tokens:,} tokens)"
+            f" · {seen} · shown {human_bytes(totals.shown_bytes)} (~{totals.tokens:,} tokens)"
         )
 
 

@@ -169,11 +169,12 @@ def _lines(call: Call) -> str:
 
 def _totals(totals: Totals, unseen: int, gone: int, unjudged: int) -> str:
     plural = "" if totals.calls == 1 else "s"
+    seen = f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({told_share(totals)})"
     told = (
         f"\n{totals.calls:,} call{plural}, {totals.cut:,} cut; shown {human_bytes(totals.shown_bytes)} "
         f"(~{totals.tokens:,} tokens, estimated) of {human_bytes(totals.captured_bytes)} captured\n"
         f"{_accounted(totals.accounted)}"
-        f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({told_share(totals)}); "
+        f"{seen if totals.captured_lines else 'no lines captured'}; "
         f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
     )
     told += red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none"

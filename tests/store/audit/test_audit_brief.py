@@ -61,3 +61,10 @@ def test_a_text_or_a_command_that_is_cut_in_the_terminal_says_so(store: Store) -
 def test_an_empty_store_and_another_time_say_so(store: Store) -> None:
     assert make_brief(store).verdict == "nothing was captured"
     assert make_brief(filled(store), since=4e9).sections == ()
+
+
+def test_where_no_line_was_captured_none_is_said_to_be_seen(store: Store) -> None:
+    record_view(store, AGENT, Shows("list_outputs", {}), [Segment("nothing yet\n")])
+    brief = make_brief(store, session="agent-1")
+    assert "no lines captured" in brief.facts
+    assert "%" not in brief.facts
