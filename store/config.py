@@ -48,6 +48,7 @@ class FleetSettings(NamedTuple):
         password_command: a command that prints the database's password; empty where its client finds that itself.
         redact_known: whether secrets of well-known formats are hidden there, even where they are kept here.
         max_buffer_bytes: a buffer with more is not shipped.
+        store: address of the shared database for whoever reads it, as ``--store fleet`` does.
         messages: whether what agents said, and summaries of their contexts, are shipped, too.
     """
 
@@ -58,6 +59,7 @@ class FleetSettings(NamedTuple):
     redact_known: bool = False
     max_buffer_bytes: int = 4 * GIB
     messages: bool = False
+    store: str = ""
 
 
 class EvidenceSettings(NamedTuple):
@@ -305,6 +307,7 @@ _FLEET_VARIABLES = ("fleet_db", "fleet_objects", "fleet_host")
 def _fleet(value: Any, path: str) -> FleetSettings:
     allowed = (
         '[fleet] db = "postgresql://user@host/db", objects = "s3://bucket/prefix", host = "name", '
+        'store = "postgresql://reader@host/db", '
         'password_command = "command", redact = "known" or "as captured", max_buffer_bytes = "1 GiB", messages = false'
     )
     if not isinstance(value, dict) or not set(value) <= {*FleetSettings._fields, "redact"} - {"redact_known"}:

@@ -34,6 +34,7 @@ from sightline.disk.stream_files import content_path, open_merged, open_stream, 
 from sightline.disk.streams import StreamReader as StreamReader
 from sightline.disk.tombstones import gone, read_tombstone
 from sightline.errors import OfNewerVersion, StoreFailed
+from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
 from sightline.project import Project, find_project
 from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
@@ -224,6 +225,40 @@ class Rows(Protocol):
 _RULES_SECONDS = 1.0  # after which files of rules that were added are looked for again
 
 
+class Narrowing(NamedTuple):
+    """What is wanted of many outputs.
+
+    Attributes:
+        words: that the command holds, all of them, in any case.
+        host: a pattern of hosts with ``*`` and ``?``; empty for all.
+        since: when they were begun at the earliest, seconds since the epoch.
+        failed: whether they may have failed.
+        limit: so many at most, the newest.
+    """
+
+    words: tuple[str, ...] = ()
+    host: str = ""
+    since: float = 0.0
+    failed: bool = False
+    limit: int = 100
+
+
+class Feed(Protocol):
+    """Tells of changes from its start until it is closed.
+
+    Attributes:
+        polling: why it polls, empty where it watches.
+    """
+
+    polling: str
+
+    def start(self) -> None:
+        """Begin to listen."""
+
+    def close(self) -> None:
+        """Stop listening."""
+
+
 class Reading(Protocol):
     """What verbs, the audit and the inspector read of a store. `Store` is one; a fleet of hosts is to be another.
 
@@ -265,8 +300,18 @@ class Reading(Protocol):
     def end_dead_captures(self) -> None:
         """Have captures whose writer has died told as interrupted from here on."""
 
-    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Changes":
+    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> Feed:
         """A feed of what other processes change, to be started; see `Changes`."""
+
+    def bring_up_to_date(self, since: float | None = None, /) -> bool:
+        """Take in what others have added; whether anything is new. A store of one machine always has it.
+
+        Args:
+            since: from when on all is wanted, seconds since the epoch; None for as much as lists usually need.
+        """
+
+    def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
+        """The newest outputs that are so, where a store can find them without looking at each; else None."""
 
     def open(self, target: Target) -> Stream:
         """One stream, its bytes as they were written. Raises ExpiredRef or StoreFailed where it is gone."""
@@ -526,6 +571,14 @@ class Store:
             Listed(self.with_progress(item.buffer), item.used)
             for item in self.index.listed(limit, before=before, session=session, project=project)
         ]
+
+    def bring_up_to_date(self, _since: float | None = None, /) -> bool:
+        """Nothing: it always is."""
+        return False
+
+    def narrowed(self, _wanted: Narrowing, /) -> list[Buffer] | None:
+        """Nothing: looking at each of its outputs is what there is."""
+        return None
 
     def end_dead_captures(self) -> None:
         """Have captures whose writer has died told as interrupted from here on."""

@@ -6,14 +6,16 @@ The inspector's filter and ``list --match`` read the same words. What is none of
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from sightline.audit.coverage_list import CoverageList
 from sightline.errors import UsageError
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Session
+from sightline.refs import host_of
 from sightline.shell_words.commands import commands_in
 from sightline.shell_words.lexer import Unclear
-from sightline.store import Reading
+from sightline.store import Narrowing, Reading
 
 OVERLOOKED = "!"
 """The word for buffers with a failure that no agent saw."""
@@ -29,6 +31,7 @@ WORDS = {
     "size": ">1M, <10K: bytes",
     "lines": ">100",
     "since": "30m, 2h, 7d: captured within",
+    "host": "ci-*: on hosts of this name; where many hosts are read",
     "cwd": "a part of the folder it was run in",
     "session": "a part of the name or title of who captured it",
     "harness": "claude-code, codex, …",
@@ -98,6 +101,25 @@ def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
     return [f"{name}:{known}" for known in values.get(name, ()) if known.startswith(value) and known != value]
 
 
+def narrowing(text: str) -> tuple[Narrowing, bool]:
+    """What of a filter can be found without looking at each output, and whether that is all of it.
+
+    Raises:
+        UsageError: a value is none that its word takes.
+    """
+    conditions, rest = parsed(text)
+    found, is_all = Narrowing(words=tuple(rest.split())), not rest
+    for name, value in conditions:
+        if name == "host" and not found.host:
+            found = found._replace(host=value)
+        elif name == "since":
+            found = found._replace(since=max(found.since, _oldest(value)))
+        else:
+            is_all = False
+            found = found._replace(failed=found.failed or (name, value) == ("is", "failed"))
+    return found, is_all
+
+
 class BufferFilter:
     """Says which buffers some conditions accept. One thread at a time may use it."""
 
@@ -140,6 +162,7 @@ class BufferFilter:
             "size": lambda text: _measured(text, "size", _SIZES, lambda buffer: buffer.bytes),
             "lines": lambda text: _measured(text, "lines", {"": 1, "k": 1000}, lambda buffer: buffer.lines),
             "since": _since,
+            "host": lambda pattern: lambda buffer: fnmatchcase(host_of(buffer.name), pattern),
             "cwd": lambda part: lambda buffer: part.lower() in buffer.cwd.lower(),
             "session": self._session,
             "harness": self._harness,
@@ -230,11 +253,15 @@ def _measured(text: str, name: str, units: dict[str, int], of: Callable[[Buffer]
 
 
 def _since(text: str) -> Accepts:
+    oldest = _oldest(text)
+    return lambda buffer: buffer.created >= oldest
+
+
+def _oldest(text: str) -> float:
     match = _NUMBER.fullmatch(text.lower())
     if match is None or match[1] or match[3] not in _AGES:
         raise UsageError(f"since:{text} is not an age", f"since: takes {WORDS['since']}")
-    oldest = time.time() - float(match[2]) * _AGES[match[3]]
-    return lambda buffer: buffer.created >= oldest
+    return time.time() - float(match[2]) * _AGES[match[3]]
 
 
 def _tool(name: str) -> Accepts:

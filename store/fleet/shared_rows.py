@@ -15,6 +15,7 @@ from sightline.log.views import indexed_view
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView
 from sightline.refs import on_host
+from sightline.store import Narrowing
 
 REMOVED = "removed"
 """The state that a change gives to a buffer that a person has removed on its host."""
@@ -240,14 +241,14 @@ class SharedRows:
         )
         return list(_stored(rows))
 
-    def found(
-        self, words: Sequence[str], *, hosts: str, since: float, before: float, most: int, failed: bool
-    ) -> list[Stored]:
-        """The newest outputs with all words in their command, of hosts by a pattern with ``*`` and ``?``."""
+    def found(self, wanted: Narrowing) -> list[Stored]:
+        """The newest outputs that are as wanted."""
+        words, hosts, since, failed, most = wanted
         rows = self._connection.rows(
-            _BUFFER + "FROM sightline.find_buffers(%s::text[], %s, to_timestamp(%s), to_timestamp(%s), %s, %s) AS found"
+            _BUFFER
+            + "FROM sightline.find_buffers(%s::text[], %s, to_timestamp(%s), most => %s, only_failed => %s) AS found"
             " JOIN sightline.hosts AS host ON host.id = found.host ORDER BY found.created DESC",
-            (list(words), hosts or "*", since, before, most, failed),
+            (list(words), hosts or "*", since, most, failed),
         )
         return list(_stored(rows))
 

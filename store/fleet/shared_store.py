@@ -27,18 +27,21 @@ from sightline.fleet.mirror import Mirror, Reach, SharedIndex
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
 from sightline.fleet.pack_cache import PackCache, Tampered
+from sightline.fleet.shared_live import RunningOutputs
 from sightline.fleet.shared_log import SharedLog
 from sightline.fleet.shared_rows import Host, SharedRows
 from sightline.fleet.shared_streams import FrameReader
 from sightline.log.log import NO_HASH
 from sightline.private_files import open_private, remove_file
-from sightline.records import Buffer
+from sightline.records import Buffer, StreamInfo
 from sightline.refs import Ref, format_ref, host_of, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.json.pretty import pretty
-from sightline.store import Listed, Store, Target
+from sightline.store import Listed, Narrowing, Store, Target
 
 if TYPE_CHECKING:
+    from sightline.disk.changes import Change
+    from sightline.fleet.shared_feed import SharedFeed
     from sightline.project import Project
     from sightline.shape.failure.catalogue import RuleFile
 
@@ -92,6 +95,8 @@ class SharedStore:
         self._hosts: dict[str, Host] = {}
         self._viewed: set[str] = set()
         self._updating = threading.Lock()
+        self._running = RunningOutputs(self._folder, self._feeding)
+        self._feed_runs = False
         self.trouble = ""
         self._mirror.index.ask(self._fetch_buffer, self._fetch_views)
 
@@ -116,7 +121,7 @@ class SharedStore:
             raise Offline(f"{self.address} is not asked, since --offline was given", "leave --offline out")
         return self._rows
 
-    def bring_up_to_date(self, since: float | None = None) -> bool:
+    def bring_up_to_date(self, since: float | None = None, /) -> bool:
         """Take in what hosts have announced; whether anything is new. Offline, nothing is.
 
         Args:
@@ -137,17 +142,11 @@ class SharedStore:
             except sqlite3.Error as error:
                 raise store_failed(error, self._folder) from error
 
-    def take_in(
-        self, words: Sequence[str] = (), *, host: str = "", since: float = 0.0, failed: bool = False, most: int = 100
-    ) -> list[Buffer]:
-        """The newest outputs with all words in their command, of hosts by a pattern; they are listed from here on.
-
-        Offline, those that are here.
-        """
+    def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
+        """The newest outputs that are so, found by the database; see `Reading`. Offline, None."""
         if self.offline:
-            return []
-        far = 2.5e11
-        stored = self.rows.found(words, hosts=host, since=since, before=far, most=most, failed=failed)
+            return None
+        stored = self.rows.found(wanted)
         self._mirror.take_in(stored)
         return [one.buffer for one in stored]
 
@@ -273,8 +272,15 @@ class SharedStore:
         return left if isinstance(left, dict) else None
 
     def with_progress(self, buffer: Buffer) -> Buffer:
-        """The record as it was told last."""
-        return buffer
+        """The record with what has come of its streams, where it is running."""
+        if buffer.state != "running":
+            return buffer
+        streams = dict(buffer.streams)
+        for stream, size in self._running.sizes(buffer.name).items():
+            if size:
+                with self._running.open(buffer.name, stream) as reader:
+                    streams[stream] = StreamInfo(reader.byte_count, reader.line_count)
+        return buffer._replace(streams=streams)
 
     def listed(
         self,
@@ -301,6 +307,12 @@ class SharedStore:
         buffer, stream = target.buffer, target.stream
         if buffer.state == "evicted":
             raise self._gone(buffer)
+        if buffer.state == "running":
+            reader = self._running.open(buffer.name, stream)
+            if not self._feed_runs:
+                self._ask_for_running()
+                reader.refresh()
+            return reader
         info = buffer.stream(stream)
         packs, places = self._mirror.places(buffer.name)
         frames = [Frame(*place) for place in places.get(stream, ())]
@@ -357,6 +369,27 @@ class SharedStore:
             except (TamperedPack, IndexError) as error:
                 raise Tampered(format_ref(name)) from error
 
+    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "SharedFeed":
+        """A feed of what hosts announce, to be started; ``polls`` is told when the place stops to answer."""
+        from sightline.fleet.shared_feed import SharedFeed  # what follows lives long; others need not load it
+
+        self._feed_runs = True
+        return SharedFeed(self, tell, polls or (lambda _: None))
+
+    @property
+    def follows(self) -> bool:
+        """Whether somebody looks at something that runs."""
+        return bool(self._running.names)
+
+    def follow_running(self) -> set[str]:
+        """Ask for more of what somebody looks at that runs; names of what has grown. Raises as `bring_up_to_date`."""
+        return set() if self.offline else self._running.ask()
+
+    def _ask_for_running(self) -> None:
+        """The same for who reads once; that it does not answer is told by what is asked next."""
+        with contextlib.suppress(FleetUnreachable):
+            self.follow_running()
+
     def open_text(self, target: Target) -> StreamReader:
         """A stream to be read by lines: as `open`, but of a result's block that is JSON its pretty form."""
         facts = self.pretty_facts(target)
@@ -399,8 +432,13 @@ class SharedStore:
             for offset in range(0, reader.byte_count, _READ_BYTES):
                 yield reader.read(offset, _READ_BYTES)
 
-    def local_copy(self, target: Target) -> str:
-        """A file on this machine with the lines of `open_text`, whole and checked. Raises as `open`, StoreFailed."""
+    def local_copy(self, target: Target, *, raw: bool = False) -> str:
+        """A file on this machine with the lines of `open_text`, or the raw bytes of `open`, whole and checked.
+
+        Raises as `open`; StoreFailed where it cannot be kept.
+        """
+        if target.buffer.state == "running" and target.stream != "all":
+            return self._running.path(target.buffer.name, target.stream)
         if target.stream == "all":
             with contextlib.closing(self.open_merged(target.buffer)) as merged:
                 if single := merged.single:
@@ -408,7 +446,7 @@ class SharedStore:
                 path = os.path.join(self._folder, f"all-{sha256_hex(target.buffer.name.encode())[:16]}")
                 merged.copy_to(path)
                 return path
-        if facts := self.pretty_facts(target):
+        if not raw and (facts := self.pretty_facts(target)):
             return self._pretty(target, facts)
         if target.buffer.state == "evicted":
             raise self._gone(target.buffer)

@@ -9,6 +9,7 @@ from sightline.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline.audit.buffer_filter import BufferFilter as BufferFilter
+    from sightline.audit.buffer_filter import narrowing as narrowing
     from sightline.audit.buffer_filter import parsed as parsed
     from sightline.capture.background import start_in_background as start_in_background
     from sightline.capture.file import changed_since as changed_since
@@ -41,7 +42,7 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
-            "audit.buffer_filter": ("BufferFilter", "parsed"),  # 30 ms: most lists are not narrowed by words
+            "audit.buffer_filter": ("BufferFilter", "narrowing", "parsed"),  # 30 ms: most lists are not narrowed by words
             "capture.background": ("start_in_background",),  # 5 ms, for subprocess
             "capture.file": ("changed_since",),  # 1 ms: most replies show no file
             "capture.filters": ("inner_filter", "left_side"),  # 4 ms: the lexer of shell text, and its patterns

@@ -13,7 +13,7 @@ from sightline.project import Project, find_project, known_project, project_of
 from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
-from sightline.store import Reading
+from sightline.store import Listed, Narrowing, Reading
 from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
@@ -98,14 +98,32 @@ def find_buffers(store: Reading, request: Request) -> list[Buffer]:
         raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
     session = request.session or None
     project = project_of(find_project(request.project), store.index.folders()) if request.project else None
+    narrowing, is_all = _narrowing(request)
+    if (found_there := store.narrowed(narrowing)) is not None:
+        if is_all:
+            return found_there
+        if request.match:
+            return _matching(store, request.match, session, project, found_there)[: request.limit]
+        store.bring_up_to_date()
     if not request.match:
         found = store.listed(min(request.limit, sys.maxsize), session=session, project=project)
         return [item.buffer for item in found]
     return _matching(store, request.match, session, project)[: request.limit]
 
 
-def _matching(store: Reading, match: str, session: str | None, project: Project | None) -> list[Buffer]:
-    """Buffers that hold every word come first, in order of use; then those that come close."""
+def _narrowing(request: Request) -> tuple[Narrowing, bool]:
+    """What of a request a store can find without looking at each output, and whether that is all of it."""
+    if not request.match:
+        return Narrowing(limit=request.limit), not (request.session or request.project)
+    found, is_all = late.narrowing(request.match)
+    is_all = is_all and not (request.session or request.project)
+    return found._replace(limit=request.limit if is_all else MATCHED_BUFFERS), is_all
+
+
+def _matching(
+    store: Reading, match: str, session: str | None, project: Project | None, among: Sequence[Buffer] | None = None
+) -> list[Buffer]:
+    """Buffers that hold every word come first, in order of use; then those that come close; of some, or of all."""
     from rapidfuzz import fuzz  # 13 ms that only a match costs
 
     exact: list[Buffer] = []
@@ -114,8 +132,12 @@ def _matching(store: Reading, match: str, session: str | None, project: Project 
     accepts = late.BufferFilter(store, conditions).accepts
     words = match.lower().split()
     before: int | None = None
-    for _ in range(MATCHED_BUFFERS // PAGE_BUFFERS):
-        page = store.listed(PAGE_BUFFERS, before=before, session=session, project=project)
+    pages = MATCHED_BUFFERS // PAGE_BUFFERS
+    for _ in range(pages if among is None else 1):
+        if among is None:
+            page = store.listed(PAGE_BUFFERS, before=before, session=session, project=project)
+        else:
+            page = [Listed(buffer, -place) for place, buffer in enumerate(among) if _is_in(buffer, session, project)]
         for item in filter(lambda listed: accepts(listed.buffer), page):
             text = f"{item.buffer.ref} {item.buffer.command} {item.buffer.label}".lower()
             if all(word in text for word in words):
@@ -129,6 +151,12 @@ def _matching(store: Reading, match: str, session: str | None, project: Project 
 
 
 _CLOSE_SCORE = 75
+
+
+def _is_in(buffer: Buffer, session: str | None, project: Project | None) -> bool:
+    return session in (None, buffer.session) and (
+        project is None or (buffer.project or known_project(buffer.cwd)) == project.root
+    )
 
 
 def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[str]:

@@ -7,6 +7,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, overload
 
 from sightline.named_tuple import NamedTuple
+from sightline.refs import format_ref
 
 if TYPE_CHECKING:
     Places = array[int]
@@ -126,7 +127,7 @@ class Columns:
 
     def named(self, name: str) -> Iterator[int]:
         """The places of a buffer as it was read at one time or another."""
-        return (place for place in self.titles.holding(f"\n@{name}\n") if self.name(place) == name)
+        return (place for place in self.titles.holding(f"\n{format_ref(name)}\n") if self.name(place) == name)
 
     def rows_of(self, names: Collection[str], places: "Places") -> dict[str, int]:
         """By name, where buffers stand among some places; those that do not stand there are left out."""

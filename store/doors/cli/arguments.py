@@ -27,6 +27,7 @@ __all__ = [
     "VERBOSITY_HELP",
     "ArgumentParser",
     "Namespace",
+    "add_store",
     "after_dashes",
     "command_parser",
     "seconds",
@@ -82,6 +83,18 @@ def command_parser(
             help="use another set of limits and markers: sightline, codescout, everruns, gh-aw or roo",
         )
     return made
+
+
+def add_store(made: ArgumentParser) -> None:
+    """Declare the options of a command that can read what many hosts have shipped."""
+    made.add_argument(
+        "--store",
+        default="",
+        metavar="URL",
+        help="read what hosts have shipped to this database, postgresql://reader@host/db, or to the one that [fleet] "
+        "store of config.toml names: fleet (default: SIGHTLINE_STORE, else this machine's store)",
+    )
+    made.add_argument("--offline", action="store_true", help="with --store, read what is kept here of earlier readings")
 
 
 def after_dashes(words: Sequence[str]) -> list[str]:

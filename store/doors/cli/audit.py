@@ -52,7 +52,7 @@ def main(given: Namespace) -> int:
     implied = [PARTIAL] if {OVERLOOKED, CUT} & set(kinds) else []
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"--fail-on does not know {unknown[0]!r}", f"it is one or more of {', '.join(KINDS)}")
-    door = Door()
+    door = Door(given)
     try:
         scope = scope_of(door.store, given)
         calls = scope.calls(door.store)

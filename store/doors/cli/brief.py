@@ -24,7 +24,7 @@ def parser(name: str) -> ArgumentParser:
 
 def main(given: Namespace) -> int:
     """Print the brief."""
-    door = Door()
+    door = Door(given)
     try:
         scope = scope_of(door.store, given)
         brief = make_brief(door.store, session=scope.session, since=scope.since, project=scope.project)

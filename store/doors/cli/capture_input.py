@@ -49,7 +49,7 @@ def _capture(given: Namespace) -> int:
 
     def keep() -> Buffer | Unkept:
         return capture_stdin(
-            door.store,
+            door.local,
             0,
             command=given.command,
             cwd=working_directory(),

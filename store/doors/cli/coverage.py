@@ -7,7 +7,7 @@ from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, t
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
 from sightline.audit.held import HeldCoverage, held_of
 from sightline.audit.line_spans import Spans, size, written
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.log.session_list import find_session
 from sightline.records import Buffer
@@ -37,12 +37,13 @@ def parser(name: str) -> ArgumentParser:
         help="tell which lines are still in the context of whoever was shown them, as far as their harness tells of "
         "compactions and the like, which were seen before, and which never",
     )
+    add_store(made)
     return made
 
 
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
-    door = Door()
+    door = Door(given)
     try:
         target = door.asking.resolve_whole(given.ref)
         buffer = door.store.with_progress(target.buffer)

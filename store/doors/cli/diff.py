@@ -2,7 +2,7 @@
 
 import os
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.full import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.refs import format_ref
@@ -26,12 +26,13 @@ def parser(name: str) -> ArgumentParser:
         "--volatile", action="store_true", help="ignore what differs in every run: times, numbers, hashes"
     )
     made.add_argument("--full", action="store_true", help="print all differences, also into a pipe")
+    add_store(made)
     return made
 
 
 def main(given: Namespace) -> int:
     """Print the differences; 0 where there are none, 1 where there are some, as diff(1) has it."""
-    door = Door(as_json=given.json, profile=given.profile)
+    door = Door(given, as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 
     def call() -> Reply:

@@ -78,7 +78,7 @@ class Progress:
 
 
 def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[CheckResult]:
-    yield from examine(door.store, rebuild=rebuild, advance=progress)
+    yield from examine(door.local, rebuild=rebuild, advance=progress)
     yield from examine_harnesses(here(), told_root())
 
 

@@ -65,7 +65,7 @@ class FullAnswer:
         shows = reply.with_shown().shows
         try:
             record_view(
-                door.store,
+                door.local,
                 door.asking.session,
                 shows._replace(request={**shows.request, **streamed}),
                 reply.body,

@@ -2,7 +2,7 @@
 
 import os
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, json_text, write_err, write_out
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
@@ -18,9 +18,10 @@ def parser(name: str) -> ArgumentParser:
         "List captured outputs, the most recently used first: ref, state, lines, size, age and command. --match "
         "takes words that are looked for in command, ref and label, and these filters: ! (a failure that no agent "
         "saw), exit:1 exit:!0 seen:<50 is:running is:partial kind:tool tool:pytest size:>1M lines:>100 since:1h "
-        "cwd:DIR session:S harness:codex.",
+        "cwd:DIR session:S harness:codex host:ci-*.",
         "sightline list",
         "sightline list --match 'pytest exit:!0 since:1h'",
+        "sightline list --store fleet --host 'ci-*' --failed --since 1d",
     )
     made.add_argument(
         "--match", default="", metavar="TEXT", help="list only outputs that match these words and filters"
@@ -32,15 +33,30 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument(
         "--mine", action="store_true", help="list instead the questions that this session has asked, and their answers"
     )
+    made.add_argument(
+        "--host", default="", metavar="GLOB", help="list those of hosts of this name, such as 'ci-*'; with --store"
+    )
+    made.add_argument("--failed", action="store_true", help="list those that failed, as --match is:failed does")
+    made.add_argument("--since", default="", metavar="AGE", help="list those that are younger, such as 30m, 2h or 7d")
     made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"list at most N (default {LIMIT})")
+    add_store(made)
     return made
+
+
+def _match(given: Namespace) -> str:
+    """What is looked for, as --match has it. Raises UsageError."""
+    words = [given.match] if given.match else []
+    words += [f"host:{given.host}"] if given.host else []
+    words += ["is:failed"] if given.failed else []
+    words += [f"since:{given.since}"] if given.since else []
+    return " ".join(words)
 
 
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     project = os.path.realpath(given.project) if given.project else ""
-    request = Request(match=given.match, session=given.session, limit=given.limit, project=project, mine=given.mine)
-    door = Door()
+    request = Request(match=_match(given), session=given.session, limit=given.limit, project=project, mine=given.mine)
+    door = Door(given)
 
     def as_json() -> Reply:
         text = json_text([as_data(buffer) for buffer in find_buffers(door.store, request)])

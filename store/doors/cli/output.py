@@ -5,15 +5,17 @@ import json
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sightline.doors.cli.arguments import Namespace
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
 from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
-from sightline.store import Store
+from sightline.store import Reading, Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields
@@ -23,6 +25,10 @@ from sightline.verbs.reply import Render, Reply, error_reply
 
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
+    from sightline.doors.cli.shared import SharedStore
+
+STORE_VARIABLE = "SIGHTLINE_STORE"
+"""What is read by commands that take ``--store``, where that is not given."""
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What an output goes to takes no more, though nobody has closed it."""
@@ -49,6 +55,12 @@ def cli_call(verb: str, **arguments: Any) -> str:
     return " ".join(["sightline", verb, *map(str, arguments.values())])
 
 
+def shared_call(address: str, verb: str, **arguments: Any) -> str:
+    """The same where the call before was told what to read by an option."""
+    sightline, name, *rest = cli_call(verb, **arguments).split(" ", 2)
+    return " ".join([sightline, name, f"--store {_quote(address)}", *rest])
+
+
 def _word(text: str) -> str:
     return text if all(char.isalnum() or char in "-_.,:/" for char in text) and text else _quote(text)
 
@@ -69,7 +81,7 @@ def render_text(reply: Reply) -> tuple[Segment, ...]:
     return (Segment(head_line(reply.fields)), *reply.body)
 
 
-def render_json(store: Store, profile: Profile = DEFAULT) -> Render:
+def render_json(store: Reading, profile: Profile = DEFAULT) -> Render:
     """One object, with the body in ``stdout`` and ``stderr``, and where the streams lie."""
 
     def render(reply: Reply) -> tuple[Segment, ...]:
@@ -82,10 +94,10 @@ def render_json(store: Store, profile: Profile = DEFAULT) -> Render:
     return render
 
 
-def _files(store: Store, reply: Reply, profile: Profile) -> dict[str, Any]:
+def _files(store: Reading, reply: Reply, profile: Profile) -> dict[str, Any]:
     name = str(reply.fields.get("output_id") or reply.fields.get("file_id") or "").lstrip("@").partition(".")[0]
     buffer = store.index.buffer(name) if name else None
-    return {} if buffer is None else file_fields(store, buffer, profile)
+    return file_fields(store, buffer, profile) if buffer and isinstance(store, Store) else {}
 
 
 def _render_error(reply: Reply) -> tuple[Segment, ...]:
@@ -98,12 +110,28 @@ class OutputFailed(SightlineError):
 
 
 class Door:
-    """The command line as a door: one store, one caller, one way of writing."""
+    """The command line as a door: one store, one caller, one way of writing.
 
-    def __init__(self, *, as_json: bool = False, profile: str = "", insist: bool = True) -> None:
-        """Open the default store.
+    Attributes:
+        local: the store of this machine, in which all is logged.
+        shared: what is read instead of it; None where it is that.
+        asking: who asks.
+    """
+
+    shared: "SharedStore | None" = None
+
+    def __init__(
+        self,
+        given: Namespace | None = None,
+        *,
+        as_json: bool = False,
+        profile: str = "",
+        insist: bool = True,
+    ) -> None:
+        """Open the default store, and what is read instead of it where ``--store`` or SIGHTLINE_STORE names that.
 
         Args:
+            given: the options of a command that reads; None for one that is about this machine alone.
             as_json: whether replies are printed as JSON.
             profile: name of the profile; empty for that of the settings.
             insist: as for `Store`; not where the verb gives what it cannot keep.
@@ -111,15 +139,21 @@ class Door:
         Raises:
             SettingError: there is no such profile; else as `Store`.
         """
-        self.store = Store(insist=insist)
-        if self.store.layout.waiting_sessions():  # mostly none: a hook's next event sees to it, too
+        self.local = Store(insist=insist)
+        if self.local.layout.waiting_sessions():  # mostly none: a hook's next event sees to it, too
             from sightline.imports.live_transcript import catch_up
 
-            catch_up(self.store)
-        chosen = load_profile(profile or self.store.settings.profile, "--profile" if profile else "profile")
+            catch_up(self.local)
+        chosen = load_profile(profile or self.local.settings.profile, "--profile" if profile else "profile")
         if os.isatty(1) or os.isatty(2):  # what a rule for agents leaves in an answer must not reach a terminal
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))
-        self.asking = Asker(self.store, current_session(), cli_call, chosen)
+        self.asking = Asker(self.local, current_session(), cli_call, chosen)
+        if given is not None and (address := given.store or os.environ.get(STORE_VARIABLE, "")):
+            from sightline.doors.cli.shared import shared_store  # the clients of a database and an object store
+
+            self.shared = shared_store(self.local, address, offline=given.offline)
+            calls = partial(shared_call, given.store) if given.store else cli_call
+            self.asking = self.asking._replace(shared=self.shared, calls=calls)
         self._render: Render = render_json(self.store, chosen) if as_json else render_text
         self._as_json = as_json
 
@@ -149,9 +183,16 @@ class Door:
         """Log a reply and print it: where errors go if its body has been passed on as it came."""
         deliver(self.asking, reply, self._render, write_err if reply.passed_on else write_out)
 
+    @property
+    def store(self) -> Reading:
+        """What is read."""
+        return self.asking.store
+
     def close(self) -> None:
-        """Close the store."""
-        self.store.close()
+        """Close what is open."""
+        if self.shared is not None:
+            self.shared.close()
+        self.local.close()
 
 
 def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer, *, shown: bool = True) -> None:
@@ -167,7 +208,7 @@ def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer,
         exit_code=buffer.exit_code,
     )
     try:
-        record_view(door.store, door.asking.session, shows, ())
+        record_view(door.local, door.asking.session, shows, ())
     except StoreFailed as error:
         write_err(dim(f"sightline: {error.message}") + "\n")
 

@@ -1,6 +1,6 @@
 """``sightline path``: the file of a stream, so that any tool can read it."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.store import Target
 
@@ -16,18 +16,23 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument(
         "ref", metavar="REF", help="the stream: @cmd_a1b2c3 is the standard output, @cmd_a1b2c3.err the standard error"
     )
+    add_store(made)
     return made
 
 
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
-    door = Door()
+    door = Door(given)
     try:
         target = door.asking.resolve_whole(given.ref)
-        door.store.touch(target.buffer.name)
-        path = door.store.path(target, to_come=True)
+        if door.shared:
+            path = door.shared.local_copy(target, raw=True)
+        else:
+            door.local.touch(target.buffer.name)
+            path = door.local.path(target, to_come=True)
         if given.json:
-            streams = {stream: door.store.path(Target(target.buffer, stream)) for stream in target.buffer.streams}
+            copies = {name: Target(target.buffer, name) for name in target.buffer.streams}
+            streams = {name: door.store.local_copy(copy, raw=True) for name, copy in copies.items()}
             print_json({"ref": target.ref, "path": path, "streams": streams})
         else:
             write_out(path + "\n")

@@ -1,6 +1,6 @@
 """``sightline query``: ordinary Unix filters over refs, read-only."""
 
-from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, after_dashes, command_parser
+from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, add_store, after_dashes, command_parser
 from sightline.doors.cli.full import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.pipeline.words import quoted
@@ -27,6 +27,7 @@ def parser(name: str) -> ArgumentParser:
         metavar="PIPELINE",
         help="the programs and the refs they read, in quotes as one argument",
     )
+    add_store(made)
     return made
 
 
@@ -48,7 +49,7 @@ def main(given: Namespace) -> int:
         given = Namespace(**{**vars(given), **{name: value for name, value in vars(options).items() if value}})
         more = []
     given.pipeline = " ".join(map(_typed, (first, *more))) if more else first
-    door = Door(as_json=given.json, profile=given.profile)
+    door = Door(given, as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full else None
     request = Request(given.pipeline, sink=full)
     finish = (lambda reply: full.finish(door, reply)) if full else None

@@ -48,7 +48,7 @@ def parser(name: str) -> ArgumentParser:
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     form = given.format or next((form for form, end in _FORMATS.items() if given.output.endswith(end)), "html")
-    door = Door()
+    door = Door(given)
     try:
         scope = scope_of(door.store, given)
         text = _rendered(door, scope, form)

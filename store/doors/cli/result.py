@@ -41,7 +41,7 @@ def capture_tool(given: Namespace) -> int:
     def call() -> Reply:
         blocks, failed = _blocks(0)
         kept = capture_result(
-            door.store,
+            door.local,
             blocks,
             command=call_text(given.tool, arguments),
             cwd=working_directory(),

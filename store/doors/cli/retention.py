@@ -50,7 +50,7 @@ def _set_pinned(given: Namespace, *, pinned: bool) -> int:
     door = Door()
     try:
         names = [door.asking.resolve(ref).buffer.name for ref in given.refs]
-        changed = [door.store.amend(name, pinned=pinned).ref for name in names]
+        changed = [door.local.amend(name, pinned=pinned).ref for name in names]
         return _told(given, changed, "pinned" if pinned else "unpinned")
     finally:
         door.close()
@@ -60,11 +60,11 @@ def gc(given: Namespace) -> int:
     """Apply the limits; the exit code."""
     door = Door()
     try:
-        collected = retention.collect(door.store, with_unshipped=given.unshipped)
+        collected = retention.collect(door.local, with_unshipped=given.unshipped)
         if given.json:
             print_json(collected._asdict())
             return 0
-        totals = door.store.index.totals()
+        totals = door.local.index.totals()
         write_out(
             f"{len(collected.evicted)} evicted ({human_bytes(collected.bytes)}), {collected.views_blanked} views "
             f"blanked; {totals.buffers:,} buffers with {human_bytes(totals.bytes)} stay\n"
@@ -99,9 +99,9 @@ def _removed(door: Door, given: Namespace) -> list[str]:
             if not given.purge:
                 raise
             gone.append(expired.name)  # what was shown of it is still there to be blanked
-    retention.remove(door.store, buffers.values(), purge=given.purge)
+    retention.remove(door.local, buffers.values(), purge=given.purge)
     for name in gone:
-        retention.purge_gone(door.store, name)
+        retention.purge_gone(door.local, name)
     return [f"@{name}" for name in (*buffers, *gone)]
 
 

@@ -74,7 +74,7 @@ def main(given: Namespace) -> int:
     """List the tools; the exit code."""
     door = Door()
     try:
-        catalogue = with_added(rule_files(door.store.root))
+        catalogue = with_added(rule_files(door.local.root))
         known = sorted(catalogue.known, key=lambda one: one.name not in catalogue.added)
         if given.json:
             print_json(
@@ -97,7 +97,7 @@ def try_output(given: Namespace) -> int:
     """Show how an output is read; the exit code."""
     door = Door()
     try:
-        files = rule_files(door.store.root)
+        files = rule_files(door.local.root)
         if given.rules:
             files = (*files, _checked(given.rules))
         with _opened(door, given) as (out, err, command, exit_code):
@@ -133,11 +133,11 @@ def _opened(door: Door, given: Namespace) -> Iterator[tuple[Source, Source, str,
         buffer = target.buffer
         exit_code = buffer.exit_code if given.exit is None else given.exit
         first, second = ("out", "err") if buffer.kind == "cmd" else (target.stream, "")
-        with door.store.open(target._replace(stream=first)) as out:
+        with door.local.open(target._replace(stream=first)) as out:
             if not second:
                 yield out, BytesSource(b""), given.command or buffer.command, exit_code
                 return
-            with door.store.open(target._replace(stream=second)) as err:
+            with door.local.open(target._replace(stream=second)) as err:
                 yield out, err, given.command or buffer.command, exit_code
         return
     try:
@@ -206,13 +206,13 @@ def new(given: Namespace) -> int:
         raise UsageError(f"{given.tool!r} cannot be the name of a tool", "use letters, digits, - and _")
     door = Door()
     try:
-        folder = own_rules(door.store.root)
+        folder = own_rules(door.local.root)
         path = os.path.join(folder, f"{given.tool}.toml")
         if os.path.lexists(path):
             raise UsageError(f"{path} exists already", "correct that file, or move it away")
         target = door.asking.resolve_whole(given.ref)
         stream = "err" if target.buffer.kind == "cmd" and not target.buffer.stream("out").bytes else target.stream
-        with door.store.open(target._replace(stream=stream)) as source:
+        with door.local.open(target._replace(stream=stream)) as source:
             text = _filled(_draft(given.tool, target.buffer.command, target.buffer.exit_code, source))
         make_folder(folder)
         write_atomically(path, text.encode())

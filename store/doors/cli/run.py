@@ -162,7 +162,7 @@ def _stream(door: Door, request: Request) -> int:
         if not reply.shows.refs:  # nothing was kept, or nothing was run
             door.deliver(reply)
             return
-        buffer = door.store.resolve("@" + reply.shows.refs[0]).buffer
+        buffer = door.local.resolve("@" + reply.shows.refs[0]).buffer
         log_streamed(door, VERB, reply.shows.request, buffer)
         write_err("" if at_line_start else "\n")
         write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}{_unfiltered(reply.fields)}") + "\n")
@@ -185,5 +185,5 @@ def _question(reply: Reply) -> tuple[Segment, ...]:
 
 
 def _summary(door: Door, buffer: Buffer) -> str:
-    with door.store.open(Target(buffer, "out")) as out, door.store.open(Target(buffer, "err")) as err:
+    with door.local.open(Target(buffer, "out")) as out, door.local.open(Target(buffer, "err")) as err:
         return late.summary(out, err, **ending_of(buffer)._asdict())

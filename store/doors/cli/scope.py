@@ -8,7 +8,7 @@ from typing import Any
 
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, calls_of, captured_by
-from sightline.doors.cli.arguments import ArgumentParser
+from sightline.doors.cli.arguments import ArgumentParser, add_store
 from sightline.errors import UsageError
 from sightline.log.session_list import find_session, list_sessions
 from sightline.named_tuple import NamedTuple
@@ -50,6 +50,7 @@ class Scope(NamedTuple):
 
 def add_scope(parser: ArgumentParser) -> None:
     """Declare the options."""
+    add_store(parser)
     parser.add_argument(
         "--session",
         default="",
@@ -80,12 +81,14 @@ def scope_of(store: Reading, given: Any) -> Scope:
     Raises:
         UnknownSession: there is no such session; UsageError: the age is none.
     """
+    since = since_of(given.since) if given.since else 0.0
+    store.bring_up_to_date(since or None)
     session = find_session(store, given.session).session.name if given.session else None
-    since = _since(given.since) if given.since else 0.0
     return Scope(session, since, project_option(store, given.project))
 
 
-def _since(text: str) -> float:
+def since_of(text: str) -> float:
+    """When that age ago was, seconds since the epoch. Raises UsageError."""
     match = _AGE.fullmatch(text.strip())
     if not match:
         raise UsageError(f"--since does not know {text!r}", "give a number and a unit: 90s, 30m, 2h, 7d or 1w")

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 from sightline.audit.project_scope import sessions_in
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.scope import add_project, project_option
 from sightline.errors import UsageError
@@ -55,6 +55,7 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument("--all", action="store_true", help="also list sessions that were removed")
     add_project(made)
     made.add_argument("--limit", type=int, default=_MANY, metavar="N", help=f"list at most N (default {_MANY})")
+    add_store(made)
     return made
 
 
@@ -62,8 +63,9 @@ def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     if given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
-    door = Door()
+    door = Door(given)
     try:
+        door.store.bring_up_to_date()
         if given.session:
             return _one(door, given)
         project = project_option(door.store, given.project)
@@ -101,7 +103,7 @@ def _one(door: Door, given: Namespace) -> int:
         command = named_in(one.buffer, _COMMAND_CHARACTERS)
         readers = f"  read by {', '.join(one.readers)}" if one.readers else ""
         rows += f"  {one.buffer.ref}  {state_in_words(one.buffer)}  {printable(command + readers)}\n"
-    rows += "".join(f"  read @{name} of {printable(captor)}\n" for captor, name in belongings.read)
+    rows += "".join(f"  read {format_ref(name)} of {printable(captor)}\n" for captor, name in belongings.read)
     write_out(rows)
     return 0
 
@@ -148,7 +150,7 @@ def rm(given: Namespace) -> int:
     door = Door()
     try:
         session = find_session(door.store, given.session).session
-        removed = remove_session(door.store, session)
+        removed = remove_session(door.local, session)
         if given.json:
             print_json({"removed": session.name, **removed._asdict()})
         else:
@@ -165,7 +167,7 @@ def rename(given: Namespace) -> int:
     """Call a session by another name; the exit code."""
     door = Door()
     try:
-        session = rename_session(door.store, find_session(door.store, given.session).session, given.title)
+        session = rename_session(door.local, find_session(door.store, given.session).session, given.title)
         if given.json:
             print_json({"name": session.name, "title": session.title})
         else:

@@ -1,6 +1,6 @@
 """``sightline show``: part of a buffer, as read_output gives it to an agent."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser, seconds
 from sightline.doors.cli.output import Door
 from sightline.profile import DEFAULT
 from sightline.verbs.read_output import VERB, Request, read_output
@@ -91,6 +91,7 @@ def parser(name: str) -> ArgumentParser:
         action="store_true",
         help="show the structure of a JSON result: types instead of values, one item instead of all",
     )
+    add_store(made)
     return made
 
 
@@ -111,7 +112,7 @@ def main(given: Namespace) -> int:
         verbosity=given.verbosity,
         until=given.until,
     )
-    door = Door(as_json=given.json, profile=given.profile)
+    door = Door(given, as_json=given.json, profile=given.profile)
     try:
         return door.answer(VERB, request.logged(), lambda: read_output(door.asking, request))
     finally:

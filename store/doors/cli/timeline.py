@@ -44,7 +44,7 @@ def parser(name: str) -> ArgumentParser:
 
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
-    door = Door()
+    door = Door(given)
     try:
         scope = scope_of(door.store, given)
         calls = scope.calls(door.store)

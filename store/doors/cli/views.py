@@ -6,7 +6,7 @@ import sys
 import time
 
 from sightline.audit.timeline import asked_of
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.log_index import find_view, list_views
@@ -32,6 +32,7 @@ def parser(name: str) -> ArgumentParser:
             "sightline views show shell-4711-a1b2c3:3",
         )
         made.add_argument("id", metavar="ID", help="the id of the reply, which `sightline views` lists")
+        add_store(made)
         return made
     made = command_parser(
         name,
@@ -43,6 +44,7 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument("ref", nargs="?", metavar="REF", help="list only replies about this output")
     made.add_argument("--session", metavar="SESSION", help="list only replies of this session")
     made.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help=f"list at most N (default {_LIMIT})")
+    add_store(made)
     return made
 
 
@@ -50,8 +52,9 @@ def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     if given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
-    door = Door()
+    door = Door(given)
     try:
+        door.store.bring_up_to_date()
         buffer = _buffer_name(door, given.ref) if given.ref else None
         session = find_session(door.store, given.session).session.name if given.session else None
         found = list_views(door.store, buffer=buffer, session=session, limit=min(given.limit, sys.maxsize))
@@ -119,8 +122,9 @@ def _for_terminal(text: str) -> str:
 
 def show(given: Namespace) -> int:
     """Print the text of a view; the exit code."""
-    door = Door()
+    door = Door(given)
     try:
+        door.store.bring_up_to_date()
         indexed = find_view(door.store, given.id)
         text = view_text(door.store, indexed)
         if given.json:

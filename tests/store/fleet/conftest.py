@@ -5,14 +5,20 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sightline.config import FleetSettings, Settings
+from sightline.log.sessions import current_session
+from sightline.log.views import Shows, record_view
 from sightline.records import Buffer
+from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet import servers
+
+if TYPE_CHECKING:
+    from sightline.fleet.shared_store import SharedStore
 
 MISSING = servers.missing()
 
@@ -146,3 +152,71 @@ def keep_many() -> Callable[[Store, int], list[Buffer]]:
     return lambda store, count: [
         keep_in(store, f"output {number}\n".encode() * 20, command=f"echo {number}") for number in range(count)
     ]
+
+
+def ship(store: Store) -> str:
+    """Ship all that is done; what the fleet calls the host."""
+    from sightline.fleet.shipper import Shipper
+
+    with Shipper(store) as shipper:
+        shipper.drain()
+        assert shipper.host
+        return shipper.host.name
+
+
+def show(store: Store, session: str, buffer: Buffer, text: str = "what it was shown\n") -> None:
+    """Log that an agent was shown something of an output."""
+    shows = Shows("run_command", {"command": buffer.command}, refs=(buffer.name,))
+    record_view(store, current_session(name=session), shows, (Segment(text),))
+
+
+class Hosts:
+    """Two hosts of one team, and one of another; each has shipped something."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.stores = {
+            name: fleet.store(name, fleet.add_host(name, team))
+            for name, team in (("a", "red"), ("b", "red"), ("c", "blue"))
+        }
+        self.names: dict[str, str] = {}
+
+    def ship(self, name: str) -> None:
+        """Ship what a host has."""
+        self.names[name] = ship(self.stores[name])
+
+    def ref(self, host: str, buffer: Buffer) -> str:
+        """The ref that an output of a host has at the shared place."""
+        return f"{self.names[host]}/{buffer.ref}"
+
+    def close(self) -> None:
+        """Close the stores."""
+        for store in self.stores.values():
+            store.close()
+
+
+@pytest.fixture
+def hosts(fleet: Fleet) -> Iterator[Hosts]:
+    """Three hosts, each of which has shipped one output."""
+    made = Hosts(fleet)
+    for name, store in made.stores.items():
+        keep_in(store, f"first of {name}\n".encode(), command=f"make {name}")
+        made.ship(name)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Iterator[Store]:
+    """The store of a reader's own machine."""
+    with Store(str(tmp_path / "reader"), Settings()) as store:
+        yield store
+
+
+@pytest.fixture
+def place(hosts: Hosts, local: Store) -> "Iterator[SharedStore]":
+    """What they shipped to, for a reader of the red team."""
+    from sightline.fleet.shared_store import SharedStore
+
+    with SharedStore(local, hosts.fleet.grant("carl", "team:red")) as store:
+        yield store

@@ -1,12 +1,11 @@
 """The shared place as a store that is read: what hosts shipped is there, and nothing of what the reader may not see."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sightline.config import Settings
 from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
 from sightline.log.log_index import list_views
 from sightline.log.sessions import current_session
@@ -15,8 +14,8 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.segments import Segment
-from sightline.store import Reading, Store
-from tests.store.fleet.conftest import Fleet, keep_in
+from sightline.store import Narrowing, Reading, Store
+from tests.store.fleet.conftest import Hosts, keep_in, show
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
@@ -26,65 +25,14 @@ from sightline.audit.failures import overlooked
 from sightline.audit.timeline import calls_of, captured_by
 from sightline.fleet.pack_cache import Tampered
 from sightline.fleet.shared_store import Offline, SharedStore
-from sightline.fleet.shipper import Shipper
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
 
 
-def ship(store: Store) -> str:
-    with Shipper(store) as shipper:
-        shipper.drain()
-        assert shipper.host
-        return shipper.host.name
-
-
-def show(store: Store, session: str, buffer: Buffer, text: str = "what it was shown\n") -> None:
-    shows = Shows("run_command", {"command": buffer.command}, refs=(buffer.name,))
-    record_view(store, current_session(name=session), shows, (Segment(text),))
-
-
-class Hosts:
-    """Two hosts of one team, and one of another; each has shipped something."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self.fleet = fleet
-        self.stores = {
-            name: fleet.store(name, fleet.add_host(name, team))
-            for name, team in (("a", "red"), ("b", "red"), ("c", "blue"))
-        }
-        self.names: dict[str, str] = {}
-
-    def ship(self, name: str) -> None:
-        self.names[name] = ship(self.stores[name])
-
-    def ref(self, host: str, buffer: Buffer) -> str:
-        return f"{self.names[host]}/{buffer.ref}"
-
-    def close(self) -> None:
-        for store in self.stores.values():
-            store.close()
-
-
-@pytest.fixture
-def hosts(fleet: Fleet) -> Iterator[Hosts]:
-    made = Hosts(fleet)
-    for name, store in made.stores.items():
-        keep_in(store, f"first of {name}\n".encode(), command=f"make {name}")
-        made.ship(name)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def local(tmp_path: Path) -> Iterator[Store]:
-    with Store(str(tmp_path / "reader"), Settings()) as store:
-        yield store
-
-
-@pytest.fixture
-def place(hosts: Hosts, local: Store) -> Iterator[SharedStore]:
-    with SharedStore(local, hosts.fleet.grant("carl", "team:red")) as store:
-        yield store
+def narrowed(place: SharedStore, **by: Any) -> list[Buffer]:
+    found = place.narrowed(Narrowing(**by))
+    assert found is not None
+    return found
 
 
 def test_what_hosts_shipped_is_listed_by_host(hosts: Hosts, place: SharedStore) -> None:
@@ -204,7 +152,7 @@ def test_a_reader_has_neither_rows_nor_hints_of_another_team(hosts: Hosts, place
     place.bring_up_to_date()
     assert place.reach().hosts == 2
     assert {item.buffer.command for item in place.listed(100)} == {"make a", "make b"}
-    assert place.take_in(["secret"]) == []
+    assert narrowed(place, words=("secret",)) == []
     assert not [session for session in place.index.sessions() if "spy" in session.name]
     unknown = f"{hosts.names['c']}/@cmd_0000aa"
     told = []
@@ -268,10 +216,10 @@ def test_a_database_that_does_not_answer_is_told(local: Store) -> None:
 def test_what_is_asked_of_all_hosts_is_narrowed_there(hosts: Hosts, place: SharedStore) -> None:
     keep_in(hosts.stores["a"], b"x\n", command="pytest -q", exit_code=1)
     hosts.ship("a")
-    assert [buffer.command for buffer in place.take_in(failed=True)] == ["pytest -q"]
-    assert [buffer.command for buffer in place.take_in(host=hosts.names["b"][:3] + "*")] == ["make b"]
-    assert [buffer.command for buffer in place.take_in(["PYTEST"])] == ["pytest -q"]
-    assert [buffer.command for buffer in place.take_in(since=4e9)] == []
+    assert [buffer.command for buffer in narrowed(place, failed=True)] == ["pytest -q"]
+    assert [buffer.command for buffer in narrowed(place, host=hosts.names["b"][:3] + "*")] == ["make b"]
+    assert [buffer.command for buffer in narrowed(place, words=("PYTEST",))] == ["pytest -q"]
+    assert [buffer.command for buffer in narrowed(place, since=4e9)] == []
 
 
 def test_rows_that_no_host_of_ours_would_write_are_left_out(hosts: Hosts, place: SharedStore) -> None:

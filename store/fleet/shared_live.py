@@ -1,0 +1,133 @@
+"""What runs on another host, as it comes: asked for while somebody looks, and kept in files that are read as any."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from sightline.disk.streams import StreamReader
+from sightline.fleet.database import LastingConnection
+from sightline.private_files import make_folder, open_private, write_all
+from sightline.refs import format_ref
+from sightline.sha256 import sha256_hex
+
+_WATCHED_SECONDS = 30
+"""How long a host sends on after it was last asked."""
+
+_LOOKED_SECONDS = 20.0
+"""How long something is asked for after somebody last looked at it."""
+
+_ASK_SECONDS = 1.0
+_CHUNKS = 64  # taken at a time: 4 MiB
+
+_WATCH = """
+INSERT INTO sightline.watches (host, name, until)
+SELECT id, %s, now() + make_interval(secs => %s) FROM sightline.hosts WHERE name = %s
+ON CONFLICT (host, name, reader) DO UPDATE SET until = excluded.until
+"""
+
+_TAKE = """
+SELECT piece.at, piece.chunk FROM sightline.live AS piece JOIN sightline.hosts AS host ON host.id = piece.host
+WHERE host.name = %s AND piece.name = %s AND piece.stream = %s AND piece.at >= %s ORDER BY piece.at LIMIT %s
+"""
+
+
+class RunningOutputs:
+    """The running outputs that somebody looks at. Threads may share it."""
+
+    def __init__(self, folder: str, connection: LastingConnection) -> None:
+        self._folder, self._connection = os.path.join(folder, "live"), connection
+        self._looked: dict[str, float] = {}
+        self._asked: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def names(self) -> list[str]:
+        """What somebody has looked at of late."""
+        now = time.monotonic()
+        return [name for name, when in list(self._looked.items()) if when > now - _LOOKED_SECONDS]
+
+    def open(self, name: str, stream: str) -> "RunningReader":
+        """One stream of an output that runs, as far as it has come; more of it is asked for from here on."""
+        self.look_at(name)
+        path = self._path(name, stream)
+        fd = open_private(path, os.O_RDONLY | os.O_CREAT)
+        return RunningReader(fd, format_ref(name, stream), lambda: self.look_at(name))
+
+    def look_at(self, name: str) -> None:
+        """Somebody looks at it."""
+        make_folder(self._folder)
+        self._looked[name] = time.monotonic()
+
+    def path(self, name: str, stream: str) -> str:
+        """The file of a stream, as far as it has come."""
+        self.look_at(name)
+        os.close(open_private(self._path(name, stream), os.O_RDONLY | os.O_CREAT))
+        return self._path(name, stream)
+
+    def sizes(self, name: str) -> dict[str, int]:
+        """Bytes of each stream that has come."""
+        found = {}
+        for stream in ("out", "err"):
+            try:
+                found[stream] = os.stat(self._path(name, stream)).st_size
+            except FileNotFoundError:
+                continue
+        return found
+
+    def _path(self, name: str, stream: str) -> str:
+        return os.path.join(self._folder, f"{sha256_hex(name.encode())[:16]}.{stream}")
+
+    def ask(self) -> set[str]:
+        """Ask for more of all that somebody looks at; names of what has grown.
+
+        Raises:
+            FleetUnreachable, FleetRefused: the database does not tell.
+        """
+        grown = set()
+        with self._lock:
+            for name in self.names:
+                if time.monotonic() >= self._asked.get(name, 0.0) + _ASK_SECONDS:
+                    self._asked[name] = time.monotonic()
+                    host, _, own = name.rpartition("/")
+                    self._connection.rows(_WATCH, (own, _WATCHED_SECONDS, host))
+                    if self._take(name, "out") + self._take(name, "err"):
+                        grown.add(name)
+        return grown
+
+    def _take(self, name: str, stream: str) -> bool:
+        host, _, own = name.rpartition("/")
+        fd = open_private(self._path(name, stream), os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        try:
+            begun = size = os.fstat(fd).st_size
+            for at, chunk in self._connection.rows(_TAKE, (host, own, stream, max(size - 65_535, 0), _CHUNKS)):
+                if at > size:
+                    break  # what is between is yet to come
+                if piece := bytes(chunk)[size - at :]:
+                    write_all(fd, piece)
+                    size += len(piece)
+            return size > begun
+        finally:
+            os.close(fd)
+
+    def forget(self, name: str) -> None:
+        """It has ended: what was shipped of it is whole."""
+        self._looked.pop(name, None)
+        for stream in ("out", "err"):
+            try:
+                os.unlink(self._path(name, stream))
+            except FileNotFoundError:
+                continue
+
+
+class RunningReader(StreamReader):
+    """A stream that grows as its host sends it."""
+
+    def __init__(self, fd: int, ref: str, look: Callable[[], object]) -> None:
+        self._look = look
+        super().__init__(fd, ref)
+
+    def refresh(self) -> bool:
+        """Take in what has come since; whether there was anything. More is asked for."""
+        self._look()
+        return super().refresh()

@@ -1,0 +1,172 @@
+"""Commands with ``--store``: they read what many hosts shipped, and what they show is logged on this machine first."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sightline.config import FleetSettings, Settings
+from sightline.log.log_index import list_views
+from sightline.log.view_text import view_text
+from sightline.store import Store
+from tests.store.fleet.conftest import Hosts, keep_in, ship, show
+
+pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
+
+from sightline.audit.buffer_coverage import coverage_of
+from sightline.doors.cli.main import main
+from sightline.fleet.shared_store import SharedStore
+
+Run = Callable[..., tuple[int, str, str]]
+FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hosts: Hosts) -> Run:
+    """Runs a command on the reader's machine, where the environment says what is read: exit code, output, errors."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "reader"))
+    monkeypatch.setenv("SIGHTLINE_SESSION", "reader-session")
+    monkeypatch.setenv("SIGHTLINE_STORE", hosts.fleet.grant("carl", "team:red"))
+
+    def ran(*words: str) -> tuple[int, str, str]:
+        try:
+            code = main(words)
+        except SystemExit as left:
+            code = int(str(left.code))
+        return code, *capfd.readouterr()
+
+    return ran
+
+
+def test_list_narrows_by_host_failure_and_age(hosts: Hosts, run: Run) -> None:
+    keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
+    hosts.ship("a")
+    code, out, _ = run("list")
+    assert (code, len(out.splitlines())) == (0, 3)
+    assert out.splitlines()[0].startswith(f"{hosts.names['a']}/@cmd_")
+    assert [row["command"] for row in json.loads(run("list", "--failed", "--since", "1d", "--json")[1])] == ["pytest"]
+    assert "make b" in (only := run("list", "--host", f"{hosts.names['b'][:-2]}*")[1])
+    assert "make a" not in only
+    assert "nothing matches" in run("list", "--host", "ci-*")[1]
+    assert [row["command"] for row in json.loads(run("list", "--match", "pytest exit:1", "--json")[1])] == ["pytest"]
+
+
+def test_show_and_query_are_as_of_a_local_output_and_logged_here(hosts: Hosts, run: Run, tmp_path: Path) -> None:
+    kept = keep_in(hosts.stores["a"], b"".join(b"line %d\n" % n for n in range(5000)), command="make all")
+    hosts.ship("a")
+    ref = hosts.ref("a", kept)
+    code, out, _ = run("show", ref, "--lines", "42-44")
+    assert (code, out.splitlines()[-3:]) == (0, ["line 41", "line 42", "line 43"])
+    code, out, _ = run("query", f"grep -c 99 {ref}")
+    assert (code, out.strip()) == (0, "95")
+    code, out, _ = run("show", ref, "--search", "line 77$")
+    assert "line 77" in out
+    assert f"{ref}:" in run("show", ref)[1] or ref in run("show", ref)[1]
+    with Store(str(tmp_path / "reader"), Settings()) as local:
+        views = list_views(local, session="reader-session")
+        assert {view.view.refs for view in views} == {(f"{hosts.names['a']}/{kept.name}",)}
+        assert all(view_text(local, view) for view in views)
+
+
+def test_what_an_agent_is_shown_there_counts_for_all(hosts: Hosts, run: Run, tmp_path: Path) -> None:
+    kept = keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
+    other = keep_in(hosts.stores["a"], FAILED.replace(b"test_it", b"test_more"), command="pytest more", exit_code=1)
+    for one in (kept, other):
+        show(hosts.stores["a"], "agent", one)
+    hosts.ship("a")
+    code, out, _ = run("audit", "--since", "1d", "--fail-on", "overlooked-failure")
+    assert code == 1
+    assert {hosts.ref("a", kept), hosts.ref("a", other)} == {
+        word.partition(":")[0] for word in out.split() if "@cmd" in word
+    }
+    run("show", hosts.ref("a", kept), "--lines", "395-404")
+    settings = hosts.fleet.add_host("d", "red")
+    with Store(str(tmp_path / "reader"), Settings(fleet=settings)) as reader:
+        ship(reader)
+    code, out, _ = run("audit", "--since", "1d")
+    assert hosts.ref("a", kept) not in out
+    assert hosts.ref("a", other) in out
+    with (
+        Store(str(tmp_path / "third"), Settings()) as third,
+        SharedStore(third, hosts.fleet.grant("dora", "team:red")) as place,
+    ):
+        coverage = coverage_of(place, place.resolve(hosts.ref("a", kept)).buffer)
+        assert [one.view.session.partition("/")[2] for one in coverage.contributions] == ["agent", "reader-session"]
+
+
+def test_every_command_that_reads_takes_it(hosts: Hosts, run: Run) -> None:
+    kept = keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
+    show(hosts.stores["a"], "agent", kept)
+    hosts.ship("a")
+    ref, session = hosts.ref("a", kept), f"{hosts.names['a']}/agent"
+    for words, text in (
+        (("timeline",), "pytest"),
+        (("sessions",), session),
+        (("sessions", session), ref),
+        (("coverage", ref), ref),
+        (("brief",), ref),
+        (("report", "--format", "md"), ref),
+        (("views",), ref),
+        (("views", "show", f"{session}:1"), "what it was shown"),
+        (("path", ref), "/shared/"),
+        (("diff", ref, f"{ref}.err"), "-1 failed"),
+    ):
+        code, out, err = run(*words)
+        assert text in out, (words, code, out, err)
+
+
+def test_what_the_settings_name_is_read_where_that_is_asked_for(hosts: Hosts, run: Run, tmp_path: Path) -> None:
+    url = hosts.fleet.grant("carl", "team:red")
+    (tmp_path / "reader").mkdir(exist_ok=True)
+    code, _, err = run("list", "--store", "fleet")
+    assert (code, "[fleet] store" in err) == (2, True)
+    (tmp_path / "reader/config.toml").write_text(f'[fleet]\nstore = "{url}"\n')
+    assert "make a" in run("list", "--store", "fleet")[1]
+
+
+def test_next_calls_say_what_is_read(hosts: Hosts, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = keep_in(hosts.stores["a"], b"".join(b"line %d\n" % n for n in range(5000)))
+    hosts.ship("a")
+    url = hosts.fleet.grant("carl", "team:red")
+    monkeypatch.delenv("SIGHTLINE_STORE")
+    out = run("query", "--store", url, f"grep line {hosts.ref('a', kept)}")[1]
+    assert f"sightline query --store '{url}' " in out
+
+
+def test_a_place_that_is_none_is_told_in_a_sentence(run: Run) -> None:
+    for url, code, text in (
+        ("postgresql://carl@127.0.0.1:1/db", 1, "--offline"),
+        ("postgresql://carl:hunter2@h/db", 2, "PGPASSFILE"),
+        ("somewhere", 2, "postgresql://"),
+    ):
+        for words in (("list",), ("show", "host7/@cmd_0000aa"), ("audit",)):
+            found, out, err = run(*words, "--store", url)
+            assert (found, text in err) == (code, True), (url, words, err)
+            assert "hunter2" not in out + err
+
+
+def test_offline_reads_what_is_here(hosts: Hosts, run: Run) -> None:
+    assert run("audit")[0] == 0
+    hosts.fleet.rows("DROP SCHEMA sightline CASCADE")
+    assert "make a" in run("list", "--offline")[1]
+    code, _, err = run("list")
+    assert (code, "no fleet" in err) == (1, True)
+
+
+def test_output_of_a_host_can_do_nothing_to_a_terminal(hosts: Hosts, run: Run) -> None:
+    kept = keep_in(
+        hosts.stores["a"],
+        b"\x1b]0;owned\x07\x1b[2Jtext\n",
+        command="echo '\x1b]0;owned\x07 \u202e'",
+        label="\x1b[31mred",
+    )
+    hosts.ship("a")
+    for words in (("list",), ("show", hosts.ref("a", kept)), ("timeline",), ("brief",), ("audit",)):
+        assert "\x1b" not in "".join(run(*words)[1:]), words
+
+
+def test_settings_of_a_host_are_no_reader(hosts: Hosts, run: Run) -> None:
+    settings: FleetSettings = hosts.stores["a"].settings.fleet
+    code, _, err = run("list", "--store", settings.db)
+    assert (code, "refuse" in err) == (1, True), err
