@@ -3,16 +3,34 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from sightline.disk.changes import Change
 from sightline.errors import StoreFailed
 
-if TYPE_CHECKING:
-    from sightline.fleet.shared_store import SharedStore
-
 POLL_SECONDS = 2.0
+_LIVE_SECONDS = 1.0
 _MOST_SECONDS = 30.0  # between two tries, while it does not answer
+
+
+class Followed(Protocol):
+    """What is followed.
+
+    Attributes:
+        trouble: why it could not be brought up to date the last time; empty where it could.
+    """
+
+    trouble: str
+
+    @property
+    def follows(self) -> bool:
+        """Whether somebody looks at something that runs."""
+
+    def bring_up_to_date(self) -> bool:
+        """Take in what hosts have announced; whether anything is new. Raises StoreFailed."""
+
+    def follow_running(self) -> set[str]:
+        """Take in what has come of what runs; names of what has grown. Raises StoreFailed."""
 
 
 class SharedFeed:
@@ -22,7 +40,7 @@ class SharedFeed:
         polling: why it polls: it does nothing else.
     """
 
-    def __init__(self, store: "SharedStore", tell: Callable[[Change], None], lost: Callable[[str], None]) -> None:
+    def __init__(self, store: Followed, tell: Callable[[Change], None], lost: Callable[[str], None]) -> None:
         """Prepare; nothing is asked before `start`.
 
         Args:
@@ -58,7 +76,7 @@ class SharedFeed:
                     is_new = self._store.bring_up_to_date()
                     asked_at = time.monotonic() + POLL_SECONDS
                 was_lost, self._store.trouble = self._store.trouble, ""
-                wait = min(POLL_SECONDS, 1.0 if self._store.follows else POLL_SECONDS)
+                wait = _LIVE_SECONDS if self._store.follows else POLL_SECONDS
                 if (is_new or grown or was_lost) and not self._stop.is_set():
                     self._tell(Change(is_new or bool(was_lost), frozenset(grown)))
             except StoreFailed as error:

@@ -42,7 +42,11 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
-            "audit.buffer_filter": ("BufferFilter", "narrowing", "parsed"),  # 30 ms: most lists are not narrowed by words
+            "audit.buffer_filter": (
+                "BufferFilter",
+                "narrowing",
+                "parsed",
+            ),  # 30 ms: most lists are not narrowed
             "capture.background": ("start_in_background",),  # 5 ms, for subprocess
             "capture.file": ("changed_since",),  # 1 ms: most replies show no file
             "capture.filters": ("inner_filter", "left_side"),  # 4 ms: the lexer of shell text, and its patterns

@@ -45,9 +45,9 @@ def main(given: Namespace) -> int:
         to = ANYONE if given.any else target.buffer.session
         if given.session:
             to = find_session(door.store, given.session).session.name
-        note = write_note(door.store, door.asking.session, target, given.text)
+        note = write_note(door.local, door.asking.session, target, given.text)
         if given.send or given.session or given.any:
-            note = send_note(door.store, door.asking.session, note, to)
+            note = send_note(door.local, door.asking.session, note, to)
         if given.json:
             print_json(as_data(note))
         else:
