@@ -23,7 +23,7 @@ from textual.widgets import Input
 from sightline.project import Project, find_project, project_here, project_of
 from sightline.store import Store, Target
 from sightline.threads import share_one_heap
-from sightline.tui import asking, evidence
+from sightline.tui import asking, evidence, late
 from sightline.tui.common import messages
 from sightline.tui.common.key_order import KeyOrder
 from sightline.tui.common.keys import keymap_of, named
@@ -285,19 +285,15 @@ class InspectorApp(FaultTold[None]):
 
     def action_help(self) -> None:
         """Show the keys of the screen that is shown."""
-        from sightline.tui.commands import Help, actions_of, help_of  # 8 ms
-
-        sections = help_of(actions_of(self.screen, self._keys), self.focused)
+        sections = late.help_of(late.actions_of(self.screen, self._keys), self.focused)
         if self.screen is self._inspector:
             sections.append(("What can be asked after :", list(asking.FORMS)))
-        self.push_screen(Help(sections))
+        self.push_screen(late.Help(sections))
 
     def action_palette(self) -> None:
         """Offer every action of the screen that is shown."""
-        from sightline.tui.commands import Palette, actions_of, as_looked_for  # as there
-
-        actions = as_looked_for(actions_of(self.screen, self._keys), self.focused)
-        self.push_screen(Palette(actions), self._carry_out)
+        actions = late.as_looked_for(late.actions_of(self.screen, self._keys), self.focused)
+        self.push_screen(late.Palette(actions), self._carry_out)
 
     async def _carry_out(self, action: "Action | None") -> None:
         if action is not None:

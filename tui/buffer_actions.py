@@ -14,6 +14,7 @@ from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui import brief, buffers, diff, evidence, json, notes, timeline
 from sightline.tui.buffers.buffer_list import BufferList
+from sightline.tui.common import late
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen
@@ -99,11 +100,9 @@ class BufferActions(Screen[None]):
     def action_outside(self, program: str) -> None:
         """Open the buffer in the person's pager, or a copy of it in their editor."""
         if self._buffer is not None:
-            from sightline.tui.common.outside_program import Copies, Shown, leave_for  # 3 ms
-
-            self._copies = self._copies or Copies()
-            shown = Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)
-            self.run_worker(leave_for(self.app, self._store, shown, program, self._copies))
+            self._copies = self._copies or late.Copies()
+            shown = late.Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)
+            self.run_worker(late.leave_for(self.app, self._store, shown, program, self._copies))
 
     async def action_diff(self) -> None:
         """Compare the two marked buffers, or the selected one with the run before it."""

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from sightline.project import Project, project_of
 from sightline.records import Buffer
 from sightline.store import Store, Target
-from sightline.tui import asking, buffers
+from sightline.tui import asking, buffers, late
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
@@ -417,13 +417,12 @@ class Inspector(BufferActions):
 
     def action_choose_project(self) -> None:
         """Choose another project, or all."""
-        from sightline.tui.project_choice import ProjectChoice  # 50 ms
 
         def choose(root: str | None) -> None:
             if root is not None:
                 self.show_project(project_of(root, self._store.index.folders()) if root else None)
 
-        self.app.push_screen(ProjectChoice(self._store), choose)
+        self.app.push_screen(late.ProjectChoice(self._store), choose)
 
     def action_all_projects(self) -> None:
         """Show the outputs of all projects, or again of the one before."""

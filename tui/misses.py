@@ -1,7 +1,6 @@
 """The failures that no agent saw: found behind the screen, and gone to one after another, from buffer to buffer."""
 
 from collections.abc import Callable, Iterable
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from textual.screen import Screen
@@ -11,6 +10,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Reading
+from sightline.tui.common import late
 from sightline.tui.common.store_read import StoreRead
 
 if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
@@ -19,13 +19,6 @@ if TYPE_CHECKING:  # loaded by the first read, which the first screen does not w
 FIRST_SECONDS = 0.4  # after the first screen: what is read loads the rules of all tools, which would be felt
 SOON_SECONDS = 0.3  # after a change, of which many come at a time
 _STEP_SECONDS = 0.15  # of looking before what was found is told
-
-
-def _audit() -> ModuleType:
-    """What reads; called in threads only."""
-    from sightline.audit import verdict  # 45 ms, which the first screen does not wait for
-
-    return verdict
 
 
 class Miss(NamedTuple):
@@ -121,7 +114,7 @@ class Misses:
 
     def first_unseen(self, names: Iterable[str]) -> Buffer | None:
         """The first of some buffers of which a line was shown to nobody; reads, and so belongs into a thread."""
-        found: Buffer | None = _audit().first_unseen(self._store, names)
+        found: Buffer | None = late.first_unseen(self._store, names)
         return found
 
     def _ask_now(self) -> None:
@@ -130,7 +123,7 @@ class Misses:
 
     def _read(self) -> "Verdict":
         if self._reader is None:
-            self._reader = _audit().VerdictReader(self._store, self._project)
+            self._reader = late.VerdictReader(self._store, self._project)
         return self._reader.step(_STEP_SECONDS)
 
     def _take(self, verdict: "Verdict") -> None:

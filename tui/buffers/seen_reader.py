@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Reading
+from sightline.tui.common import late
 
 if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
     from sightline.audit.coverage_list import CoverageList
@@ -64,9 +65,7 @@ class SeenReader:
             everything: whether an order goes by how much was seen, so that it is wanted of all.
         """
         if self._coverage is None:
-            from sightline.audit.coverage_list import CoverageList  # 30 ms, in the thread that first reads
-
-            self._coverage = CoverageList(self._store)
+            self._coverage = late.CoverageList(self._store)
         coverage = self._coverage
         lines = None
         if not everything:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.strip import Strip
 
 from sightline.store import Reading
+from sightline.tui import viewer
 from sightline.tui.common.store_read import is_whole
 from sightline.tui.viewer.line_strips import DrawnLine
 from sightline.tui.viewer.opened_output import OpenOutput
@@ -45,27 +46,21 @@ class AnnotatedPane(OutputPane):
     def search(self) -> "ViewerSearch":
         """What is looked for in it; made, and loaded, with the first search."""
         if self._search is None:
-            from sightline.tui.viewer.search import ViewerSearch  # 20 ms
-
-            self._search = ViewerSearch(self)
+            self._search = viewer.ViewerSearch(self)
         return self._search
 
     @property
     def failures(self) -> "ViewerFailures":
         """Which of its lines say what failed; made, and loaded, when one first wants to know."""
         if self._failures is None:
-            from sightline.tui.viewer.failures import ViewerFailures  # 40 ms, with the rules of all tools
-
-            self._failures = ViewerFailures(self)
+            self._failures = viewer.ViewerFailures(self)
         return self._failures
 
     @property
     def audit(self) -> "ViewerAudit":
         """Who has seen what of it; made, and loaded, when that is first read."""
         if self._audit is None:
-            from sightline.tui.viewer.audit import ViewerAudit  # 4 ms
-
-            self._audit = ViewerAudit(self)
+            self._audit = viewer.ViewerAudit(self)
         return self._audit
 
     @property

@@ -15,6 +15,7 @@ from textual.strip import Strip
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.shape.source import Line
+from sightline.tui.common import late
 from sightline.tui.common.hexdump import draw_row
 from sightline.tui.common.line_painter import LOOKS, Paint, Spans, character_at, draw, plain_text
 from sightline.tui.common.long_line import Middle, middle_of
@@ -109,11 +110,9 @@ def gap_markers(buffer: Buffer) -> dict[tuple[str, int], str]:
     """What is missing of an output, by stream and the line behind which that is told; before the first, behind it."""
     if not buffer.gaps:
         return {}
-    from sightline.shape.markers import missing  # few outputs have any, and it takes 2 ms
-
     found: dict[tuple[str, int], str] = {}
     for gap in buffer.gaps:
-        marker = missing(gap.amount, f"before this line, {buffer.partial}" if not gap.after else buffer.partial)
+        marker = late.missing(gap.amount, f"before this line, {buffer.partial}" if not gap.after else buffer.partial)
         key = gap.stream, max(gap.after, 1)
         found[key] = f"{found[key]}  {marker}" if key in found else marker
     return found

@@ -7,6 +7,7 @@ from textual.widget import Widget
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Reading
+from sightline.tui.common import late
 from sightline.tui.common.hexdump import is_binary, open_dump
 from sightline.tui.common.line_painter import plain_text
 from sightline.tui.common.output_reader import OutputReader, open_reader, streams_of
@@ -210,7 +211,5 @@ def _drop(opened: OpenOutput) -> None:
 
 
 def _syntax(buffer: Buffer, stream: str, reading: OutputReader) -> Highlighter:
-    from sightline.tui.common.syntax import syntax_of  # see SYNTAX_SECONDS
-
     lines = [plain_text(line) for _, line in reading.lines(1, _SAMPLE_LINES, _SAMPLE_LINE_BYTES)]
-    return syntax_of(buffer, stream, "\n".join(lines))
+    return late.syntax_of(buffer, stream, "\n".join(lines))

@@ -2,6 +2,7 @@
 
 import os
 
+from sightline.doors.cli import late
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.full import FullAnswer
 from sightline.doors.cli.output import Door
@@ -37,10 +38,8 @@ def main(given: Namespace) -> int:
 
     def call() -> Reply:
         if given.volatile:
-            from sightline.verbs.run_comparison import comparison_reply  # 30 ms
-
             sides = (door.asking.resolve_whole(given.a), door.asking.resolve_whole(given.b))
-            return comparison_reply(
+            return late.comparison_reply(
                 door.asking, *sides, verb=VERB, request={"diff": [given.a, given.b], "volatile": True}
             )
         names = []

@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from sightline.doors.cli import late
 from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, after_dashes, command_parser
 from sightline.doors.proxy.server import Server
 from sightline.errors import UsageError
@@ -76,9 +77,8 @@ def size(text: str) -> int:
 def _stdio(given: Namespace, argv: list[str]) -> int:
     server = Server(argv)
     try:
-        from sightline.doors.proxy.stdio import serve  # all that follows is loaded while the server starts
-
-        client, proxy = _between(given)
+        client, proxy = _between(given)  # all that is loaded late is so while the server starts
+        serve = late.serve
     except BaseException:
         server.end()
         raise
@@ -86,20 +86,15 @@ def _stdio(given: Namespace, argv: list[str]) -> int:
 
 
 def _url(given: Namespace) -> int:
-    from sightline.doors.proxy.http import serve_url  # with the official SDK, which takes longer than all else
-
     client, proxy = _between(given)
-    return serve_url(given.url, proxy, client, token=_token(given.bearer_env))
+    return late.serve_url(given.url, proxy, client, token=_token(given.bearer_env))
 
 
 def _between(given: Namespace) -> "tuple[LineWriter, Proxy | None]":
     """What writes to the client, and what becomes of the lines."""
-    from sightline.doors.mcp.lines import LineWriter  # with what follows, while the server starts
-    from sightline.doors.proxy.relay import proxy_to
-
-    client = LineWriter(1)
+    client = late.LineWriter(1)
     kept = {"profile": given.profile, "session": given.session, "min_bytes": given.min_bytes, "only": given.only}
-    return client, proxy_to(client, **kept)
+    return client, late.proxy_to(client, **kept)
 
 
 def _token(variable: str) -> str:

@@ -1,0 +1,23 @@
+"""What only some calls of a command need, loaded by the first that does: behind each name stands what it would add."""
+
+from typing import TYPE_CHECKING
+
+from sightline.late_names import late_names
+
+if TYPE_CHECKING:
+    from sightline.doors.mcp.lines import LineWriter as LineWriter
+    from sightline.doors.proxy.http import serve_url as serve_url
+    from sightline.doors.proxy.relay import proxy_to as proxy_to
+    from sightline.doors.proxy.stdio import serve as serve
+    from sightline.verbs.run_comparison import comparison_reply as comparison_reply
+else:
+    __getattr__ = late_names(
+        "sightline",
+        **{
+            "doors.mcp.lines": ("LineWriter",),  # with the next but one, while the server behind a proxy starts
+            "doors.proxy.http": ("serve_url",),  # the official SDK, a second
+            "doors.proxy.relay": ("proxy_to",),  # 30 ms
+            "doors.proxy.stdio": ("serve",),
+            "verbs.run_comparison": ("comparison_reply",),  # 30 ms: most differences are those of diff
+        },
+    )

@@ -1,0 +1,26 @@
+"""What the features of the inspector read by only once they have something to read, loaded by the first that does."""
+
+from typing import TYPE_CHECKING
+
+from sightline.late_names import late_names
+
+if TYPE_CHECKING:
+    from sightline.audit.coverage_list import CoverageList as CoverageList
+    from sightline.audit.verdict import VerdictReader as VerdictReader
+    from sightline.audit.verdict import first_unseen as first_unseen
+    from sightline.shape.markers import missing as missing
+    from sightline.tui.common.outside_program import Copies as Copies
+    from sightline.tui.common.outside_program import Shown as Shown
+    from sightline.tui.common.outside_program import leave_for as leave_for
+    from sightline.tui.common.syntax import syntax_of as syntax_of
+else:
+    __getattr__ = late_names(
+        "sightline",
+        **{
+            "audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that first reads
+            "audit.verdict": ("VerdictReader", "first_unseen"),  # 45 ms, likewise
+            "shape.markers": ("missing",),  # 2 ms: few outputs have any
+            "tui.common.outside_program": ("Copies", "Shown", "leave_for"),  # 3 ms
+            "tui.common.syntax": ("syntax_of",),  # 60 ms, of Pygments
+        },
+    )

@@ -1,0 +1,19 @@
+"""What the inspector needs once a person asks for it, and its first screen does not wait for."""
+
+from typing import TYPE_CHECKING
+
+from sightline.late_names import late_names
+
+if TYPE_CHECKING:
+    from sightline.tui.commands import Help as Help
+    from sightline.tui.commands import Palette as Palette
+    from sightline.tui.commands import actions_of as actions_of
+    from sightline.tui.commands import as_looked_for as as_looked_for
+    from sightline.tui.commands import help_of as help_of
+    from sightline.tui.project_choice import ProjectChoice as ProjectChoice
+else:
+    __getattr__ = late_names(
+        "sightline.tui",
+        commands=("Help", "Palette", "actions_of", "as_looked_for", "help_of"),  # 8 ms
+        project_choice=("ProjectChoice",),  # 50 ms
+    )
