@@ -305,10 +305,18 @@ class InspectorApp(FaultTold[None]):
         """A reply is to be read as it was sent, over whatever told of it."""
         await evidence.open_view(self, self._store, message.view)
 
-    def on_line_chosen(self, message: messages.LineChosen) -> None:
-        """A line is wanted in its buffer: back to the main screen."""
+    def on_session_followed(self, message: messages.SessionFollowed) -> None:
+        """A session is to be watched live: back to the main screen."""
+        self._go_back()
+        self._inspector.follow_session(message.session)
+
+    def _go_back(self) -> None:
         while self.screen is not self._inspector:
             self.pop_screen()
+
+    def on_line_chosen(self, message: messages.LineChosen) -> None:
+        """A line is wanted in its buffer: back to the main screen."""
+        self._go_back()
         self._inspector.show_line(message.buffer, message.stream, message.line, message.last)
 
 

@@ -23,6 +23,7 @@ from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
 from sightline.tui.common.output_reader import shown_ref
+from sightline.tui.common.pace import Pace
 from sightline.tui.common.phrases import is_void, tombstone_text
 from sightline.tui.common.places import Hit, shown_number, viewer_line
 from sightline.tui.common.preferences import Preferences
@@ -35,6 +36,9 @@ from sightline.tui.header import Header
 from sightline.tui.misses import Misses
 from sightline.tui.viewer.info_bar import Info
 from sightline.tui.viewer.viewer import Viewer
+
+BURST_SECONDS = 0.5
+"""Between two looks at the store while captures come one upon another; the first of them is seen at once."""
 
 
 class Inspector(BufferActions):
@@ -83,6 +87,7 @@ class Inspector(BufferActions):
         self._live = False
         self._contents: buffers.Contents | None = None
         self._once_open: list[Callable[[], None]] = []
+        self._index_changes = Pace(self, BURST_SECONDS, self._index_changed)
         self._misses = Misses(self, store, project, lambda verdict: self.query_one(Header).judge(verdict))
 
     def compose(self) -> ComposeResult:
@@ -152,10 +157,16 @@ class Inspector(BufferActions):
         if not self._is_whole:
             return
         self.query_one(Viewer).went_on(message.live)  # first: new lines are what one waits for
+        self.query_one(BufferList).store_changed(False, message.live)
         if message.index:
+            self._index_changes.ask()
+
+    def _index_changed(self) -> None:
+        """Something was captured, shown or removed, or many things were."""
+        if self._is_whole:
             self.query_one(Viewer).audit_soon()
             self._misses.ask()
-        self.query_one(BufferList).store_changed(message.index, message.live)
+            self.query_one(BufferList).store_changed(True, frozenset())
 
     def polling_begun(self) -> None:
         """Say that changes are looked for."""
@@ -218,7 +229,8 @@ class Inspector(BufferActions):
             self._stay_at_end()
 
     def _stay_at_end(self) -> None:
-        if self._live and self._buffer is not None:
+        """Where it is live, and nobody reads what is shown."""
+        if self._live and self._buffer is not None and not self.query_one(Viewer).has_focus:
             self._when_open(self.query_one(Viewer).action_follow)
 
     def on_list_filtered(self, message: messages.ListFiltered) -> None:
@@ -226,6 +238,16 @@ class Inspector(BufferActions):
         if not self._is_whole:
             return
         self.query_one(ListTitle).filtered(self._query, message)
+
+    def follow_session(self, session: str | None) -> None:
+        """Stay on the newest output of one session, whatever comes, or of all; Esc shows those of all again."""
+        query = f"session:{session}" if session is not None else ""
+        self.open_prompt("filter")
+        prompt = self.query_one("#filter", Prompt)
+        prompt.value = query
+        prompt.close()
+        self._filter(query)
+        self.query_one(BufferList).follow()
 
     def _say_why_empty(self) -> None:
         """Where there is no output, say why in its place."""

@@ -44,7 +44,7 @@ SEEN_FIRST_SECONDS = 0.6  # after the first screen: what is read loads the rules
 SEEN_SOON_SECONDS = 0.25  # after the last change: rows come in bursts while one scrolls or types
 _SEEN_PATIENCE_SECONDS = 1.0  # where changes never end
 _KEPT_SEEN = 2_000
-LIVE_SECONDS = 0.5  # between two outputs that are gone to by themselves
+LIVE_SECONDS = 1.0  # between two outputs that are gone to by themselves: nobody reads faster
 
 _FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
 
@@ -275,6 +275,8 @@ class BufferList(RowTable):
     def _take_matches(self, found: "Found") -> None:
         self.rows.show_matches(found.entries, best=self._look_for_best)
         self._look_for_best = self._look_for_best and not found.done
+        if self._live:
+            self._follow_newest()
         self.post_message(ListFiltered(len(found.entries), found.close, found.done))
         self._read_now()
         self._redraw()
@@ -396,35 +398,51 @@ class BufferList(RowTable):
         return len(self.rows)
 
     def action_live(self) -> None:
-        """Stay on what was used last, whatever comes, until the cursor is moved; asked again, no longer."""
-        self._set_live(not self._live)
+        """Stay on what was used last; asked again, no longer."""
         if self._live:
-            self._go_to_newest()
+            self._set_live(False)
             self._redraw()
+        else:
+            self.follow()
+
+    def follow(self) -> None:
+        """Stay on what was used last, of what the filter finds, until the cursor is moved."""
+        self._set_live(True)
+        self._go_to_newest()
+        self._redraw()
 
     def _go_to_newest(self) -> bool:
         """Put the cursor on the buffer that was used last, wherever it stands in the list; it is to be in sight."""
-        newest = self.rows.catalog.entries
-        if newest:
-            self.rows.select(newest[0].name)
+        if newest := self.rows.newest:
+            self.rows.select(newest)
         return True
+
+    @property
+    def _holds_still(self) -> bool:
+        """Whether somebody reads or types elsewhere; where the whole terminal has not the focus, nobody does."""
+        return self.screen.focused not in (None, self)
 
     def _follow_newest(self) -> bool:
         """The same while captures come; in a burst now and then: to open each would take all of a core."""
-        if self._follows is not None:
+        if self._follows is not None or self._holds_still:
             return False
         self._follows = self.set_timer(LIVE_SECONDS, self._followed)
         return self._go_to_newest()
 
     def _followed(self) -> None:
         self._follows = None
-        newest = self.rows.catalog.entries
-        if self._live and newest and self.rows.selected != newest[0].name:
+        if self._live and self.rows.selected != self.rows.newest:
             self._redraw(in_sight=self._follow_newest())
+
+    def on_focus(self) -> None:
+        """Whoever has read goes on watching."""
+        if self._follows is None:
+            self._followed()
 
     def _set_live(self, live: bool) -> None:
         if live != self._live:
             self._live = live
+            self.rows.group_bursts(live)
             self.post_message(LiveSwitched(live))
 
     def move_to(self, at: int) -> None:
@@ -450,6 +468,7 @@ class BufferList(RowTable):
     async def action_choose(self) -> None:
         """Read the selected buffer, or fold the group of a heading."""
         if heading := self.rows.heading(self.rows.cursor):
+            self._set_live(False)
             self.rows.fold(heading)
             self._redraw()
             self._reads.ask()

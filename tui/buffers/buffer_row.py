@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sightline.log.call_names import left_out_of_path
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.tui.buffers.order import Heading, Order
+from sightline.tui.buffers.order import BURST, Heading, Order
 from sightline.tui.buffers.seen_reader import Seen, percent
 from sightline.tui.common import phrases as wording
 from sightline.tui.common.command_words import LEFT_OUT, START_CHARS, command_parts, left_out
@@ -138,7 +138,8 @@ def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part
     """
     key = first.command if first and heading.group == "command" else heading.key
     sign = _FOLDED if heading.folded else _UNFOLDED
-    counted = Part(f"  {wording.counted(heading.size, 'buffer')}", "dim")
+    more = f"  {heading.size:,} more" if heading.group == BURST else f"  {wording.counted(heading.size, 'buffer')}"
+    counted = Part(more, "dim")
     name = cut(title(key) or f"no {heading.group}", max(width - 3 - width_of([counted]), 4))
     return [Part(f" {sign} ", "accent"), Part(name, "strong"), counted]
 

@@ -10,7 +10,7 @@ from sightline.records import Buffer
 from sightline.tui.buffers.catalog import Catalog
 from sightline.tui.buffers.columns import Entries
 from sightline.tui.buffers.list_loader import PAGE, Answer, Request
-from sightline.tui.buffers.order import Heading, Order, Row, grouped, in_order, with_parts
+from sightline.tui.buffers.order import Heading, Order, Row, bursts, grouped, in_order, with_parts
 
 _RECORDS_KEPT = 500
 AHEAD_ROWS = 50  # rows below the lowest one wanted that are asked for with it
@@ -35,6 +35,7 @@ class BufferRows:
         self.selected = ""
         self._order = order or Order()
         self._folded = frozenset[str]()
+        self._groups_bursts = False
         self._version = 0  # of what is ours to say: order, folds, matches, lines seen
         self._seen: Mapping[str, float] = {}
         self._seen_version = 0
@@ -73,13 +74,16 @@ class BufferRows:
             group = self._order.group
             if group != "command":  # which a whole and its part have not in common
                 shown = with_parts(shown, self._wholes)
-            self._arranged = grouped(shown, group, self._folded) if group else shown.places
+            if group:
+                self._arranged = grouped(shown, group, self._folded)
+            else:
+                self._arranged = bursts(shown) if self._groups_bursts else shown.places
             self._columns = shown.columns
             self._arranged_from = of
         return self._arranged
 
     def __len__(self) -> int:
-        if self.matches is None and self._order.is_usual and not self.catalog.complete:
+        if self.matches is None and self._order.is_usual and not (self.catalog.complete or self._groups_bursts):
             return max(len(self.catalog), self._total)
         return len(self._rows)
 
@@ -130,6 +134,21 @@ class BufferRows:
         self._seen_version += 1
         self._version += 1
         self._find_cursor()
+
+    def group_bursts(self, wanted: bool) -> None:
+        """Leave out most of many outputs of one session in a row, or show them all again."""
+        self._groups_bursts = wanted
+        self._version += 1
+        self._find_cursor()
+
+    @property
+    def newest(self) -> str:
+        """Name of the buffer that was used last, of those that a filter found; empty where there is none."""
+        if self.matches is None:
+            entries = self.catalog.entries
+            return entries[0].name if entries else ""
+        columns = self.matches.columns
+        return columns.name(max(self.matches.places, key=columns.used.__getitem__)) if self.matches else ""
 
     def fold(self, heading: Heading) -> None:
         """Hide the buffers below a heading, or show them again; the cursor goes to the heading."""

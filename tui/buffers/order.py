@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from sightline.named_tuple import NamedTuple
@@ -29,6 +30,9 @@ _GROUPS: dict[str, Callable[[Columns], Callable[[int], str]]] = {
 GROUPS = ("", *_GROUPS)
 """The empty one is no grouping."""
 
+BURST = "burst"
+"""What is left out of many outputs of one session in a row, see `bursts`."""
+
 
 class Order(NamedTuple):
     """How the list is ordered.
@@ -53,7 +57,7 @@ class Heading(NamedTuple):
     """A row above a group.
 
     Attributes:
-        group: what the group is of, one of ``GROUPS``.
+        group: what the group is of, one of ``GROUPS`` or ``BURST``.
         key: what its buffers have in common.
         size: how many they are.
         folded: whether they are left out of the rows.
@@ -69,7 +73,7 @@ class Heading(NamedTuple):
     @property
     def name(self) -> str:
         """What tells it from all other rows; no buffer's name has a space."""
-        return f"{self.group} {self.key}"
+        return f"{self.group} {self.key}" + (f" {self.first}" if self.group == BURST else "")
 
 
 Row = int | Heading
@@ -146,4 +150,22 @@ def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:
         rows.append(heading)
         if not heading.folded:
             rows += members
+    return rows
+
+
+BURST_SHOWN = 5
+"""Of outputs of one session that follow each other, as many of the newest are shown while the list is live."""
+
+
+def bursts(entries: Entries) -> list[Row]:
+    """Entries in order; of many that one session made in a row, the newest, and a heading for those below them."""
+    rows, columns = list[Row](), entries.columns
+    for session, run in groupby(entries.places, key=columns.session):
+        places = list(run)
+        left_out = places[BURST_SHOWN:]
+        if len(left_out) < 2:
+            rows += places
+            continue
+        rows += places[:BURST_SHOWN]
+        rows.append(Heading(BURST, session, len(left_out), True, columns.name(left_out[0])))
     return rows

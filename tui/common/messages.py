@@ -95,6 +95,13 @@ class LiveSwitched(State):
 
 
 @dataclass(eq=False, repr=False)
+class SessionFollowed(Message):
+    """The newest outputs of a session are to be shown as they come; None for those of all."""
+
+    session: str | None
+
+
+@dataclass(eq=False, repr=False)
 class OrderChosen(Message):
     """The list is to stand in another order; see `sightline.tui.buffers.order.Order`."""
 

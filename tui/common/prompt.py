@@ -113,7 +113,8 @@ class Prompt(KeptStyles, KeysFirst):
         self.display = True
         self.screen.set_focus(self)
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Hide it, with its text; the keys go back."""
         self.screen.set_focus(self.screen.query_one(self.back))
         self.display = False
 
@@ -141,13 +142,13 @@ class Prompt(KeptStyles, KeysFirst):
             await self._settled()
         if not self._keeps:
             self.clear()
-        self._close()
+        self.close()
         self.screen.post_message(PromptAnswered(self.id or "", text))
 
     def action_leave(self) -> None:
         """Escape: never mind."""
         self.clear()
-        self._close()
+        self.close()
 
 
 class SearchPrompt(Prompt):

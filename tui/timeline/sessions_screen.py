@@ -18,6 +18,7 @@ from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
+from sightline.tui.common.messages import SessionFollowed
 from sightline.tui.common.phrases import MARKS, counted
 from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
@@ -47,6 +48,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "sessions",
         [
+            Binding("F", "follow", "Live"),
             Binding("n", "rename", "Rename"),
             Binding("tab,shift+tab", "app.focus_next", "Other pane", show=False),
             Binding("y", "copy_name", "Copy the name", show=False),
@@ -173,6 +175,11 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     def on_session_fact_rows_chosen(self, message: SessionFactRows.Chosen) -> None:
         """Go to an output."""
         self.run_worker(go_to(self, self._store, message.ref), exclusive=True, group="go")
+
+    def action_follow(self) -> None:
+        """Watch the newest outputs of the session under the cursor, or of all, as they come."""
+        agent = self.query_one(SessionRows).agent
+        self.app.post_message(SessionFollowed(agent.name if agent else None))
 
     def action_copy_name(self) -> None:
         """Copy what names the session."""
