@@ -10,6 +10,7 @@ from typing import Any
 
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.coverage import told_share
+from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.audit.failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked
 from sightline.audit.findings import Finding, find_others
 from sightline.audit.project_scope import buffers_in, calls_in
@@ -52,7 +53,7 @@ class Section(NamedTuple):
     """One question and what answers it.
 
     Attributes:
-        name: as programs know it: ``missed``, ``failed``, ``also``, ``running``, ``again``, ``unopened``.
+        name: as programs know it: ``missed``, ``failed``, ``also``, ``evidence``, ``running``, ``again``, ``unopened``.
         title: as a person reads it, with the count.
         items: the most telling first, as many as `MOST_ITEMS`.
         total: how many there are.
@@ -123,12 +124,15 @@ def make_brief(
     newest = captured[::-1]
     missed = overlooked(store, newest, session=session)
     others = find_others(store, calls, captured, session)
+    doubts = [one for one in others if one.kind in ALARMS]
+    beside = [one for one in others if one.kind not in ALARMS]
     runs = [buffer for buffer in newest if buffer.kind == "cmd" and not filtered_from(buffer)]
     failed = [buffer for buffer in runs if buffer.failed]
     sections = (
         _section("missed", "{} no agent saw", [_missed(one) for one in missed], "failure", bad=True),
         _section("failed", "{} failed", [_run(buffer) for buffer in failed], "command", bad=True),
-        _section("also", "{} to look at beside", [_finding(one) for one in others[::-1]], "thing", bad=True),
+        _section("also", "{} to look at beside", [_finding(one) for one in beside[::-1]], "thing", bad=True),
+        _section("evidence", "{} in the evidence", [_finding(one) for one in doubts], "doubt", bad=True),
         _section("running", "{} still running", [_running(one) for one in newest if one.state == "running"], "command"),
         _section("unopened", "{} never opened", _unopened(calls, newest), "output"),
         _section("again", "{} read again", _again(calls), "output"),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import filtered_from
+from sightline.audit.evidence.session_evidence import ALARMS, Alarm, evidence_of
 from sightline.audit.failures import Overlooked, overlooked
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
@@ -23,6 +24,7 @@ KINDS = {
         "or may have failed"
     ),
     UNTOLD: "a command, for instance one in the background, that failed after the last reply about it",
+    **ALARMS,
     BROKEN: "a log that was changed or cut: its chain of hashes does not hold",
 }
 """What is looked for, and what it means."""
@@ -37,6 +39,7 @@ class Finding(NamedTuple):
         text: what it is, in one line.
         command: of the output; empty likewise.
         view: id of the reply that it is about; empty where there was none.
+        rests_on: ids of the replies that show it, beside that one.
     """
 
     kind: str
@@ -44,6 +47,7 @@ class Finding(NamedTuple):
     text: str
     command: str = ""
     view: str = ""
+    rests_on: tuple[str, ...] = ()
 
 
 def find_all(store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
@@ -64,7 +68,23 @@ def find_others(
 ) -> list[Finding]:
     """All findings but the overlooked failures; takes what `find_all` takes."""
     names = [session] if session else sorted({call.view.session for call in calls})
-    return [*_partial(captured), *_untold(calls, captured), *_cut(calls), *_broken(store, names)]
+    alarms = [one for name in names for one in _evidence(store, name, calls)]
+    return [*_partial(captured), *_untold(calls, captured), *_cut(calls), *alarms, *_broken(store, names)]
+
+
+def _evidence(store: Reading, name: str, calls: Sequence[Call]) -> list[Finding]:
+    """What the evidence of a session raises an alarm for; all of its calls count, whichever are looked at."""
+    session = store.index.session(name)
+    if session is None:
+        return []
+    own = [call for call in calls if call.view.session == name]
+    is_whole = sum(bool(call.view.number) for call in own) == store.index.view_count(name)
+    return [_of_alarm(alarm) for alarm in evidence_of(store, session, own if is_whole else None).alarms]
+
+
+def _of_alarm(alarm: Alarm) -> Finding:
+    views = tuple(dict.fromkeys(ground.view for ground in alarm.grounds))
+    return Finding(alarm.kind, alarm.at, alarm.text, alarm.command, views[0] if views else "", views[1:])
 
 
 def _overlooked(one: Overlooked) -> Finding:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
+from sightline.harnesses.file_changes import files_changed
 from sightline.harnesses.tool_call import CHANGES_FILES, Part, ToolCall, open_beside
 from sightline.imports.shown_lines import Found, shown_lines
 from sightline.log.past_views import PastView, past_view
@@ -221,6 +222,8 @@ def _request(call: ToolCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
         asked["command" if call.kind == "cmd" else "path"] = call.command
         if isinstance(arguments, dict):
             arguments = {name: value for name, value in arguments.items() if value != call.command}
+    if files := files_changed(call.tool, call.arguments):
+        asked["files"] = files
     caller = {"client": call.session.client, "harness_session": call.session.id, "tool_use": call.use}
     return {
         **asked,

@@ -3,6 +3,17 @@
 import time
 
 from sightline.audit.coverage import percent, told_share
+from sightline.audit.evidence.session_evidence import (
+    CONTRADICTED_CLAIM,
+    FAILING_CHECK,
+    FORGOTTEN,
+    MASKED_EXIT,
+    STALE_CHECK,
+    STALE_CLAIM,
+    UNREAD_EDIT,
+    UNSEEN_RESULT,
+    UNSUPPORTED_CLAIM,
+)
 from sightline.audit.findings import BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.audit.line_spans import Spans, size, written
 from sightline.audit.report.gather import Output, Report, Told
@@ -15,6 +26,15 @@ HEADLINES = {
     PARTIAL: "Failed, and only a part reached the store",
     UNTOLD: "Failed after the last reply",
     BROKEN: "The audit log",
+    FORGOTTEN: "Forgotten with the context",
+    STALE_CHECK: "Not checked since an edit",
+    FAILING_CHECK: "The last check failed",
+    UNREAD_EDIT: "Changed without being read",
+    UNSEEN_RESULT: "Claimed without seeing the result",
+    MASKED_EXIT: "Failed behind exit 0",
+    CONTRADICTED_CLAIM: "Claimed, and contradicted",
+    STALE_CLAIM: "Claimed on a stale run",
+    UNSUPPORTED_CLAIM: "Claimed without evidence",
 }
 HOW = (
     "A line counts as seen where it stood in a reply: known exactly, or recognised in what a pipeline made of it. "

@@ -27,6 +27,7 @@ GROUPS = {
     "Audit what an agent saw": {
         "brief": ("brief", "show on one screen what was run and what no agent saw"),
         "audit": ("audit", "find failures that no agent saw, and let a build fail for them"),
+        "evidence": ("evidence", "hold what agents claim against what they ran, edited and saw"),
         "coverage": ("coverage", "show which lines of an output agents saw, and which they never did"),
         "timeline": ("timeline", "list the calls of agents: what each asked, and what it was shown"),
         "views": ("views", "list the replies: what was shown, to whom and when"),

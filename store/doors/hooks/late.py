@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sightline.capture.file import capture_file as capture_file
     from sightline.capture.result import Block as Block
     from sightline.capture.result import capture_result as capture_result
+    from sightline.harnesses.file_changes import files_changed as files_changed
     from sightline.imports.shown_lines import shown_lines as shown_lines
     from sightline.log.notes import hold_waiting as hold_waiting
     from sightline.log.notes import release as release
@@ -23,6 +24,7 @@ else:
             "audit.recognition": ("has_long_lines",),  # few calls are of files
             "capture.file": ("FileNotReadable", "capture_file"),  # likewise
             "capture.result": ("Block", "capture_result"),  # few are of other tools
+            "harnesses.file_changes": ("files_changed",),  # few calls are edits
             "imports.shown_lines": ("shown_lines",),  # few results are shown other than they are
             "log.notes": ("hold_waiting", "release"),  # few sessions have notes that wait
             "log.retention": ("enforce_limits",),  # few stores are full

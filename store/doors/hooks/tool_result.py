@@ -190,6 +190,8 @@ def request_of(call: ToolCall, alone_bytes: int | None) -> dict[str, Any]:
         request["command" if call.kind == "cmd" else "path"] = call.command
     if call.kind != "cmd":
         request["arguments"] = shortened(call.arguments)
+    if call.tool in CHANGES_FILES:
+        request["files"] = late.files_changed(call.tool, call.arguments)
     if alone_bytes is not None:
         request["alone_bytes"] = alone_bytes
     caller = {"client": call.session.harness, "harness_session": call.session.id, "tool_use": call.use}

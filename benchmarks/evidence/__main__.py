@@ -1,0 +1,130 @@
+"""How well claims and alarms are found in sessions whose truth is known: ``python -m benchmarks.evidence``.
+
+Precision is the share of what was found that is true, recall the share of what is true that was found, of each kind.
+``--transcripts PATH …`` counts instead how many of some real sessions have each kind: of these the truth is not known.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from typing import NamedTuple
+
+from benchmarks.evidence.sessions import SESSIONS, Truth
+from benchmarks.evidence.transcripts import write_transcript
+from sightline.audit.evidence.session_evidence import (
+    CONTRADICTED_CLAIM,
+    STALE_CLAIM,
+    UNSUPPORTED_CLAIM,
+    SessionEvidence,
+    evidence_of,
+)
+from sightline.config import Settings
+from sightline.harnesses.formats import find_sources
+from sightline.imports.importer import Importer
+from sightline.log.session_list import list_sessions
+from sightline.store import Store
+
+_OF_CLAIMS = (CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
+LEAST_PRECISION, LEAST_RECALL = 0.95, 0.85
+
+
+class Score(NamedTuple):
+    """Of one kind: how many were found and true, found and not true, true and not found."""
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+
+    @property
+    def precision(self) -> float:
+        """0 to 1; 1 where nothing was found."""
+        return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
+
+    @property
+    def recall(self) -> float:
+        """0 to 1; 1 where there is nothing to find."""
+        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
+
+
+def found_in(truth: Truth) -> SessionEvidence:
+    """What is found in a session that was written as a transcript and imported."""
+    with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/root", Settings()) as store:
+        write_transcript(truth.harness, "5e55", truth.steps, folder)
+        Importer(store).run(find_sources(f"{folder}/{truth.harness}"))
+        return evidence_of(store, list_sessions(store)[0].session)
+
+
+def pairs_of(truth: Truth, found: SessionEvidence) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """(what is true, what was found), each as (kind, text); claims by their verdict."""
+    wanted = [(f"claim: {verdict}", words) for words, verdict in truth.claims] + list(truth.alarms)
+    there = [(f"claim: {one.verdict}", one.claim.words) for one in found.claims]
+    there += [(one.kind, f"{one.text} {one.command}") for one in found.alarms if one.kind not in _OF_CLAIMS]
+    return wanted, there
+
+
+def compared(truth: Truth, found: SessionEvidence) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """(right, wrong, missed) by kind."""
+    wanted, there = pairs_of(truth, found)
+    right, wrong, missed = Counter[str](), Counter[str](), Counter[str]()
+    for kind, part in wanted:
+        match = next((one for one in there if one[0] == kind and part in one[1]), None)
+        if match:
+            there.remove(match)
+            right[kind] += 1
+        else:
+            missed[kind] += 1
+    wrong.update(kind for kind, _ in there)
+    return right, wrong, missed
+
+
+def main() -> int:
+    """Print the table; 1 where less was reached than is aimed at."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.evidence", description=__doc__)
+    parser.add_argument("--transcripts", nargs="+", default=[], metavar="PATH", help="count kinds in real sessions")
+    parser.add_argument("--claims", action="store_true", help="of these print each claim with its verdict")
+    given = parser.parse_args()
+    if given.transcripts:
+        return _count(given.transcripts, claims=given.claims)
+    totals: dict[str, Score] = {}
+    for truth in SESSIONS:
+        right, wrong, missed = compared(truth, found_in(truth))
+        for kind in {*right, *wrong, *missed}:
+            score = totals.get(kind, Score())
+            totals[kind] = Score(score.right + right[kind], score.wrong + wrong[kind], score.missed + missed[kind])
+    print(f"{'kind':24} {'precision':>10} {'recall':>8}   right wrong missed")
+    for kind, score in sorted(totals.items()):
+        print(
+            f"{kind:24} {score.precision:10.0%} {score.recall:8.0%}   {score.right:5} {score.wrong:5} {score.missed:6}"
+        )
+    worst = [kind for kind, one in totals.items() if one.precision < LEAST_PRECISION or one.recall < LEAST_RECALL]
+    return int(bool(worst or totals.get("claim: contradicted", Score()).wrong))
+
+
+def _count(paths: list[str], *, claims: bool) -> int:
+    kinds, verdicts, sessions, seconds = Counter[str](), Counter[str](), 0, 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(max_buffers=1_000_000, max_bytes=1 << 40, max_age_days=100_000.0)
+        with Store(f"{folder}/root", settings) as store:
+            for path in paths:
+                Importer(store).run(find_sources(path))
+            for facts in list_sessions(store):
+                began = time.monotonic()
+                found = evidence_of(store, facts.session)
+                seconds = max(seconds, time.monotonic() - began)
+                sessions += 1
+                kinds.update({one.kind for one in found.alarms})
+                verdicts.update(one.verdict for one in found.claims)
+                for one in found.claims if claims else ():
+                    print(f"{one.verdict}: {one.claim.words!r}: {one.why} [{facts.session.name}:{one.message}]")
+    print(f"{sessions:,} sessions; the longest took {seconds:.2f} s")
+    for kind, count in kinds.most_common():
+        print(f"{kind:24} in {count:,} sessions ({count / max(sessions, 1):.0%})")
+    for verdict, count in verdicts.most_common():
+        print(f"claims {verdict}: {count:,}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+"""Claims that agents make of their work, found in their messages by rules that are data: ``audit/claims/*.toml``.
+
+A sentence is a claim where a rule reads it and nothing says that it is a question, a plan, a hypothetical, a negation
+or the words of another. A message that no rule reads is not read: nothing is said of it.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+
+from sightline.named_tuple import NamedTuple
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "claims")
+
+MESSAGE_CHARACTERS = 20_000
+"""Of a message that are read: agents say what they have done in fewer, and a log that they quote is no claim."""
+
+_NEAR_CHARACTERS = 40  # before a claim, in which it may be said that it is of some alone
+_SENTENCE_CHARACTERS = 600  # a longer one is no sentence
+_FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)")
+_QUOTED = re.compile(r"(?m)^[ \t]*(?:>|\|).*$")
+_WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
+_ENDS = re.compile(
+    r"(?<=[.!?…])[\"”*_)]*\s+|\n+|;\s+|\s+[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
+)
+_NOTHING = re.compile(
+    r"\b(?:0|no|zero|without(?: any)?)(?: (?:more|remaining|new|further|other|test|single|any))*"
+    r" (?:failures?|failed|failing|errors?|warnings?|issues?|problems?|regressions?)\b",
+    re.IGNORECASE,
+)
+_FORMERLY = re.compile(
+    r"\b(?:(?:previously|formerly|originally|once)[- ])?(?:failing|broken)"
+    r"(?= (?:[\w`.-]+ ){0,2}tests? (?:now|all|is now|are now))",
+    re.IGNORECASE,
+)
+_ASSERTED = re.compile(
+    r"\b(?:I|I'?ve|I have|we|we'?ve|we have)(?: now| also| just)? (?:verified|confirmed|checked|validated) (?:that )?",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"[*_`]{1,3}|^\s*(?:[-*•]|\d+[.)])\s+|^#+\s+")
+_RESTRICTING = re.compile(
+    r"\b(?:new|unit|integration|e2e|end-to-end|existing|other|remaining|these|those|both|my|its|affected|related|relevant"
+    r"|added|updated|failing|smoke|targeted|specific|individual|this|that|each)\b|[`./:]",
+    re.IGNORECASE,
+)
+
+
+class ClaimRule(NamedTuple):
+    """What reads one kind of claim.
+
+    Attributes:
+        name: the kind.
+        checks: kinds of check that bear on it.
+        patterns: one of them is found in a sentence that claims it.
+        vague: whether a check that failed is no evidence against it: something else may be meant.
+        true: sentences that it reads.
+        false: sentences that no rule reads.
+    """
+
+    name: str
+    checks: tuple[str, ...]
+    patterns: tuple[re.Pattern[str], ...]
+    vague: bool
+    true: tuple[str, ...]
+    false: tuple[str, ...]
+
+
+class Veto(NamedTuple):
+    """What makes a sentence no claim: why, what is found in it then, and examples."""
+
+    why: str
+    pattern: re.Pattern[str]
+    examples: tuple[str, ...]
+
+
+class Claim(NamedTuple):
+    """Something that an agent says it has done, or that holds.
+
+    Attributes:
+        kind: name of the rule.
+        words: the sentence, as it was said.
+        checks: kinds of check that bear on it.
+        is_whole: whether it is about all of what such checks look at, as far as its words tell.
+        vague: as of the rule.
+        command: the command that it says was run; empty where it names none.
+    """
+
+    kind: str
+    words: str
+    checks: tuple[str, ...]
+    is_whole: bool
+    vague: bool
+    command: str = ""
+
+
+@cache
+def claim_rules() -> tuple[tuple[ClaimRule, ...], tuple[Veto, ...]]:
+    """The rules, and what makes a sentence none."""
+    rules: list[ClaimRule] = []
+    vetoes: list[Veto] = []
+    for name in sorted(os.listdir(FOLDER)):
+        if not name.endswith(".toml"):
+            continue
+        with open(os.path.join(FOLDER, name), "rb") as file:
+            table = tomllib.load(file)
+        vetoes += [
+            Veto(one["why"], re.compile(one["pattern"], re.IGNORECASE), tuple(one["examples"]))
+            for one in table.pop("veto", ())
+        ]
+        for rule, given in table.items():
+            patterns = tuple(re.compile(pattern, re.IGNORECASE) for pattern in given["patterns"])
+            texts = (tuple(given[key]) for key in ("true", "false"))
+            rules.append(ClaimRule(rule, tuple(given["checks"]), patterns, given.get("vague", False), *texts))
+    return tuple(rules), tuple(vetoes)
+
+
+def sentences_of(message: str) -> Iterator[str]:
+    """What a message says in words of its own, a sentence at a time; code and quotations are left out."""
+    text = _QUOTED.sub("\n", _FENCED.sub("\n", message[:MESSAGE_CHARACTERS]))
+    for sentence in _ENDS.split(text):
+        sentence = (sentence or "").strip()
+        if sentence and len(sentence) <= _SENTENCE_CHARACTERS and not _WHOLE_CODE.match(sentence):
+            yield sentence
+
+
+def claims_in(message: str) -> list[Claim]:
+    """The claims of a message, in order; a sentence may make several, each kind once."""
+    rules, _ = claim_rules()
+    found: list[Claim] = []
+    for sentence in sentences_of(message):
+        if veto_of(sentence) is not None:
+            continue
+        made = [claim for rule in rules if (claim := _read(rule, sentence))]
+        found += [claim for claim in made if not claim.vague] or made
+    return found
+
+
+def veto_of(sentence: str) -> Veto | None:
+    """What makes a sentence no claim; None where nothing does."""
+    text = _prepared(sentence)
+    text = _ASSERTED.sub("", text, count=1)
+    return next((veto for veto in claim_rules()[1] if veto.pattern.search(text)), None)
+
+
+def _prepared(sentence: str) -> str:
+    text = _MARKS.sub("", sentence.replace("’", "'"))
+    return _FORMERLY.sub("", _NOTHING.sub("OKNONE", text)).strip()
+
+
+def _read(rule: ClaimRule, sentence: str) -> Claim | None:
+    text = _prepared(sentence)
+    for pattern in rule.patterns:
+        if rule.name == "ran":
+            text = _FORMERLY.sub("", _NOTHING.sub("OKNONE", sentence.replace("’", "'")))
+        if found := pattern.search(text):
+            groups = found.groupdict()
+            is_whole = not _RESTRICTING.search(text[max(0, found.start() - _NEAR_CHARACTERS) : found.end()])
+            command, checks = groups.get("command") or "", rule.checks
+            if what := groups.get("what"):
+                checks = (_kind_of(what),)
+            return Claim(rule.name, sentence, checks, is_whole, rule.vague, command)
+    return None
+
+
+def _kind_of(what: str) -> str:
+    what = what.lower()
+    if what.startswith(("test", "pytest")):
+        return "test"
+    if what.startswith("build"):
+        return "build"
+    return "types" if what.startswith(("type", "mypy", "tsc")) else "lint"

@@ -1,0 +1,230 @@
+"""Edits in a session: which files it changed, when and by which call; of most commands nobody can tell.
+
+Editing tools say which file they change. Of commands only the plain ones are read: redirections, ``sed -i``, ``tee``,
+``mv``, ``cp``, ``rm``, ``git checkout``, formatters. What others change is not known, and said so.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from sightline.audit.evidence.checks import check_named, command_of, exit_code_of, request_of
+from sightline.audit.timeline import Call
+from sightline.errors import SightlineError
+from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in
+from sightline.log.view_text import view_text
+from sightline.named_tuple import NamedTuple
+from sightline.shape.failure.scope import scope_of
+from sightline.shell_words.lexer import Unclear, tokens_of
+from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments
+from sightline.shell_words.quoting import unquoted
+from sightline.store import Reading
+
+_ASIDE = """.md .markdown .rst .txt .adoc .org .log .png .jpg .jpeg .gif .svg .ico .pdf .csv .tsv .diff .patch
+    .gitignore .gitattributes .editorconfig .license"""
+SET_ASIDE = frozenset(_ASIDE.split())
+"""Endings of files on which no check is taken to depend: documentation, pictures, logs."""
+
+_SET_ASIDE_NAMES = frozenset(("LICENSE", "NOTICE", "AUTHORS", "CHANGELOG", "README", "TODO"))
+_CODE = re.compile(
+    r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|ex|exs|hs|ml|vue|svelte"
+    r"|toml|ya?ml|cfg|ini|html|css|scss|sql|proto|graphql)$"
+)
+_WRITING = re.compile(r"(?:\d*|&)>>?\|?(?!&)(.+)")
+_FORMATTERS = {
+    "black": (),
+    "isort": (),
+    "gofmt": ("-w",),
+    "goimports": ("-w",),
+    "rustfmt": (),
+    "prettier": ("--write", "-w"),
+    "clang-format": ("-i",),
+    "eslint": ("--fix",),
+    "rubocop": ("-a", "-A", "--autocorrect"),
+}
+_CHECKING = frozenset(("--check", "--diff", "-l", "--list-different", "--dry-run"))
+_REWRITING = "apply am stash reset merge pull rebase revert cherry-pick switch clean"
+_MANY = frozenset(_REWRITING.split())
+_SILENT = "cd pushd popd echo printf true false test [ sleep export set mkdir which type read wait kill exit :"
+_QUIET = frozenset(_SILENT.split())
+
+
+class Edit(NamedTuple):
+    """A change of a file.
+
+    Attributes:
+        path: the file, absolute where that is known; empty where a command changed files of which nobody can tell.
+        time: seconds since the epoch.
+        call: the call that made it.
+        sure: whether it surely changed the file: a formatter may find nothing to do.
+        wrote: whether the file was written whole.
+    """
+
+    path: str
+    time: float
+    call: Call
+    sure: bool = True
+    wrote: bool = False
+
+    @property
+    def name(self) -> str:
+        """The file's name, for people."""
+        return self.path.rpartition("/")[2] or "files that are not known"
+
+    @property
+    def bears_on_checks(self) -> bool:
+        """Whether a check could depend on it."""
+        name = self.path.rpartition("/")[2]
+        stem, ending = os.path.splitext(name)
+        if not self.path or not self.sure:
+            return False
+        return ending.lower() not in SET_ASIDE and name not in _SET_ASIDE_NAMES and stem not in _SET_ASIDE_NAMES
+
+
+def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
+    """The edits that a call made.
+
+    Args:
+        store: the store.
+        call: the call.
+        folder: where its session works, for paths that are not absolute.
+    """
+    view = call.view
+    request = request_of(view)
+    tool = request.get("tool")
+    if isinstance(tool, str) and tool in EDITS and not request.get("command"):
+        listed = request.get("files")
+        files = listed if isinstance(listed, list) else files_changed(tool, request.get("arguments"))
+        if _was_refused(store, call):
+            return []
+        wrote = tool in WRITES
+        return [Edit(_absolute(str(one), folder), view.time, call, True, wrote) for one in files]
+    command = command_of(call)
+    if not command or call.running or call.unanswered:
+        return []
+    where = call.buffer.cwd if call.buffer else folder
+    code = exit_code_of(call)
+    changes = [*_changes(command), *(_Change(one) for one in patched_in(command))]
+    return [
+        Edit(_absolute(one.path, where) if one.path else "", view.time, call, one.sure and not code, one.wrote)
+        for one in dict.fromkeys(changes)
+    ]
+
+
+def may_have_edited(call: Call) -> bool:
+    """Whether a call ran a command of which nobody can tell what files it changed."""
+    command = command_of(call)
+    return bool(command) and _is_open(command)
+
+
+_REFUSED = re.compile(r"\s*(?:<tool_use_error>|Error\b|error:|Failed|failed to|The user doesn't want)", re.IGNORECASE)
+
+
+def _was_refused(store: Reading, call: Call) -> bool:
+    """Whether an editing tool changed nothing: its answer is an error."""
+    if call.failed or call.view.failed:
+        return True
+    try:
+        return call.view.bytes_shown > 0 and bool(_REFUSED.match(view_text(store, call.indexed)[:200]))
+    except SightlineError:
+        return False
+
+
+def _absolute(path: str, folder: str) -> str:
+    path = os.path.expanduser(path)
+    return os.path.normpath(path if os.path.isabs(path) or not folder else os.path.join(folder, path))
+
+
+class _Change(NamedTuple):
+    path: str
+    sure: bool = True
+    wrote: bool = False
+
+
+@lru_cache(maxsize=4096)
+def _stages(command: str) -> tuple[Stage, ...] | None:
+    try:
+        return tuple(_all_stages(Pipelines(tokens_of(command).tokens).all_pipelines()))
+    except Unclear:
+        return None
+
+
+def _all_stages(pipelines: tuple[Pipeline, ...]) -> Iterator[Stage]:
+    for pipeline in pipelines:
+        for stage in pipeline.stages:
+            if stage.is_compound:
+                yield from _all_stages(stage.inner)
+            else:
+                yield stage
+
+
+def _changes(command: str) -> Iterator[_Change]:
+    moved = ""
+    for stage in _stages(command) or ():
+        words = tuple(unquoted(word) for word in without_assignments(stage.words))
+        name = words[0].rpartition("/")[2] if words else ""
+        if name == "cd" and len(words) == 2:
+            moved = os.path.join(moved, words[1])
+            continue
+        is_check = bool(words) and check_named((name, *words[1:])) is not None
+        for change in (*(() if is_check else _redirected(stage)), *_by_program(name, words[1:])):
+            yield change._replace(path=os.path.join(moved, change.path) if change.path else "")
+
+
+def _redirected(stage: Stage) -> Iterator[_Change]:
+    for text in stage.redirections:
+        found = _WRITING.fullmatch(text)
+        path = unquoted(found[1].strip()) if found and not text.startswith("2") else ""
+        if path and "$" not in path and _CODE.search(path):
+            yield _Change(path, wrote=">>" not in text)
+
+
+def _by_program(name: str, words: tuple[str, ...]) -> Iterator[_Change]:
+    plain = [word for word in words if not word.startswith("-")]
+    options = [word for word in words if word.startswith("-")]
+    if name in ("sed", "gsed") and any(re.match(r"-[a-zA-Z]*i|--in-place", one) for one in options):
+        scripted = any(one in ("-e", "-f", "--expression") for one in options)
+        yield from (_Change(path) for path in _files(plain if scripted else plain[1:]))
+    elif name == "perl" and any(re.match(r"-\w*i", one) for one in options):
+        yield from (_Change(path) for path in _files(plain))
+    elif name == "tee":
+        yield from (_Change(path, wrote="-a" not in options) for path in _files(plain) if _CODE.search(path))
+    elif name in ("mv", "cp") and len(plain) > 1:
+        yield from (_Change(path, wrote=True) for path in _files(plain[-1:] if name == "cp" else plain))
+    elif name == "rm":
+        yield from (_Change(path) for path in _files(plain) if _CODE.search(path))
+    elif name == "git" and plain[:1] in (["checkout"], ["restore"]):
+        files = [one for one in plain[1:] if _CODE.search(one)]
+        yield from (_Change(path) for path in files) if files else (_Change("", sure=False),)
+    elif (name == "git" and plain[:1] and plain[0] in _MANY) or name == "patch" or _formats(name, words):
+        yield _Change("", sure=False)
+
+
+def _files(words: list[str]) -> Iterator[str]:
+    return (word for word in words if "$" not in word and "*" not in word)
+
+
+def _formats(name: str, words: tuple[str, ...]) -> bool:
+    if (name, *words[:1]) in (("ruff", "format"), ("cargo", "fmt"), ("go", "fmt"), ("biome", "format")):
+        return _CHECKING.isdisjoint(words)
+    if name == "ruff" and "--fix" in words:
+        return True
+    needed = _FORMATTERS.get(name)
+    return needed is not None and _CHECKING.isdisjoint(words) and (not needed or not set(needed).isdisjoint(words))
+
+
+@lru_cache(maxsize=4096)
+def _is_open(command: str) -> bool:
+    stages = _stages(command)
+    if stages is None:
+        return True
+    for stage in stages:
+        words = tuple(unquoted(word) for word in without_assignments(stage.words))
+        name = words[0].rpartition("/")[2] if words else ""
+        if not name or name in _QUIET or check_named((name, *words[1:])) or any(_by_program(name, words[1:])):
+            continue
+        if not scope_of(" ".join(json.dumps(word) for word in words), failed=False, exit_code=0).why_not:
+            return True
+    return False

@@ -1,0 +1,455 @@
+"""What a session's log says for and against the claims of its agent: checks, edits between them, and what follows.
+
+Everything here is told by the log: nothing is guessed of what a message means beyond what a rule reads, and where the
+log does not tell, the verdict is *no evidence*.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.evidence.checks import (
+    FAILED,
+    NOUNS,
+    PASSED,
+    UNKNOWN,
+    Check,
+    checks_of,
+    command_of,
+    exit_code_of,
+    request_of,
+    shows_verdict,
+)
+from sightline.audit.evidence.claims import Claim, claims_in
+from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited
+from sightline.audit.failures import Failure, failures_if_quick
+from sightline.audit.held import Holding, Holdings, held_of
+from sightline.audit.line_spans import common, union
+from sightline.audit.timeline import Call, calls_of
+from sightline.errors import SightlineError
+from sightline.log.session_events import CLEARED, COMPACTED, FORKED, PRUNED, RESUMED, REWOUND, AgentMessage
+from sightline.log.session_history import events_of
+from sightline.log.view_text import view_text
+from sightline.named_tuple import NamedTuple
+from sightline.records import Session
+from sightline.shape.summary import one_line
+from sightline.store import Reading
+
+SUPPORTED, CONTRADICTED, STALE, NO_EVIDENCE = "supported", "contradicted", "stale", "no evidence"
+VERDICTS = (CONTRADICTED, STALE, NO_EVIDENCE, SUPPORTED)
+
+FORGOTTEN, STALE_CHECK, FAILING_CHECK = "forgotten-failure", "stale-check", "failing-check"
+UNREAD_EDIT, UNSEEN_RESULT, MASKED_EXIT = "unread-edit", "unseen-result", "masked-exit"
+CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM = "contradicted", "stale-claim", "no-evidence"
+
+ALARMS = {
+    FORGOTTEN: "a failure that was seen only before the context was compacted or cleared, was not shown again, and "
+    "whose command has not succeeded since",
+    STALE_CHECK: "tests, a build, a type check or lint that last ran well before the last edit of a file that it could "
+    "depend on",
+    FAILING_CHECK: "one of these whose last run failed",
+    UNREAD_EDIT: "a file that was changed though nothing of it had been shown",
+    UNSEEN_RESULT: "success that was claimed on a run whose result the reply did not show",
+    MASKED_EXIT: "a check that failed in a line of commands that ended well, as before `| tail` or `|| true`",
+    CONTRADICTED_CLAIM: "an agent's claim that the last run contradicts",
+    STALE_CLAIM: "a claim whose runs are older than the last edit",
+    UNSUPPORTED_CLAIM: "a claim for which there is no evidence in the log",
+}
+"""What evidence raises an alarm for, and what it means."""
+
+_SLACK_SECONDS = 0.5  # a message may be written down that much before the call that it follows
+_COMMAND_CHARACTERS = 80
+_SEARCHED_VIEWS = 400
+_EDITED_NAMES = 3
+_LOSSES = (COMPACTED, CLEARED, REWOUND, PRUNED)
+
+
+class Ground(NamedTuple):
+    """A call that a verdict or an alarm rests on.
+
+    Attributes:
+        view: id of the call in the log.
+        ref: its output; empty for none.
+        time: seconds since the epoch.
+        text: what it is, in a few words.
+    """
+
+    view: str
+    ref: str
+    time: float
+    text: str
+
+
+class JudgedClaim(NamedTuple):
+    """A claim, and what the log says of it.
+
+    Attributes:
+        claim: the claim, with its words.
+        session: whose it is.
+        message: number of the message in the session's log.
+        time: when it was made.
+        verdict: one of VERDICTS.
+        why: the reason, in one line.
+        grounds: the calls that the verdict rests on; none where there are none.
+    """
+
+    claim: Claim
+    session: str
+    message: int
+    time: float
+    verdict: str
+    why: str
+    grounds: tuple[Ground, ...]
+
+
+class Alarm(NamedTuple):
+    """Something that is wrong, with the calls that it rests on; ``kind`` is one of ALARMS."""
+
+    kind: str
+    text: str
+    grounds: tuple[Ground, ...]
+    command: str = ""
+    ref: str = ""
+
+    @property
+    def at(self) -> str:
+        """The output that it is about; empty for none."""
+        return self.ref or next((one.ref for one in self.grounds if one.ref), "")
+
+
+class SessionEvidence(NamedTuple):
+    """What is known of one session.
+
+    Attributes:
+        session: its name.
+        checks: its checks that have ended, in order.
+        edits: its edits, in order.
+        claims: the claims of its agent, in order.
+        alarms: what is wrong.
+        messages: how many messages of its agent there are.
+        not_read: how many of these no rule reads, or have been blanked.
+        open_commands: commands of which nobody can tell what files they changed.
+    """
+
+    session: str
+    checks: tuple[Check, ...]
+    edits: tuple[Edit, ...]
+    claims: tuple[JudgedClaim, ...]
+    alarms: tuple[Alarm, ...]
+    messages: int
+    not_read: int
+    open_commands: int
+
+    @property
+    def lacking(self) -> int:
+        """How many claims are not supported."""
+        return sum(one.verdict != SUPPORTED for one in self.claims)
+
+
+def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None = None) -> SessionEvidence:
+    """What the log of a session says.
+
+    Args:
+        store: the store.
+        session: the session.
+        calls: all of its calls, where they are known.
+    """
+    calls = calls_of(store, session=session.name) if calls is None else calls
+    calls = _with_helpers(store, session, calls)
+    checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
+    edits = [edit for call in calls for edit in edits_of(store, call, session.cwd)]
+    events = events_of(store, session.name)
+    trail = _Trail(checks, edits, calls)
+    claims = [judged for message in events.messages for judged in _judged(trail, session.name, message)]
+    read = {judged.message for judged in claims}
+    alarms = [
+        *_forgotten(store, session, calls, Holding(events)),
+        *_check_alarms(trail),
+        *_unread_edits(store, trail, starts_here=not _goes_on(events.changes)),
+        *_unseen_results(store, trail, claims),
+        *(_claim_alarm(one) for one in claims if one.verdict != SUPPORTED),
+    ]
+    return SessionEvidence(
+        session.name,
+        tuple(checks),
+        tuple(edits),
+        tuple(claims),
+        tuple(alarms),
+        len(events.messages),
+        sum(one.number not in read for one in events.messages),
+        sum(may_have_edited(call) for call in calls),
+    )
+
+
+def _goes_on(changes: Sequence[object]) -> bool:
+    """Whether a session goes on from what no log of it has."""
+    return bool(changes) and getattr(changes[0], "event", "") in (RESUMED, FORKED)
+
+
+def _with_helpers(store: Reading, session: Session, calls: Sequence[Call]) -> list[Call]:
+    """The calls of a session with those of its helpers, which have the same id in their harness."""
+    if not session.harness_id:
+        return list(calls)
+    others = [
+        one.name
+        for one in store.index.sessions()
+        if one.harness_id == session.harness_id and one.harness == session.harness and one.name != session.name
+    ]
+    more = [call for name in others for call in calls_of(store, session=name)]
+    return sorted([*calls, *more], key=lambda call: call.view.time) if more else list(calls)
+
+
+class _Trail:
+    """Checks, edits and calls in their order."""
+
+    def __init__(self, checks: Sequence[Check], edits: Sequence[Edit], calls: Sequence[Call]) -> None:
+        self.checks = checks
+        self.edits = [edit for edit in edits if edit.bears_on_checks]
+        self.all_edits = edits
+        self.calls = calls
+
+    def before(self, when: float) -> "_Trail":
+        """What there was by a time."""
+        return _Trail(
+            [one for one in self.checks if one.view.time <= when],
+            [one for one in self.edits if one.time <= when],
+            [one for one in self.calls if one.view.time <= when],
+        )
+
+    def edited_since(self, check: Check) -> list[Edit]:
+        """The edits after a check of files that it could depend on."""
+        return [one for one in self.edits if one.time > check.view.time and _concerns(one, check)]
+
+    def unresolved(self, kinds: Iterable[str]) -> list[Check]:
+        """The failed runs of some kinds that no later run of the same check, of all that they looked at, made good."""
+        wanted = [one for one in self.checks if one.kind in kinds]
+        return [
+            run
+            for at, run in enumerate(wanted)
+            if run.outcome == FAILED and not any(_makes_good(later, run) for later in wanted[at + 1 :])
+        ]
+
+
+def _makes_good(later: Check, run: Check) -> bool:
+    if later.key != run.key:
+        return False
+    covers = later.is_whole or (bool(run.operands) and set(run.operands) <= set(later.operands))
+    return covers and (later.outcome == PASSED or (later.outcome == FAILED and not run.is_whole))
+
+
+def _concerns(edit: Edit, check: Check) -> bool:
+    """Whether a check could depend on an edited file: it lies below where the check ran."""
+    return not check.folder or edit.path.startswith(check.folder.rstrip("/") + "/")
+
+
+# claims
+
+
+def _judged(trail: _Trail, session: str, message: AgentMessage) -> Iterator[JudgedClaim]:
+    claims = claims_in(message.text) if message.text else []
+    if not claims:
+        return
+    known = trail.before(message.time + _SLACK_SECONDS)
+    for claim in claims:
+        verdict, why, grounds = _verdict(claim, known)
+        yield JudgedClaim(claim, session, message.number, message.time, verdict, why, tuple(grounds))
+
+
+_Verdict = tuple[str, str, list[Ground]]
+
+
+def _verdict(claim: Claim, trail: _Trail) -> _Verdict:
+    if claim.kind == "ran":
+        return _of_run(claim, trail)
+    runs = [one for one in trail.checks if one.kind in claim.checks]
+    noun = "check" if claim.vague else NOUNS[claim.checks[0]]
+    if not runs:
+        verb = "were" if noun == "tests" else "was"
+        edited = trail.edits[-1:]
+        return NO_EVIDENCE, f"no {noun} {verb} run before it", [_of_edit(one) for one in edited]
+    last = runs[-1]
+    edited = trail.edited_since(last)
+    if last.outcome == FAILED:
+        if edited:
+            why = f"the last run failed, and {_names(edited)} was edited since"
+            return NO_EVIDENCE, why, [_of_check(last), _of_edit(edited[-1])]
+        verdict = CONTRADICTED if claim.is_whole and not claim.vague else NO_EVIDENCE
+        return verdict, "the last run failed", [_of_check(last)]
+    if last.outcome == UNKNOWN:
+        return NO_EVIDENCE, "how the last run ended is not known", [_of_check(last)]
+    if edited:
+        why = f"{NOUNS[last.kind]} last ran {_clock(last.view.time)}, before {_names(edited)} was edited"
+        return STALE, f"{why} {_clock(edited[-1].time)}", [_of_check(last), _of_edit(edited[-1])]
+    if claim.is_whole and not claim.vague and (failing := trail.unresolved(claim.checks)):
+        why = "another run failed, and only a part of it, or something else, was run since"
+        return NO_EVIDENCE, why, [_of_check(failing[-1]), _of_check(last)]
+    return SUPPORTED, f"the last run ended well {_clock(last.view.time)}", [_of_check(last)]
+
+
+def _of_run(claim: Claim, trail: _Trail) -> _Verdict:
+    """What the log says of ``I ran …``."""
+    if claim.command:
+        wanted = " ".join(claim.command.split())
+        for call in reversed(trail.calls):
+            if wanted in " ".join(command_of(call).split()):
+                return SUPPORTED, f"it ran {_clock(call.view.time)}", [_of_call(call)]
+        return NO_EVIDENCE, "no such run is in the log", []
+    runs = [one for one in trail.checks if one.kind in claim.checks]
+    if runs:
+        return SUPPORTED, f"it ran {_clock(runs[-1].view.time)}", [_of_check(runs[-1])]
+    return NO_EVIDENCE, "no such run is in the log", []
+
+
+def _names(edits: Sequence[Edit]) -> str:
+    names = list(dict.fromkeys(one.name for one in edits))
+    more = f" and {len(names) - _EDITED_NAMES} more" if len(names) > _EDITED_NAMES else ""
+    return ", ".join(names[:_EDITED_NAMES]) + more
+
+
+def _clock(when: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(when))
+
+
+def _of_check(check: Check) -> Ground:
+    return Ground(check.view.id, check.ref, check.view.time, f"{check.phrase} {check.outcome}")
+
+
+def _of_edit(edit: Edit) -> Ground:
+    return Ground(edit.call.view.id, "", edit.time, f"{edit.name} edited")
+
+
+def _of_call(call: Call) -> Ground:
+    ref = f"@{call.view.refs[0]}" if call.view.refs else ""
+    return Ground(call.view.id, ref, call.view.time, one_line(call.asked, _COMMAND_CHARACTERS))
+
+
+# alarms
+
+
+_CLAIM_ALARMS = {CONTRADICTED: CONTRADICTED_CLAIM, STALE: STALE_CLAIM, NO_EVIDENCE: UNSUPPORTED_CLAIM}
+
+
+def _claim_alarm(one: JudgedClaim) -> Alarm:
+    return Alarm(_CLAIM_ALARMS[one.verdict], f"“{one_line(one.claim.words, 120)}”: {one.why}", one.grounds)
+
+
+def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
+    """Of each sort of check in each place how the last run ended, and whether it still tells of what is there now."""
+    last: dict[tuple[str, str], Check] = {}
+    for check in trail.checks:
+        last[check.kind, check.folder] = check
+        if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
+            text = f"{check.phrase} failed, and the line that it ran in ended with exit 0"
+            yield Alarm(MASKED_EXIT, text, (_of_check(check),), check.call.asked)
+    for check in last.values():
+        edited = trail.edited_since(check)
+        if check.outcome == FAILED:
+            since = f"; {_names(edited)} was edited since, and it was not run again" if edited else ""
+            grounds = (_of_check(check), *(_of_edit(one) for one in edited[-1:]))
+            yield Alarm(FAILING_CHECK, f"the last run of the {_noun(check)} failed{since}", grounds, check.call.asked)
+        elif check.outcome == PASSED and edited:
+            text = f"the {_noun(check)} last ran {_clock(check.view.time)}, before {_names(edited)} was edited"
+            grounds = (_of_check(check), _of_edit(edited[-1]))
+            yield Alarm(STALE_CHECK, f"{text} {_clock(edited[-1].time)}", grounds, check.call.asked)
+
+
+def _noun(check: Check) -> str:
+    return NOUNS[check.kind]
+
+
+def _unseen_results(store: Reading, trail: _Trail, claims: Iterable[JudgedClaim]) -> Iterator[Alarm]:
+    """Runs that claims rest on and whose result no reply showed."""
+    by_view = {check.view.id: check for check in trail.checks if check.masked}
+    told: set[str] = set()
+    for claim in claims:
+        if claim.claim.kind == "ran" or claim.verdict not in (SUPPORTED, NO_EVIDENCE):
+            continue
+        for ground in claim.grounds[-1:]:
+            check = by_view.get(ground.view)
+            if check and ground.view not in told and check.outcome != FAILED and not shows_verdict(store, check):
+                told.add(ground.view)
+                text = f"“{one_line(claim.claim.words, 120)}”, though the reply did not show how {check.phrase} ended"
+                yield Alarm(UNSEEN_RESULT, text, (_of_check(check),), check.call.asked)
+
+
+def _unread_edits(store: Reading, trail: _Trail, *, starts_here: bool) -> Iterator[Alarm]:
+    """Edits of files of which nothing had been shown.
+
+    Only of those that commands made, and those of imported sessions: an editing tool that a hook tells of may have had
+    the file shown to its model in a way that hooks do not tell.
+    """
+    if not starts_here:
+        return
+    known: set[str] = set()
+    alarmed: set[str] = set()
+    places = {id(call): place for place, call in enumerate(trail.calls)}
+    for edit in trail.all_edits:
+        if not edit.path or not edit.sure:
+            continue
+        request = request_of(edit.call.view)
+        can_tell = bool(command_of(edit.call)) or "imported" in request
+        is_new = edit.wrote or edit.path in known or request.get("tool") in ("apply_patch", "patch")
+        known.add(edit.path)
+        if is_new or not can_tell or edit.path in alarmed:
+            continue
+        if not _was_shown(store, edit, trail.calls[: places[id(edit.call)]]):
+            alarmed.add(edit.path)
+            yield Alarm(
+                UNREAD_EDIT, f"{edit.name} was changed, and nothing of it had been shown", (_of_call(edit.call),)
+            )
+
+
+def _was_shown(store: Reading, edit: Edit, before: Sequence[Call]) -> bool:
+    """Whether any earlier reply may have shown something of a file: its name stands in what was asked or shown."""
+    name = edit.path.rpartition("/")[2]
+    if any(name in call.view.request for call in before):
+        return True
+    for call in before[-_SEARCHED_VIEWS:]:
+        try:
+            if call.view.bytes_shown and name in view_text(store, call.indexed):
+                return True
+        except SightlineError:
+            return True  # nobody can tell any more
+    return False
+
+
+def _forgotten(store: Reading, session: Session, calls: Sequence[Call], holding: Holding) -> Iterator[Alarm]:
+    """Failures that the context once had."""
+    if not any(change.event in _LOSSES for change in holding.events.changes):
+        return
+    well = {command_of(call): call.view.time for call in calls if call.ended_well and command_of(call)}
+    holdings, newest = Holdings(store), {command_of(call): call for call in calls if call.failed}
+    for command, call in newest.items():
+        buffer = call.buffer
+        if buffer is None or not call.failed or not command or buffer.state not in ("sealed", "interrupted"):
+            continue
+        if call.view.session != session.name or well.get(command, 0.0) > call.view.time:
+            continue
+        try:
+            failures = failures_if_quick(store, buffer) or ()
+            coverage = coverage_of(store, buffer, session=session.name)
+            held = held_of(store, buffer, coverage, holdings=holdings)
+        except SightlineError:
+            continue
+        gone = [
+            one
+            for one in failures
+            if one.is_seen(coverage)
+            and all(
+                place.stream not in held.streams
+                or not common(place.telling, union(held.streams[place.stream].held, held.streams[place.stream].unknown))
+                for place in one.places
+            )
+            and holding.fate(call.view).state == "went"
+        ]
+        if gone:
+            names = ", ".join(_failure_name(one) for one in gone[:_EDITED_NAMES])
+            more = f" and {len(gone) - _EDITED_NAMES} more" if len(gone) > _EDITED_NAMES else ""
+            fate = holding.fate(call.view)
+            what = fate.change.event if fate.change else "compacted"
+            text = f"{names}{more}: seen only before the context was {what}, and not shown again"
+            yield Alarm(FORGOTTEN, text, (_of_call(call),), command, gone[0].ref(buffer.name))
+
+
+def _failure_name(failure: Failure) -> str:
+    return one_line(failure.name or failure.text, _COMMAND_CHARACTERS)

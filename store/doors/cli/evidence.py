@@ -1,0 +1,135 @@
+"""``sightline evidence``: what agents claim, and the runs and edits that support or contradict it."""
+
+from typing import Any
+
+from sightline.audit.evidence.session_evidence import (
+    CONTRADICTED,
+    NO_EVIDENCE,
+    STALE,
+    SUPPORTED,
+    VERDICTS,
+    Alarm,
+    Ground,
+    JudgedClaim,
+    SessionEvidence,
+    evidence_of,
+)
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.output import Door, print_json, red, write_out
+from sightline.log.session_list import find_session, list_sessions
+from sightline.records import Session
+from sightline.shape.summary import one_line
+from sightline.verbs.printable_text import printable
+
+_CHARACTERS = 160
+_NEWEST_SESSIONS = 20
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "Hold what agents say of their work (tests pass, the build succeeds, fixed, …) against what their sessions "
+        "ran, edited and saw. A claim is supported, contradicted, stale where files were edited since the last run, or "
+        "has no evidence. Messages that no rule reads are not judged. The exit code is 0 where every claim is "
+        "supported, 1 where one is not, and 2 after a wrong option. Without --session, the 20 newest sessions are "
+        "looked at.",
+        "sightline evidence --session claude-code-42",
+        "sightline evidence --json",
+    )
+    made.add_argument("--session", default="", metavar="SESSION", help="look at this session only")
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Print it; 1 where a claim is not supported."""
+    door = Door()
+    try:
+        found = [evidence_of(door.store, session) for session in _sessions(door, given.session)]
+    finally:
+        door.close()
+    told = [one for one in found if one.messages or one.alarms or given.session]
+    if given.json:
+        print_json({"sessions": [as_data(one) for one in told]})
+    else:
+        write_out("".join(_text(one) for one in told) or "no session has anything to hold against its claims\n")
+    return int(any(one.lacking for one in found))
+
+
+def _sessions(door: Door, name: str) -> list[Session]:
+    if name:
+        return [find_session(door.store, name).session]
+    return [one.session for one in list_sessions(door.store)[:_NEWEST_SESSIONS]]
+
+
+def as_data(evidence: SessionEvidence) -> dict[str, Any]:
+    """The evidence of a session for programs; times are seconds since the epoch."""
+    return {
+        "session": evidence.session,
+        "claims": [_claim_data(one) for one in evidence.claims],
+        "verdicts": {word: sum(one.verdict == word for one in evidence.claims) for word in VERDICTS},
+        "alarms": [
+            {"kind": one.kind, "ref": one.at, "text": one.text, "grounds": [ground._asdict() for ground in one.grounds]}
+            for one in evidence.alarms
+        ],
+        "checks": [
+            {
+                "kind": check.kind,
+                "phrase": check.phrase,
+                "outcome": check.outcome,
+                "masked": check.masked,
+                "ref": check.ref,
+                "view": check.view.id,
+                "time": check.view.time,
+            }
+            for check in evidence.checks
+        ],
+        "edits": [
+            {"path": edit.path or None, "sure": edit.sure, "time": edit.time, "view": edit.call.view.id}
+            for edit in evidence.edits
+        ],
+        "messages": evidence.messages,
+        "messages_not_read": evidence.not_read,
+        "commands_with_unknown_edits": evidence.open_commands,
+    }
+
+
+def _claim_data(one: JudgedClaim) -> dict[str, Any]:
+    return {
+        "kind": one.claim.kind,
+        "words": one.claim.words,
+        "verdict": one.verdict,
+        "why": one.why,
+        "time": one.time,
+        "message": f"{one.session}:{one.message}",
+        "grounds": [ground._asdict() for ground in one.grounds],
+    }
+
+
+def _text(evidence: SessionEvidence) -> str:
+    rows = [f"{evidence.session}\n"]
+    rows += [_claim(one) for one in evidence.claims]
+    claimed = {CONTRADICTED: "contradicted", STALE: "stale-claim", NO_EVIDENCE: "no-evidence"}.values()
+    rows += [_alarm(one) for one in evidence.alarms if one.kind not in claimed]
+    if not evidence.messages:
+        rows.append("  no message of the agent was kept\n")
+    elif evidence.not_read:
+        rows.append(f"  not read, since no rule reads them: {evidence.not_read:,} of {evidence.messages:,} messages\n")
+    if evidence.open_commands:
+        rows.append(f"  what files they changed is not known of {evidence.open_commands:,} commands\n")
+    return "".join(rows)
+
+
+def _claim(one: JudgedClaim) -> str:
+    word = one.verdict.ljust(12) if one.verdict == SUPPORTED else red(one.verdict.ljust(12))
+    words = printable(one_line(one.claim.words, _CHARACTERS))
+    return f"  {word}  “{words}”: {printable(one.why)}{_grounds(one.grounds)}\n"
+
+
+def _alarm(one: Alarm) -> str:
+    return f"  {red(one.kind)}  {printable(one_line(one.text, 2 * _CHARACTERS))}{_grounds(one.grounds)}\n"
+
+
+def _grounds(grounds: tuple[Ground, ...]) -> str:
+    told = ", ".join(one.ref or one.view for one in grounds)
+    return f"  ({told})" if told else ""

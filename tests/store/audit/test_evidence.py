@@ -1,0 +1,159 @@
+"""What a session's log says for and against its agent's claims: the sessions whose truth is known, and finer points."""
+
+import pytest
+
+from benchmarks.evidence.__main__ import compared, found_in
+from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
+from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step
+from sightline.audit.evidence.checks import check_named
+from sightline.audit.evidence.session_evidence import SessionEvidence
+
+STARTS: list[Step] = [Read("cart.py"), Edited("cart.py")]
+
+
+@pytest.mark.parametrize("truth", SESSIONS, ids=lambda truth: truth.name)
+def test_what_is_true_of_a_session_is_found_and_nothing_else(truth: Truth) -> None:
+    right, wrong, missed = compared(truth, found_in(truth))
+    assert (dict(wrong), dict(missed)) == ({}, {})
+    assert sum(right.values()) == len(truth.claims) + len(truth.alarms)
+
+
+def evidence(*steps: Step) -> SessionEvidence:
+    return found_in(Truth("", "claude-code", list(steps)))
+
+
+def verdicts(*steps: Step) -> list[str]:
+    return [one.verdict for one in evidence(*steps).claims]
+
+
+def alarms(*steps: Step) -> list[str]:
+    return [one.kind for one in evidence(*steps).alarms]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "phrase"),
+    [
+        ("pytest -q", "test", "pytest"),
+        ("python3 -m pytest tests", "test", "pytest"),
+        ("uv run --frozen pytest", "test", "pytest"),
+        ("npx jest --ci", "test", "jest"),
+        ("./gradlew --no-daemon test", "test", "gradlew test"),
+        ("npm run test:unit", "test", "npm run test:*"),
+        ("make", "build", "make"),
+        ("make check", "test", "make check"),
+        ("cargo build --release", "build", "cargo build"),
+        ("ruff format --check .", "lint", "ruff format --check"),
+        ("poetry run mypy -p shop", "types", "mypy"),
+    ],
+)
+def test_a_check_is_known_by_its_words(line: str, kind: str, phrase: str) -> None:
+    named = check_named(tuple(line.split()))
+    assert named is not None
+    assert named[:2] == (kind, phrase)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "make clean",
+        "ruff format .",
+        "pytest --version",
+        "pytest --collect-only",
+        "npm install",
+        "cargo run",
+        "git test",
+        "black .",
+    ],
+)
+def test_what_checks_nothing_is_no_check(line: str) -> None:
+    assert check_named(tuple(line.split())) is None
+
+
+def test_a_run_that_could_not_begin_contradicts_nothing() -> None:
+    assert verdicts(*STARTS, Ran("pytest", "bash: pytest: command not found\n", 127), Said("All tests pass.")) == [
+        "no evidence"
+    ]
+
+
+def test_a_claim_of_some_tests_is_not_contradicted_by_a_run_of_all() -> None:
+    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Said("The new tests pass.")) == ["no evidence"]
+
+
+def test_a_claim_that_something_is_fixed_is_never_contradicted() -> None:
+    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Said("Fixed the typo.")) == ["no evidence"]
+
+
+def test_what_is_said_before_a_run_rests_on_none() -> None:
+    assert verdicts(*STARTS, Said("All tests pass."), Ran("pytest", PASSED)) == ["no evidence"]
+
+
+def test_of_a_list_that_ended_well_each_of_its_checks_did() -> None:
+    found = evidence(*STARTS, Ran("cd shop && pytest -q && ruff check .", PASSED), Said("Lint is clean."))
+    assert [(one.phrase, one.outcome) for one in found.checks] == [("pytest", "passed"), ("ruff check", "passed")]
+    assert [one.verdict for one in found.claims] == ["supported"]
+
+
+def test_a_result_that_stands_in_what_the_filter_left_was_seen() -> None:
+    steps = [*STARTS, Ran("pytest 2>&1 | tail -1", PASSED.splitlines()[-1] + "\n"), Said("All tests pass.")]
+    assert (verdicts(*steps), alarms(*steps)) == (["supported"], [])
+
+
+def test_with_pipefail_the_code_behind_a_filter_is_the_checks() -> None:
+    found = evidence(*STARTS, Ran("set -o pipefail; pytest | cat", FAILED, 1))
+    assert [(one.outcome, one.masked) for one in found.checks] == [("failed", False)]
+
+
+def test_an_edit_outside_of_the_project_makes_no_check_stale() -> None:
+    plan = "/home/user/notes/plan.py"
+    assert alarms(*STARTS, Read(plan), Ran("pytest", PASSED), Edited(plan)) == []
+
+
+def test_a_formatter_may_have_changed_nothing() -> None:
+    found = evidence(
+        *STARTS, Ran("pytest", PASSED), Ran("ruff format .", "3 files left unchanged\n"), Said("Tests pass.")
+    )
+    assert [one.verdict for one in found.claims] == ["supported"]
+    assert [(one.path, one.sure) for one in found.edits[1:]] == [("", False)]
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("sed -i 's/a/b/' cart.py items.py", ["cart.py", "items.py"]),
+        ("cat > cart.py <<'E'\na = 1\nE", ["cart.py"]),
+        ("echo x >> src/items.py", ["items.py"]),
+        ("git checkout -- cart.py", ["cart.py"]),
+        ("mv old.py new.py", ["old.py", "new.py"]),
+        ("cd src && sed -i s/a/b/ cart.py", ["cart.py"]),
+        ("pytest > out.py", []),
+        ("echo x > /dev/null", []),
+        ("grep -n 'sed -i' cart.py", []),
+        ("sed -n 1,5p cart.py", []),
+    ],
+)
+def test_plain_commands_tell_which_files_they_change(command: str, names: list[str]) -> None:
+    found = evidence(Read("cart.py"), Ran(command, ""))
+    assert [one.name for one in found.edits if one.sure] == names
+
+
+def test_of_other_commands_it_is_not_known_what_they_change() -> None:
+    found = evidence(Ran("python generate.py"), Ran("ls"), Ran("grep x cart.py"), Ran("pytest", PASSED))
+    assert found.open_commands == 1
+
+
+def test_an_edit_that_was_refused_is_none() -> None:
+    found = evidence(Read("cart.py"), Ran("pytest", PASSED), Edited("cart.py", refused=True))
+    assert (found.edits, found.alarms) == ((), ())
+
+
+def test_a_message_that_no_rule_reads_is_counted_as_not_read() -> None:
+    found = evidence(*STARTS, Said("I looked around."), Said("All tests pass."))
+    assert (found.messages, found.not_read, len(found.claims)) == (2, 1, 1)
+
+
+def test_each_alarm_names_the_calls_that_it_rests_on() -> None:
+    found = evidence(*STARTS, Ran("pytest", PASSED), Edited("cart.py"))
+    (stale,) = found.alarms
+    assert [ground.text for ground in stale.grounds] == ["pytest passed", "cart.py edited"]
+    assert all(ground.view for ground in stale.grounds)
+    assert stale.at.startswith("@cmd_")

@@ -1,0 +1,58 @@
+"""``sightline evidence`` and ``audit --fail-on`` as a build calls them, and ``coverage --held``."""
+
+from pathlib import Path
+
+from benchmarks.evidence.sessions import SESSIONS
+from benchmarks.evidence.transcripts import write_transcript
+from tests.store.doors.conftest import Cli
+
+BY_NAME = {truth.name: truth for truth in SESSIONS}
+FORGETFUL = BY_NAME["it fails, is compacted, edits, and claims success"]
+HONEST = BY_NAME["an honest session: it fails, mends, tests and says so"]
+
+
+def imported(cli: Cli, tmp_path: Path, *names: str) -> None:
+    for at, truth in enumerate(map(BY_NAME.__getitem__, names)):
+        assert cli("import", write_transcript(truth.harness, f"5e55{at}", truth.steps, str(tmp_path))).code == 0
+
+
+def test_a_claim_without_evidence_stops_a_build_and_an_honest_session_passes(cli: Cli, tmp_path: Path) -> None:
+    imported(cli, tmp_path, HONEST.name, FORGETFUL.name)
+    honest, forgetful = (
+        cli("evidence", "--session", "claude-code-5e550"),
+        cli("evidence", "--session", "claude-code-5e551"),
+    )
+    assert (honest.code, forgetful.code) == (0, 1)
+    assert honest.out.count("supported") == 3
+    assert "no evidence   “All tests pass.”: the last run failed, and cart.py was edited since" in forgetful.out
+    assert "forgotten-failure" in forgetful.out
+
+
+def test_evidence_as_data_has_the_words_the_verdict_and_the_calls(cli: Cli, tmp_path: Path) -> None:
+    imported(cli, tmp_path, FORGETFUL.name)
+    (session,) = cli("evidence", "--json").data["sessions"]
+    (claim,) = session["claims"]
+    assert (claim["words"], claim["verdict"]) == ("All tests pass.", "no evidence")
+    assert [ground["text"] for ground in claim["grounds"]] == ["pytest failed", "cart.py edited"]
+    assert {alarm["kind"] for alarm in session["alarms"]} >= {"forgotten-failure", "failing-check"}
+
+
+def test_an_audit_fails_on_the_kinds_that_it_is_told(cli: Cli, tmp_path: Path) -> None:
+    imported(cli, tmp_path, "tests that are older than the last edit")
+    assert cli("audit", "--fail-on", "stale-check,failing-check,contradicted").code == 1
+    assert cli("audit", "--fail-on", "failing-check,contradicted").code == 0
+
+
+def test_a_brief_and_a_report_tell_of_it(cli: Cli, tmp_path: Path) -> None:
+    imported(cli, tmp_path, "a false claim right after a run that failed")
+    assert "in the evidence" in cli("brief").out
+    assert "Claimed, and contradicted" in cli("report", "--format", "md", "--session", "gemini-5e550").out
+
+
+def test_coverage_tells_what_is_still_held(cli: Cli, tmp_path: Path) -> None:
+    imported(cli, tmp_path, FORGETFUL.name)
+    listed = cli("list", "--json").data
+    ref = next(one["ref"] for one in listed if one["command"].startswith("pytest"))
+    told = cli("coverage", ref, "--held").out
+    assert "0 of 16 lines still held, 16 seen before, 0 never seen" in told
+    assert cli("coverage", ref, "--held", "--json").data["held"]["out"]["before"] == ["1-16"]
