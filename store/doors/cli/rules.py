@@ -18,7 +18,7 @@ from sightline.shape.failure.catalogue import RuleFile, with_added
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failures import Hit
 from sightline.shape.failure.rule_check import check_rules
-from sightline.shape.failure.rule_draft import Draft, shortened
+from sightline.shape.failure.rule_draft import Draft, odd_lines, shortened
 from sightline.shape.memory import BytesSource
 from sightline.shape.source import Source
 from sightline.shape.summary import summary
@@ -53,12 +53,20 @@ def parser(name: str) -> ArgumentParser:
         made = command_parser(
             name,
             "Start a rule for a tool of yours from one of its outputs. It writes a file below the store's folder, "
-            "which you then correct by hand. The rule applies from the next view on.",
+            "which you then correct by hand. The rule applies from the next view on. Lines with the usual words "
+            "(error, failed) are taken for failures; where a tool writes others, --failed says which lines.",
             "sightline rules new frob --from @last",
+            "sightline rules new frob --from @last --failed 4,9-10",
         )
         made.add_argument("tool", metavar="NAME", help="the tool, as summaries are to call it")
         made.add_argument(
             "--from", dest="ref", required=True, metavar="REF", help="the output of that tool to start from"
+        )
+        made.add_argument(
+            "--failed",
+            default="",
+            metavar="LINES",
+            help=("the lines of that output that say what failed, such as 4,9-10"),
         )
         return made
     return command_parser(
@@ -213,41 +221,62 @@ def new(given: Namespace) -> int:
         target = door.asking.resolve_whole(given.ref)
         stream = "err" if target.buffer.kind == "cmd" and not target.buffer.stream("out").bytes else target.stream
         with door.local.open(target._replace(stream=stream)) as source:
-            text = _filled(_draft(given.tool, target.buffer.command, target.buffer.exit_code, source))
+            draft = _draft(given, target.buffer.command, target.buffer.exit_code, source)
+        text, found = _filled(draft)
         make_folder(folder)
         write_atomically(path, text.encode())
         if given.json:
-            print_json({"file": path})
+            print_json({"file": path, "failures": found})
         else:
-            write_out(f"{path}\n`sightline rules try {given.ref}` shows how the output is read by it\n")
+            write_out(f"{path}\n" + ("It takes these lines for failures:\n" if found else ""))
+            for line in found or ["No line of the output looks like a failure; --failed LINES says which lines are."]:
+                write_out(f"  {printable(line)}\n")
+            write_out(f"Correct the file, and look with `sightline rules try {given.ref}` at how the output is read\n")
         return 0
     finally:
         door.close()
 
 
-def _draft(tool: str, command: str, exit_code: int | None, source: Source) -> Draft:
+def _draft(given: Namespace, command: str, exit_code: int | None, source: Source) -> Draft:
     """What is known of a tool by one of its outputs."""
     data = source.read(0, _DRAFT_BYTES)
-    examined = BytesSource(data)
-    hits = [hit.line for hit in Examination(examined, BytesSource(b"")).failures(examined).hits if not hit.verdict.rule]
-    lines, kept = shortened([clean_line(line) for line in data.split(b"\n") if line or data], sorted(set(hits)))
-    while lines and not lines[-1]:
-        lines = lines[:-1]
+    every = [clean_line(line) for line in data.split(b"\n") if line or data]
+    while every and not every[-1]:
+        every = every[:-1]
+    lines, kept = shortened(every, _failing(given.failed, every, BytesSource(data), exit_code))
     try:
         programs = [one.words[0] for one in programs_of(command)]
     except Unclear:
         programs = []
-    program = tool if tool in command or not programs else programs[-1]
-    return Draft(tool, program, command, exit_code, lines, kept)
+    program = given.tool if given.tool in command or not programs else programs[-1]
+    return Draft(given.tool, program, command, exit_code, lines, kept)
 
 
-def _filled(draft: Draft) -> str:
-    """The draft's file, whose example promises what its rule finds in it."""
+def _failing(pointed_at: str, lines: list[str], examined: BytesSource, exit_code: int | None) -> list[int]:
+    """The lines that say what failed: those that a person has named, or with the usual words, or that stand out."""
+    if pointed_at:
+        named = sorted({number for part in pointed_at.split(",") for number in _numbers(part.strip(), len(lines))})
+        return [number for number in named if lines[number - 1].strip()]
+    hits = Examination(examined, BytesSource(b"")).failures(examined).hits
+    usual = sorted({hit.line for hit in hits if not hit.verdict.rule and hit.line <= len(lines)})
+    return usual or (odd_lines(lines) if exit_code else [])
+
+
+def _numbers(text: str, last: int) -> range:
+    found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text)
+    if not found or not 1 <= int(found[1]) <= int(found[2] or found[1]) <= last:
+        raise UsageError(
+            f"--failed: {text!r} names no lines of this output", f"name lines from 1 to {last}, such as 4,9-10"
+        )
+    return range(int(found[1]), int(found[2] or found[1]) + 1)
+
+
+def _filled(draft: Draft) -> tuple[str, list[str]]:
+    """The draft's file, whose example promises what its rule finds in it; and the lines that it finds."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "draft.toml")
-        text = draft.text()
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(draft.text())
         out = BytesSource("\n".join(draft.lines).encode())
         examination = Examination(out, BytesSource(b""), draft.command, added=(RuleFile(path),))
         own = [
@@ -256,4 +285,6 @@ def _filled(draft: Draft) -> str:
             if hit.verdict.rule and hit.verdict.rule.name == draft.tool
         ]
         named = [one.text for one in examination.failed if one.rule.name == draft.tool]
-    return draft.text(own, named)
+        counts = next((one.numbers for one in examination.tallies if one.rule.name == draft.tool), {})
+    counted = {noun: number for noun, number in counts.items() if number}
+    return draft.text(own, named, counted), [draft.lines[number - 1] for number in own]

@@ -1,8 +1,14 @@
-"""A first rule for a tool that is not known, made from one output of it: a start to be corrected by hand."""
+"""A first rule for a tool that is not known, made from one output of it: a start to be corrected by hand.
+
+Which lines say what failed is told by a person, or is known by the usual words (error, failed), or is guessed: in a
+failed run, lines that begin with another mark than most (``[!!]`` among ``[ok]``). What such lines have and others have
+not becomes the pattern. A last line with several numbers becomes the count.
+"""
 
 import json
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from sightline.named_tuple import NamedTuple
 
@@ -10,8 +16,21 @@ WHOLE_LINES = 60
 """An output of more lines is shortened for the example: to its ends, and to what is around the lines that say why."""
 
 _ENDS, _AROUND, _MOST_HITS = 10, 3, 8
+_MOST_PATTERNS = 4
+_MOST_GUESSED = 20
+_USUAL_MARKS = 3  # lines that begin alike before others are called odd beside them
 _WORD = re.compile(r"error|fail(?:ed|ure|ures|s)?|fatal|exception|panic(?:ked)?|assert\w*|[✕✖✗✘❌]", re.IGNORECASE)
-_PLACE = re.compile(r"[^\s:()'\"]+\.\w+:\d+")
+_TOKEN = re.compile(r"\S+")
+_PATH = r"(?P<file>[^\s:,()\x22\x27]*[./][^\s:,()\x22\x27]*\w)"  # without quotes, which would end a text of TOML
+_PLACES = tuple(
+    (re.compile(_PATH + between + r"(?P<line>\d+)"), _PATH + between + r"(?P<line>\d+)")
+    for between in (":", r"\(", " @ ", ",? (?:at )?(?:line|row) ", ",? at ")
+)
+"""Where in a line a file and its line can be named, and the pattern that finds it there."""
+_NAMED = re.compile(r"[^\s:,;]*[\w][./_:-][^\s:,;]*\w")
+_NUMBERS = re.compile(r"\b\d[\d,]* (?P<after>[A-Za-z]{2,})\b|\b(?P<before>[A-Za-z]{2,})[:=] ?\d[\d,]*\b")
+_NO_NOUNS = frozenset(("ms", "sec", "secs", "second", "seconds", "min", "mins", "minutes", "hours"))
+_KEYS = frozenset(("has", "line", "total", "each", "module", "sums"))  # of a table of counts, which mean something else
 
 
 class Draft(NamedTuple):
@@ -22,7 +41,7 @@ class Draft(NamedTuple):
         program: the word of a command that runs it.
         command: the command of the example; exit_code, how it ended; None where that is not known.
         lines: the lines of the example, cleaned.
-        hits: which of them, from 1, look like failures without a rule.
+        hits: which of them, from 1, say what failed.
     """
 
     tool: str
@@ -32,42 +51,67 @@ class Draft(NamedTuple):
     lines: tuple[str, ...]
     hits: tuple[int, ...]
 
-    def text(self, failures: Sequence[int] = (), named: Sequence[str] = ()) -> str:
+    def text(
+        self, failures: Sequence[int] = (), named: Sequence[str] = (), counts: Mapping[str, int] | None = None
+    ) -> str:
         """The file: the rule, and its example with what it is to find there."""
-        return "\n".join((*self._head(), *self._failure(), *self._example(failures, named)))
+        return "\n".join(
+            (*self._head(), *self._failures(), *self._count(), *self._example(failures, named, counts or {}))
+        )
 
     def _head(self) -> tuple[str, ...]:
         return (
-            f"# What the output of {self.tool} says. `sightline rules try` shows how an output is read by it.",
+            f"# How to read the output of {self.tool}. `sightline rules try` shows what this finds in an output.",
             f"[{self.tool}]",
             f"programs = {json.dumps([self.program])} # words of a command that run it",
-            "marks = [] # texts that only it writes, so that it is known within a script, too",
+            "marks = [] # texts that only this tool writes, so that it is known within a script, too",
             "",
         )
 
-    def _failure(self) -> tuple[str, ...]:
-        if not any(self.lines[hit - 1].strip() for hit in self.hits):
+    def _failures(self) -> tuple[str, ...]:
+        found = patterns_of(self.lines, self.hits)
+        if not found:
             return (
-                "# No line looks like a failure. One is described like this:",
+                "# No line looks like a failure. Describe such lines like this:",
                 f"# [[{self.tool}.failure]]",
-                '# has = "BROKEN"',
-                "# line = '^BROKEN (?P<name>.+)$'",
+                '# has = "BROKEN" # a text of the line',
+                "# line = '^BROKEN (?P<name>.+)$' # a regular expression for the line",
                 "",
             )
-        has, pattern = pattern_of(next(text for hit in self.hits if (text := self.lines[hit - 1]).strip()))
+        lines: list[str] = [
+            ("# Groups of a line's pattern that are called name, file and line say what failed, and where.")
+        ]
+        for has, pattern in found:
+            lines += [
+                f"[[{self.tool}.failure]]",
+                f"has = {json.dumps(has, ensure_ascii=False)} # lines without this text are not looked at",
+                f"line = '{pattern}'",
+                "",
+            ]
+        return tuple(lines)
+
+    def _count(self) -> tuple[str, ...]:
+        numbers = count_in(self.lines)
+        if not numbers:
+            return ()
         return (
-            f"[[{self.tool}.failure]]",
-            f"has = {json.dumps(has, ensure_ascii=False)} # lines without it are not looked at",
-            f"line = '{pattern}' # groups that are called name, file and line tell what failed, and where",
+            "# Each number has a name. One that begins with fail or error says that something went wrong: rename "
+            "yours so.",
+            f"[[{self.tool}.count]]",
+            f"has = {json.dumps(max(numbers, key=len))}",
+            "line = '" + ".*".join(pattern.replace("(", "").replace(")", "") for pattern in numbers.values()) + "'",
+            *(f"{noun.lower()} = '{pattern}'" for noun, pattern in numbers.items()),
             "",
         )
 
-    def _example(self, failures: Sequence[int], named: Sequence[str]) -> tuple[str, ...]:
+    def _example(self, failures: Sequence[int], named: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
         text = "\n".join(self.lines)
         output = f"'''\n{text}\n'''" if "'''" not in text else json.dumps(text)
         found = [f"exit = {self.exit_code}"] if self.exit_code is not None else []
+        if counts:
+            found.append("counts = { " + ", ".join(f"{noun} = {number}" for noun, number in counts.items()) + " }")
         return (
-            f"[[{self.tool}.example]] # stands behind all rules of the file",
+            f"[[{self.tool}.example]] # examples come after all rules of the file",
             f"command = {json.dumps(self.command)}",
             f"output = {output}",
             *found,
@@ -77,25 +121,116 @@ class Draft(NamedTuple):
         )
 
 
-def pattern_of(text: str) -> tuple[str, str]:
-    """(has, line) for lines like this one: what they must hold, and what is found in them."""
-    word = _WORD.search(text)
-    if word is None:
-        first = next(iter(text.split()), text)
-        return first, f"^\\s*{_escaped(first)}"
-    place = _PLACE.search(text, 0, word.start())
-    before = r"(?P<file>[^\s:]+):(?P<line>\d+).*" if place else ""
-    edges = ("\\b", "\\b") if word[0].isalpha() else ("", "")
-    return word[0], f"{before}{edges[0]}{_escaped(word[0])}{edges[1]}"
+def odd_lines(lines: Sequence[str]) -> list[int]:
+    """The lines, from 1, that begin with another mark of the same form than most lines that begin with a mark."""
+    begun: dict[str, list[tuple[int, str]]] = {}
+    for number, line in enumerate(lines, start=1):
+        if (first := _TOKEN.match(line.lstrip())) and (form := _form(first[0])):
+            begun.setdefault(form, []).append((number, first[0]))
+    for marked in sorted(begun.values(), key=len, reverse=True):
+        (usual, count), *_ = Counter(mark for _, mark in marked).most_common(1)
+        odd = [number for number, mark in marked if mark != usual]
+        if count >= _USUAL_MARKS and 0 < len(odd) < count:
+            return odd[:_MOST_GUESSED]
+    return []
+
+
+def _form(token: str) -> str:
+    """The form of a mark that lines begin with; empty where it is no mark."""
+    if token[0] in "[(<{" and token[-1] in "])>}:":
+        return token[0]
+    if len(token) == 1 and not token.isdigit():
+        return "sign"
+    return "word" if token.rstrip(":").isupper() else ""
+
+
+def patterns_of(lines: Sequence[str], hits: Sequence[int]) -> list[tuple[str, str]]:
+    """(has, line) for lines like those: a text that each has, and a pattern that is found in it.
+
+    Args:
+        lines: all lines of the output.
+        hits: which of them, from 1, say what failed.
+    """
+    left = [lines[hit - 1] for hit in hits if lines[hit - 1].strip()]
+    others = [line for number, line in enumerate(lines, start=1) if number not in set(hits)]
+    found: list[tuple[str, str]] = []
+    while left and len(found) < _MOST_PATTERNS:
+        text, anchor = _telling(left, others)
+        has, pattern = pattern_of(text, anchor)
+        found.append((has, pattern))
+        left = [line for line in left if line is not text and not (has in line and re.search(pattern, line))]
+    return found
+
+
+def _telling(hits: Sequence[str], others: Sequence[str]) -> tuple[str, str]:
+    """The text that tells most of the lines from the others, and the first line that has it."""
+    best: tuple[tuple[object, ...], str, str] | None = None
+    for text in hits:
+        usual = _WORD.search(text)
+        tokens = [usual[0]] if usual else []
+        tokens += [token for token in (one.strip(":,;'\"") for one in _TOKEN.findall(text)) if _is_telling(token)]
+        for at, token in enumerate(tokens or _TOKEN.findall(text)[:1]):
+            rank = (
+                -sum(token in line for line in others),
+                sum(token in line for line in hits),
+                usual is not None and token == usual[0],
+                text.lstrip().startswith(token),
+                -at,
+            )
+            if best is None or rank > best[0]:
+                best = rank, text, token
+    assert best, "no line is empty"
+    return best[1], best[2]
+
+
+def _is_telling(token: str) -> bool:
+    return bool(token) and not any(char.isdigit() or char in "/." for char in token)
+
+
+def pattern_of(text: str, anchor: str) -> tuple[str, str]:
+    """(has, line) for lines like this one: what they must hold, and what is found in them.
+
+    Args:
+        text: the line.
+        anchor: what in it tells such lines from others.
+    """
+    at = text.index(anchor)
+    end = at + len(anchor)
+    word = _edge(anchor[0]) + _escaped(anchor) + _edge(anchor[-1], text[end : end + 1])
+    begins = not text[:at].strip()
+    start = r"^\s*" if begins else ""
+    made = [f"{form}.*{word}" for place, form in _PLACES if place.search(text, 0, at)]
+    made += [f"{start}{word}.*?{form}" for place, form in _PLACES if place.search(text, end)]
+    if begins and (name := _NAMED.match(text, end + len(text[end:]) - len(text[end:].lstrip()))) and name.start() > end:
+        made.append(rf"{start}{word}\s+(?P<name>[^\s:,;]+)")
+    return anchor, next((one for one in made if re.search(one, text)), f"{start}{word}")
+
+
+def _edge(char: str, after: str = "") -> str:
+    """A word ends where the pattern says so, unless the line goes on with it."""
+    return r"\b" if re.match(r"\w", char) and not re.match(r"\w", after) else ""
 
 
 def _escaped(text: str) -> str:
     """A text within a pattern that stands between quotes of TOML, which nothing may end."""
-    return re.escape(text).replace("'", ".")
+    return re.escape(text).replace("'", ".").replace(r"\ ", " ")
+
+
+def count_in(lines: Sequence[str]) -> dict[str, str]:
+    """What the last line with several numbers counts, to the pattern of each number; empty where there is none."""
+    for line in reversed(lines[-_ENDS:]):
+        found: dict[str, str] = {}
+        for number in _NUMBERS.finditer(line):
+            noun = number["after"] or number["before"]
+            if noun.lower() not in _NO_NOUNS | _KEYS | {one.lower() for one in found}:
+                found[noun] = rf"\b([\d,]+) {noun}\b" if number["after"] else rf"\b{noun}[:=] ?([\d,]+)"
+        if len(found) > 1:
+            return found
+    return {}
 
 
 def shortened(lines: Sequence[str], hits: Sequence[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The lines of an example, and which of them look like failures: all, or those of a long output that matter."""
+    """The lines of an example, and which of them say what failed: all, or those of a long output that matter."""
     if len(lines) <= WHOLE_LINES:
         return tuple(lines), tuple(hits)
     kept = {*range(1, _ENDS + 1), *range(len(lines) - _ENDS + 1, len(lines) + 1)}

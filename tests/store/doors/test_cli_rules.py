@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sightline.shape.failure.catalogue import RuleFile
 from sightline.shape.failure.rule_check import check_rules
-from sightline.shape.failure.rule_draft import Draft, pattern_of, shortened
+from sightline.shape.failure.rule_draft import Draft, patterns_of, shortened
 from sightline.shape.failure.tool_rules import Pattern, parse_rules
 from tests.store.doors.conftest import Cli
 
@@ -113,11 +113,50 @@ def test_a_draft_is_always_a_file_of_rules(lines: list[str], hits: set[int]) -> 
     assert tuple(tomllib.loads(draft.text())["frob"]["example"][0]["output"].split("\n"))[: len(kept)] == kept
 
 
-@given(st.text(st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=60))
-def test_the_pattern_of_a_line_is_found_in_it(text: str) -> None:
-    has, pattern = pattern_of(text)
-    assert has in text
-    assert Pattern(pattern).search(text)
+@given(lines=LINES, hits=st.sets(st.integers(1, 30), min_size=1))
+def test_the_patterns_of_lines_are_found_in_them(lines: list[str], hits: set[int]) -> None:
+    meant = [hit for hit in sorted(hits) if hit <= len(lines) and lines[hit - 1].strip()]
+    for has, pattern in patterns_of(lines, meant):
+        assert any(has in lines[hit - 1] and Pattern(pattern).search(lines[hit - 1]) for hit in meant)
+
+
+ODD = """>> grommet 2.3
+[ok] widget/a.gro
+[--] widget/b.gro: hinge 3 is bent
+[ok] widget/c.gro
+[!!] widget/d.gro @ 12,4: sprocket lacks teeth
+[ok] widget/e.gro
+[ok] widget/f.gro
+6 widgets, 4 fine, 2 bad (0.2 s)"""
+
+
+def test_lines_with_another_mark_than_most_are_taken_for_failures_of_a_failed_run(cli: Cli) -> None:
+    tool = cli.folder / "grommet"
+    tool.write_text(f"#!/bin/sh\necho '{ODD}'\nexit $1\n")
+    tool.chmod(0o755)
+    cli("run", "--", "./grommet", "4")
+    started = cli("rules", "new", "grommet", "--from", "@last")
+    assert "hinge 3 is bent" in started.out and "lacks teeth" in started.out and "widget/a.gro" not in started.out
+    example = tomllib.loads((cli.home / "rules" / "grommet.toml").read_text())["grommet"]["example"][0]
+    assert example["failures"] == [3, 5]
+    assert example["counts"] == {"widgets": 6, "fine": 4, "bad": 2}
+    assert example["named"] == ["widget/b.gro", "widget/d.gro:12"]
+    file = cli.home / "rules" / "grommet.toml"
+    assert [check.problems for check in check_rules(file.read_text(), RuleFile(str(file)))] == [()]
+    (cli.home / "rules" / "grommet.toml").unlink()
+    cli("run", "--", "./grommet", "0")
+    assert "No line of the output looks like a failure" in cli("rules", "new", "grommet", "--from", "@last").out
+
+
+def test_a_person_says_which_lines_are_failures(cli: Cli) -> None:
+    told = "one.zap went up\ntwo.zap went sideways\nthree.zap went up\nfour.zap went sideways\n"
+    (cli.folder / "zap.log").write_text(told)
+    cli("run", "-c", "cat zap.log; exit 1 # zap")
+    for wrong in ("0", "5", "x", "3-2", "1,"):
+        refused = cli("rules", "new", "zap", "--from", "@last", "--failed", wrong)
+        assert refused.code == 2 and "from 1 to 4" in refused.err, wrong
+    started = cli("rules", "new", "zap", "--from", "@last", "--failed", "2,4", "--json").data
+    assert started["failures"] == ["two.zap went sideways", "four.zap went sideways"]
 
 
 @pytest.mark.parametrize("name", ["a.b", "c++", "a b", ""])
