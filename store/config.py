@@ -155,7 +155,7 @@ def default_root(environment: Mapping[str, str] = os.environ) -> str:
     if os.uname().sysname == "Linux":  # what platformdirs answers there, without its 9 ms of imports
         state = environment.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")
         return os.path.join(state, "sightline")
-    import platformdirs
+    import platformdirs  # 9 ms, see above
 
     return platformdirs.user_state_dir("sightline", appauthor=False)
 
@@ -176,7 +176,7 @@ def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Set
 
 
 def _from_file(path: str) -> dict[str, Any]:
-    import tomllib
+    import tomllib  # 3 ms that no settings cost
 
     try:
         table = tomllib.loads(read_regular(path).decode())

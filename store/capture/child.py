@@ -181,7 +181,7 @@ def _watch(pid: int) -> tuple[int, list[int] | None]:
             return os.pidfd_open(pid), None
         except OSError:
             pass  # before Linux 5.3, or forbidden by a sandbox: wait on a thread
-    import threading
+    import threading  # 3 ms that Linux does without
 
     waited: list[int] = []
     try:

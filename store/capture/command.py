@@ -1,4 +1,4 @@
-"""Capturing a command: start it, keep what it writes, end it in time, seal its buffer."""
+"""Capturing a command: start it, keep what it writes, end it in time or when it is asked to, seal its buffer."""
 
 import os
 import signal
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
 from sightline.capture.recorder import Echo, Recorder, Unkept
+from sightline.disk.live import process_of
 from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
@@ -24,6 +25,8 @@ TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
 _UNSEEN_SECONDS = 0.01  # what runs no longer than this is listed once it has ended
 _WAKE_MS = 250  # how soon a stop that another thread asked for is noticed
 _GROUP_LOOK_MS = 10  # between two looks whether anything of the group is left
+_END_LOOK_SECONDS = 0.02  # between two looks whether what another process captures has ended
+_SEAL_SECONDS = 5.0  # for whoever captures it to notice and seal its buffer
 
 
 class Captured(NamedTuple):
@@ -189,7 +192,7 @@ class CommandCapture:
         recording = self._recorder.recording
         if self._split is None or recording is None:
             return self._argv
-        from sightline.capture.filter_pipe import FilterPipe, can_keep_unfiltered
+        from sightline.capture.filter_pipe import FilterPipe, can_keep_unfiltered  # 3 ms that only filters cost
 
         try:
             if not can_keep_unfiltered(self._argv, self._split):
@@ -266,3 +269,33 @@ class CommandCapture:
         self._recorder.take(stream, data, newlines)
         if self._echo:
             self._echo(stream, data)
+
+
+def end_command(store: Store, buffer: Buffer, number: int = signal.SIGTERM) -> bool:
+    """End a command that another process captures, with all that it started, and wait until its buffer is sealed.
+
+    Args:
+        store: where it is kept.
+        buffer: its record.
+        number: the signal that it gets first.
+
+    Returns:
+        Whether there was a command to end.
+    """
+    process = process_of(store.layout, buffer.name)
+    if process is None:
+        return False
+    child = Child(process.pid, -1, -1, -1, None, process.own_group)
+    child.kill(number)
+    kill_at = time.monotonic() + TERM_GRACE_SECONDS
+    give_up_at = kill_at + _SEAL_SECONDS
+    killed = number == signal.SIGKILL
+    while (now := time.monotonic()) < give_up_at:
+        sealed = store.resolve(buffer.ref).buffer.state != "running"
+        if sealed and not child.group_lives:
+            break
+        if now >= kill_at and not killed:
+            child.kill(signal.SIGKILL)
+            killed = True
+        time.sleep(_END_LOOK_SECONDS)
+    return True

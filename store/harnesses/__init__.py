@@ -25,7 +25,7 @@ def find(name: str) -> "Harness | None":
 @functools.cache
 def known() -> "Mapping[str, Harness]":
     """All harnesses that are installed here, by name."""
-    import pkgutil
+    import pkgutil  # see below
 
     from sightline.entry_points import find_harnesses  # 20 ms with pkgutil, which no event of a harness waits for
 
@@ -77,8 +77,8 @@ def _of_others(places: Mapping[str, str] | None = None) -> "dict[str, Harness]":
 
 def load_harness(name: str, place: str) -> "Harness":
     """The harness that another package adds. Raises ImportError where it cannot be loaded, or is none of that name."""
-    from sightline.harnesses.base import Harness
-    from sightline.plugins import load_object
+    from sightline.harnesses.base import Harness  # few harnesses are not ours
+    from sightline.plugins import load_object  # likewise
 
     loaded = load_object(place)
     if not isinstance(loaded, Harness):

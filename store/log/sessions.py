@@ -98,7 +98,7 @@ def _parent() -> str:
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             started += file.read().decode()
     except (OSError, IndexError):
-        import subprocess
+        import subprocess  # 5 ms that Linux does without
 
         answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, check=False)
         started = answer.stdout.decode(errors="replace")

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Sequence
 from typing import Any
 
-from sightline.capture.termination import end_command
+from sightline.capture.command import end_command
 from sightline.errors import BadRef
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple

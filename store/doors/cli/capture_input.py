@@ -32,8 +32,7 @@ def capture(given: Namespace) -> int:
 
 
 def _result(given: Namespace) -> int:
-    # Loaded here only: most of what is piped in is a command's output.
-    from sightline.doors.cli.result import capture_tool
+    from sightline.doors.cli.result import capture_tool  # 10 ms: most of what is piped in is a command's output
 
     if given.command or given.exit_code is not None or given.pass_through:
         raise UsageError(

@@ -25,16 +25,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(list(arguments))
     except SightlineError as error:  # before there is a store to log it in
-        from sightline.doors.cli.output import tell_error
+        from sightline.doors.cli.output import tell_error  # 25 ms, with the store
 
-        tell_error(error)
-        return error.exit_code
+        return tell_error(error)
     except BrokenPipeError:
         return _stdout_gone()
     except Exception as error:  # the store's own failures are told; any other is a fault of ours, and is seen whole
         if type(error).__module__ != "sqlite3" and not isinstance(error, OSError):  # by name: few need to import it
             raise
-        return _store_failed(error)
+        from sightline.doors.cli.output import tell_store_failure  # by then it is loaded
+
+        return tell_store_failure(error)
     except KeyboardInterrupt:
         return 130
 
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _complete() -> int:
     """Answer a shell in which somebody has pressed Tab; nothing that goes wrong is told into his line."""
     try:
-        from sightline.doors.cli.completion import answer_shell
+        from sightline.doors.cli.completion import answer_shell  # 40 ms, of each Tab alone
 
         answer_shell()
     except Exception:  # whatever it is, the person is typing, and learns of it from the command itself
@@ -80,7 +81,7 @@ def _dispatch(words: list[str]) -> int:
         print(_overview())
         return 0
     if name in ("-V", "--version"):
-        from importlib.metadata import version
+        from importlib.metadata import version  # 20 ms
 
         print(f"sightline {version('sightline')}")
         return 0
@@ -115,7 +116,7 @@ def _inspect(words: list[str]) -> int:
         else:
             return _wrong(f"the inspector does not know {word!r}")
     gc.disable()  # as in _call; the inspector turns it on again once it has painted
-    from sightline.doors.cli.inspector import inspector
+    from sightline.doors.cli.inspector import inspector  # the one way to the screen
 
     return int(inspector().run(None, ref or None, folder=folder, everything=everything))
 
@@ -146,7 +147,7 @@ The store lies in $SIGHTLINE_HOME, or in the platform's state folder."""
 
 
 def _unknown(name: str) -> int:
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # 4 ms that only a slip costs
 
     close = get_close_matches(name, COMMANDS, n=1)
     hint = f"did you mean `sightline {close[0]}`?" if close else "`sightline --help` lists the commands"
@@ -158,17 +159,6 @@ def _stdout_gone() -> int:
     """Whoever read our output has left, as `head` does: that is no error, and nothing more can be said."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
-
-
-def _store_failed(error: Exception) -> int:
-    from sightline.config import default_root
-    from sightline.doors.cli.output import tell_error
-    from sightline.store import cause_of, is_known
-
-    if isinstance(error, OSError) and not is_known(error):
-        raise error
-    tell_error(SightlineError(*cause_of(error, default_root())))
-    return 1
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from sightline.config import default_root
 from sightline.doors.cli.arguments import Namespace
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log.sessions import current_session
@@ -15,7 +16,7 @@ from sightline.log.views import Shows, record_view
 from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
-from sightline.store import Reading, Store
+from sightline.store import Reading, Store, cause_of, is_known
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields
@@ -141,7 +142,7 @@ class Door:
         """
         self.local = Store(insist=insist)
         if self.local.layout.waiting_sessions():  # mostly none: a hook's next event sees to it, too
-            from sightline.imports.live_transcript import catch_up
+            from sightline.imports.live_transcript import catch_up  # 40 ms
 
             catch_up(self.local)
         chosen = load_profile(profile or self.local.settings.profile, "--profile" if profile else "profile")
@@ -254,9 +255,8 @@ def _for(fd: int, text: str) -> str:
     """The text fit for what a descriptor leads to: all that verbs say passes here, so this is the last wall."""
     if (text.isascii() and text.isprintable()) or not os.isatty(fd):
         return text
-    from sightline.shape.invisible import mark_hidden
+    from sightline.shape.invisible import mark_hidden  # 2 ms that only a terminal need wait for, as the next pattern
 
-    # Compiled here, since it takes a millisecond that only a terminal need wait for.
     return mark_hidden(re.sub(_ACTING, lambda match: match[1] or escape(match[0]), text), escape)
 
 
@@ -273,9 +273,17 @@ def error_text(error: SightlineError) -> str:
     return f"sightline: {printable(error.message)}{hint}\n"
 
 
-def tell_error(error: SightlineError) -> None:
-    """Print an error where errors go."""
+def tell_error(error: SightlineError) -> int:
+    """Print an error where errors go; the exit code of what ends by it."""
     write_err(error_text(error))
+    return error.exit_code
+
+
+def tell_store_failure(error: Exception) -> int:
+    """The same of SQLite or the disk that failed under a command. Raises an error of the system that is not known."""
+    if isinstance(error, OSError) and not is_known(error):
+        raise error
+    return tell_error(SightlineError(*cause_of(error, default_root())))
 
 
 def dim(text: str, fd: int = 2) -> str:

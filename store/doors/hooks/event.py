@@ -54,7 +54,7 @@ def answer_to(words: Sequence[str], data: bytes) -> bytes:
 
 
 def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) -> Json | None:
-    """The answer to one event. Imported is what it needs: a process answers one and ends."""
+    """The answer to one event. Only what it needs is imported, of 5 to 40 ms: a process answers one and ends."""
     when = harness.when(event)
     if not when:
         raise ValueError(f"{harness.title} has no hook of ours for {event!r}")

@@ -231,7 +231,7 @@ def calls_in(tools: tuple[str, ...]) -> "Calls":
 
     def calls(verb: str, **arguments: Any) -> str:
         if verb not in tools:
-            from sightline.doors.cli.output import cli_call
+            from sightline.doors.cli.output import cli_call  # with the store; few servers lack a tool
 
             return cli_call(verb, **arguments)
         given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
