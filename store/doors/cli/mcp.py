@@ -14,6 +14,10 @@ from sightline.errors import UsageError
 _HTTP_DEFAULTS: dict[str, Any] = {"host": "127.0.0.1", "port": 8423, "no_token": False}
 
 
+_SHARED = ("read_output", "query", "list_outputs")
+"""Tools that can be asked of other hosts' outputs; only a host itself can run a command, or read a file."""
+
+
 def parser(name: str) -> ArgumentParser:
     """What the command takes."""
     made = command_parser(
@@ -33,6 +37,14 @@ def parser(name: str) -> ArgumentParser:
         metavar="FOLDER",
         help="keep read_file and cwd below this folder; a command itself can go anywhere",
     )
+    made.add_argument(
+        "--store",
+        default="",
+        metavar="URL",
+        help="have it read what hosts have shipped to this database, or to the one that [fleet] store names: fleet; "
+        f"the tools are then {', '.join(_SHARED)}",
+    )
+    made.add_argument("--offline", action="store_true", help="with --store, read what is kept here of earlier readings")
     made.add_argument("--session", default="", metavar="NAME", help="log all views in one session of this name")
     made.add_argument(
         "--patience",
@@ -81,7 +93,11 @@ def _options(given: Namespace) -> Options:
     if strangers := [word for word in named if word not in TOOLS]:
         raise UsageError(f"--tools: there is no tool {', '.join(strangers)}", f"there are {', '.join(TOOLS)}")
     tools = tuple(
-        tool for tool in TOOLS if tool in (named or TOOLS) and not (given.read_only and tool == "run_command")
+        tool
+        for tool in TOOLS
+        if tool in (named or TOOLS)
+        and not (given.read_only and tool == "run_command")
+        and (tool in _SHARED or not given.store)
     )
     if not tools:
         raise UsageError("these options leave no tool to offer", "leave --read-only out, or name other --tools")
@@ -95,6 +111,8 @@ def _options(given: Namespace) -> Options:
         session=given.session,
         root=_enter(given.root) if given.root else "",
         patience_secs=given.patience,
+        store=given.store,
+        offline=given.offline,
     )
 
 

@@ -24,7 +24,7 @@ from sightline.records import Session, storable
 from sightline.search.processes import Cancel
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment
-from sightline.store import Store
+from sightline.store import Reading, Store
 from sightline.verbs import list_outputs, query, read_file, read_output, run_command
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.delivery import deliver
@@ -358,11 +358,18 @@ def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
     ]
 
 
+def _shared(local: Store, options: Options) -> Reading:
+    from sightline.doors.cli.shared import shared_store  # the clients of a database and an object store
+
+    return shared_store(local, options.store, offline=options.offline)
+
+
 class Handlers:
     """The open store, its profile, who has asked so far, and what runs.
 
     Attributes:
-        store: the store; threads share it.
+        store: the store of this machine, in which all is logged; threads share it.
+        reading: what is read: that store, or what hosts have shipped.
         watch: the subscriptions.
         profile: what goes inline.
     """
@@ -379,7 +386,9 @@ class Handlers:
         """
         self.store = Store()
         _ = self.store.index  # what is wrong with it is told now
-        self.watch = Watch(lambda: self.store)
+        self._shared = _shared(self.store, options) if options.store else None
+        self.reading: Reading = self._shared or self.store
+        self.watch = Watch(lambda: self.reading)
         self._options = options
         self.profile = load_profile(
             options.profile or self.store.settings.profile, "--profile" if options.profile else "profile"
@@ -396,7 +405,7 @@ class Handlers:
     def asking(self, context: Context) -> tuple[Asker, Caller]:
         """Who makes a request, for the verbs and for the log."""
         session, caller = self.caller(context)
-        return Asker(self.store, session, self._calls, self.profile, room=room_of(caller)), caller
+        return Asker(self.store, session, self._calls, self.profile, room=room_of(caller), shared=self._shared), caller
 
     def caller(self, context: Context) -> tuple[Session, Caller]:
         """The session of a request, and who makes it."""
@@ -413,7 +422,7 @@ class Handlers:
 
     def list_resources(self, call: Call) -> None:
         """Answer ``resources/list``. Raises Rejected for a cursor that is none."""
-        call.answer(resources.listed(self.store, call.params.get("cursor")))
+        call.answer(resources.listed(self.reading, call.params.get("cursor")))
 
     def read_resource(self, call: Call) -> None:
         """Answer ``resources/read``, logged as any other reply. Raises Rejected where there is no such resource."""
@@ -424,7 +433,7 @@ class Handlers:
 
     def complete(self, call: Call) -> None:
         """Answer ``completion/complete``. Raises Rejected for what cannot be completed."""
-        call.answer(resources.completed(self.store, call.params))
+        call.answer(resources.completed(self.reading, call.params))
 
     def ref_of(self, uri: Any, call: Call) -> str:
         """The ref of the output that a URI names. Raises Rejected where there is none."""

@@ -57,6 +57,8 @@ def listed(store: Reading, cursor: Any) -> dict[str, Any]:
     """
     if cursor is not None and not (isinstance(cursor, str) and re.fullmatch(r"used-[0-9]{1,18}", cursor)):
         raise Rejected(INVALID_PARAMS, "no such cursor")
+    if not cursor:
+        store.bring_up_to_date()
     page = store.listed(PAGE, before=int(cursor[5:]) if cursor else None)
     result: dict[str, Any] = {"resources": [_resource(item.buffer) for item in page if item.buffer.state != "evicted"]}
     if len(page) == PAGE:
@@ -72,7 +74,7 @@ def _resource(buffer: Buffer) -> dict[str, Any]:
     others = [format_ref(buffer.name, name) for name in buffer.streams if name != stream]
     beside = f"; beside it {', '.join(others)}" if others else ""
     return {
-        "uri": BASE + format_ref(buffer.name, stream)[1:],
+        "uri": BASE + format_ref(buffer.name, stream).removeprefix("@"),
         "name": format_ref(buffer.name, stream),
         "title": title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…",
         "description": f"{state_in_words(buffer)}, {lines}, {human_bytes(info.bytes)}{beside}",

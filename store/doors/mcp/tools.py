@@ -28,6 +28,8 @@ class Options(NamedTuple):
         session: name of the session for all that is asked; empty to go by client and harness.
         root: folder that read_file and cwd stay under, resolved; empty for anywhere.
         patience_secs: seconds after which a command that goes on is answered as running.
+        store: address of the shared place that is read instead of this machine's store; empty for that.
+        offline: whether only what was read of it before is read.
     """
 
     tools: tuple[str, ...] = TOOLS
@@ -35,6 +37,8 @@ class Options(NamedTuple):
     session: str = ""
     root: str = ""
     patience_secs: float = PATIENCE_SECONDS
+    store: str = ""
+    offline: bool = False
 
 
 _LARGEST_REPLY_CHARACTERS = 65_536  # a client that is told so leaves replies of that size whole

@@ -1,6 +1,8 @@
 """Commands with ``--store``: they read what many hosts shipped, and what they show is logged on this machine first."""
 
+import contextlib
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,8 @@ from sightline.config import FleetSettings, Settings
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.store import Store
+from tests.fork_server import ForkServer
+from tests.store.doors.mcp.conftest import McpClient
 from tests.store.fleet.conftest import Hosts, keep_in, ship, show
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
@@ -107,13 +111,41 @@ def test_every_command_that_reads_takes_it(hosts: Hosts, run: Run) -> None:
         (("coverage", ref), ref),
         (("brief",), ref),
         (("report", "--format", "md"), ref),
-        (("views",), ref),
+        (("views",), f"{session}:1"),
         (("views", "show", f"{session}:1"), "what it was shown"),
         (("path", ref), "/shared/"),
-        (("diff", ref, f"{ref}.err"), "-1 failed"),
+        (("diff", ref, f"{ref}.err"), "-x = 1"),
     ):
         code, out, err = run(*words)
         assert text in out, (words, code, out, err)
+
+
+def test_an_agent_asks_over_mcp_about_another_machines_run(
+    hosts: Hosts, run: Run, fork_server: ForkServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = keep_in(hosts.stores["b"], FAILED, command="pytest", exit_code=1)
+    hosts.ship("b")
+    ref, url = hosts.ref("b", kept), hosts.fleet.grant("carl", "team:red")
+    keys = {name: value for name, value in os.environ.items() if name.startswith("AWS_") or name == "PGPASSFILE"}
+    with contextlib.ExitStack() as ended:
+        client = McpClient(fork_server, tmp_path, "--store", url, **keys)
+        assert client.process.stdout
+        ended.callback(client.process.stdout.close)
+        ended.callback(client.end)
+        assert [tool["name"] for tool in client.request("tools/list")["tools"]] == [
+            "read_output",
+            "query",
+            "list_outputs",
+        ]
+        assert ref in client.call("list_outputs", match="is:failed")[1]
+        _, body = client.call("read_output", ref=ref)
+        assert "FAILED tests/test_a.py::test_it" in body
+        assert client.call("query", pipeline=f"grep -c FAILED {ref}")[1].strip() == "1"
+        uris = [one["uri"] for one in client.request("resources/list")["resources"]]
+        assert f"sightline://buffers/{ref}" in uris
+        home = client.home
+    with Store(str(home), Settings()) as store:
+        assert {view.view.refs for view in list_views(store)} >= {(f"{hosts.names['b']}/{kept.name}",)}
 
 
 def test_what_the_settings_name_is_read_where_that_is_asked_for(hosts: Hosts, run: Run, tmp_path: Path) -> None:
