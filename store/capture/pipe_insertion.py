@@ -1,12 +1,13 @@
 """Puts a program that keeps the output into a shell command which another program is going to run.
 
 One pipe is added, and nothing else of the command is touched, so that whoever judges commands by their text finds the
-person's own command in it. Only a single pipeline of plain commands is taken; everything else is left alone: what
-could change the shell, what the pipe could be noticed by, and all that is not understood for certain.
+person's own command in it. Only a single pipeline of plain commands is taken here, and lists by `list_insertion`;
+everything else is left alone: what could change the shell, what the pipe could be noticed by, and all that is not
+understood for certain.
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from sightline.capture.filters import FILTERS
 from sightline.named_tuple import NamedTuple
@@ -19,7 +20,7 @@ PIPEFAIL = "set -o pipefail"
 HARMLESS_BUILTINS = frozenset(("echo", "printf", "pwd", "true", "false", "type", ":"))
 """Builtins of shells that change nothing in them."""
 
-_CHANGING = frozenset(
+CHANGING = frozenset(
     (
         *("cd", "chdir", "pushd", "popd", "dirs", "exit", "logout", "return", "exec", "eval", "source", "."),
         *("export", "declare", "typeset", "local", "readonly", "unset", "set", "shopt", "setopt", "unsetopt", "let"),
@@ -43,7 +44,7 @@ _CHANGING = frozenset(
 )
 """Words that change the shell or ask about it, whose code says something else, or that keep their output themselves."""
 
-_INTERACTIVE = frozenset(
+INTERACTIVE = frozenset(
     (
         "vi",
         "vim",
@@ -62,14 +63,20 @@ _INTERACTIVE = frozenset(
         "fzf",
     )
 )
-_SEES_THE_PIPE = re.compile(
+"""Programs that need a terminal."""
+
+SEES_THE_PIPE = re.compile(
     r"\$\{?(?:[_?!-](?![A-Za-z0-9])|BASHPID|BASH_SUBSHELL|PIPESTATUS|pipestatus|SHELLOPTS|ZSH_SUBSHELL|sysparams)"
     r"|/dev/(?:tty|std|fd)|/proc/(?:self|\$)"
 )
 """What tells of the shell's last command, or of where output goes."""
 
-_SUBSTITUTES = re.compile(r"\$\(|`|[<>]\(")
-_ERRORS_ELSEWHERE = re.compile(r"2>>?[^&].*")
+SUBSTITUTES = re.compile(r"\$\(|`|[<>]\(")
+"""What is run to take its output's place."""
+
+ERRORS_ELSEWHERE = re.compile(r"2>>?[^&].*")
+"""A redirection of standard error into a file."""
+
 _READS = re.compile(r"0?<<?-?<?[^&(>].*")
 _KNOWN_REDIRECTION = ("2>&1",)
 
@@ -115,7 +122,7 @@ def insert(command: str, program: str, rules: Rules) -> Inserted | None:
     Returns:
         None where the command must be left alone.
     """
-    if MAY_FAIL.search(command) or _SEES_THE_PIPE.search(command) or "\0" in command:
+    if MAY_FAIL.search(command) or SEES_THE_PIPE.search(command) or "\0" in command:
         return None
     try:
         tokens = tokens_of(command)
@@ -127,7 +134,7 @@ def insert(command: str, program: str, rules: Rules) -> Inserted | None:
         return None
     if any(stage.joined == "|&" or not _is_plain(stage, rules.found) for stage in stages):
         return None
-    return _at_end(command, stages[0], program, rules) if len(stages) == 1 else _within(command, stages, program)
+    return _at_end(command, stages[0], program, rules) if len(stages) == 1 else before_filters(command, stages, program)
 
 
 def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
@@ -135,7 +142,7 @@ def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
     if stage.is_compound or not stage.words:
         return False
     name = program_of(stage.words)
-    if not name or name in _CHANGING or name in _INTERACTIVE:
+    if not name or name in CHANGING or name in INTERACTIVE:
         return False
     if name == "printf" and any(word.startswith("-v") for word in stage.words):
         return False  # it sets a variable
@@ -144,35 +151,36 @@ def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
 
 
 def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted | None:
-    if any(_SUBSTITUTES.search(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
+    if any(SUBSTITUTES.search(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
         return None  # pipefail would hold for what is substituted, too
-    if _is_judged(stage, rules.judged) or not _lets_output_pass(stage):
+    if is_judged(stage, rules.judged) or not lets_output_pass(stage):
         return None
-    merged = not any(_ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections)
+    merged = not any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections)
     join = " 2>&1" if merged and "2>&1" not in stage.redirections else ""
     made = f"{PIPEFAIL}; {command[: stage.end]}{join} | {program}{command[stage.end :]}"
     return Inserted(made, command[stage.start : stage.end], merged, filtered=False)
 
 
-def _within(command: str, stages: list[Stage], program: str) -> Inserted | None:
+def before_filters(command: str, stages: Sequence[Stage], program: str) -> Inserted | None:
     """Before the trailing filters: these, and the code of the last of them, stay as they are."""
     first = len(stages)
     while first > 1 and program_of(stages[first - 1].words) in FILTERS:
         first -= 1
-    if first == len(stages) or stages[first].reads_elsewhere or not _lets_output_pass(left := stages[first - 1]):
+    if first == len(stages) or stages[first].reads_elsewhere or not lets_output_pass(left := stages[first - 1]):
         return None
     made = f"{command[: left.end]} | {program}{command[left.end :]}"
     return Inserted(made, command[stages[0].start : left.end], "2>&1" in left.redirections, filtered=True)
 
 
-def _is_judged(stage: Stage, judged: Collection[str]) -> bool:
+def is_judged(stage: Stage, judged: Collection[str]) -> bool:
+    """Whether a stage runs a command whose code the harness reads as no other's."""
     name, words = program_of(stage.words), stage.words
     return name in judged or any(f"{name} {word}" in judged for word in words)
 
 
-def _lets_output_pass(stage: Stage) -> bool:
+def lets_output_pass(stage: Stage) -> bool:
     """Whether standard output, and nothing else that matters, goes where the pipe is."""
     return all(
-        one in _KNOWN_REDIRECTION or _ERRORS_ELSEWHERE.fullmatch(one) or _READS.fullmatch(one)
+        one in _KNOWN_REDIRECTION or ERRORS_ELSEWHERE.fullmatch(one) or _READS.fullmatch(one)
         for one in stage.redirections
     )

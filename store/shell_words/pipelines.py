@@ -69,7 +69,7 @@ def program_of(words: tuple[str, ...]) -> str:
     if rest[:1] == ("command",):
         rest = rest[1:]
     name = rest[0].removeprefix("\\") if rest else ""
-    return "" if set(name) & _NOT_PLAIN else name.rpartition("/")[2]
+    return "" if set(name) & _NOT_PLAIN and name != "[" else name.rpartition("/")[2]
 
 
 class Pipelines:

@@ -9,6 +9,7 @@ from sightline.capture.repair import dead_captures, end_dead_captures, rebuild_i
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
+from sightline.doors.doctor.kept_whole import check_kept_whole
 from sightline.doors.doctor.plugins import examine_plugins
 from sightline.doors.doctor.views import check_views
 from sightline.errors import SightlineError
@@ -42,6 +43,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
         lambda: check_records(store, derived, advance),
         lambda: check_views(store, advance),
         lambda: _limits(store, derived.bytes),
+        lambda: check_kept_whole(store),
         lambda: _fleet(store),
         _queries,
         lambda: examine_plugins(store.root),

@@ -43,7 +43,8 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
     pending = recall(call.use)
     if pending:
         call = call._replace(command=pending.command)
-        forget(call.use)
+        if not pending.parts:
+            forget(call.use)
     is_shown = _is_shown(store, session, call, pending)
     transcript: AbstractContextManager[LiveCall | None] = nullcontext()
     if harness.transcribes:
@@ -54,6 +55,8 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
         if live:
             call = live.told(call)
         buffer = _kept(store, session, call, pending)
+        if pending and pending.parts:
+            forget(call.use)  # with what its parts wrote
         answer = None
         if mode == SHAPE and when == AFTER and harness.replaces and buffer and not is_shown:
             from sightline.doors.hooks.view_instead import replaced  # 20 ms, of mode `shape` only
@@ -84,6 +87,10 @@ def _is_shown(store: Store, session: Session, call: ToolCall, pending: PendingCo
 
 def _kept(store: Store, session: Session, call: ToolCall, pending: PendingCommand | None) -> Buffer | None:
     """The result's buffer: made now, or by the command as it was rewritten, whose code is known only now."""
+    if pending and pending.parts:
+        from sightline.doors.hooks.kept_list import keep_list  # few commands are lists of several programs
+
+        return keep_list(store, session, call, pending)
     if pending is None or pending.filtered:
         buffer = keep(store, session, call)
         unfiltered = find_buffer(store, session, call, unfiltered=True) if pending else None

@@ -2,13 +2,17 @@
 
 import os
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sightline.capture.pipe_insertion import Inserted, Rules, insert
+from sightline.capture.pipe_insertion import Rules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
 from sightline.harnesses.base import SHAPE, Harness
+from sightline.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from sightline.capture.list_insertion import Part
 
 _LEFT_ALONE_KEYS = ("run_in_background",)
 """Of a tool's input: what is run so has its answer long before it ends, see `background_commands`."""
@@ -48,7 +52,7 @@ def before_tool(
     if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
     inserted = rewritten(harness, command, str(use), through)
-    if inserted is None or not _captures(str(given.get("cwd", ""))):
+    if inserted is None or not _captures(str(given.get("cwd", "")), in_parts=bool(inserted.parts)):
         return None
     remember(
         PendingCommand(
@@ -59,14 +63,15 @@ def before_tool(
             kept=inserted.kept,
             merged=inserted.merged,
             filtered=inserted.filtered,
-            shape=mode == SHAPE and not inserted.filtered,
+            shape=mode == SHAPE and not (inserted.filtered or inserted.parts),
+            parts=inserted.parts,
         )
     )
     updated = {**tool_input, "command": inserted.command}
     return {"hookSpecificOutput": {"hookEventName": event, "updatedInput": updated}}
 
 
-def rewritten(harness: Harness, command: str, use: str, through: str = "") -> Inserted | None:
+def rewritten(harness: Harness, command: str, use: str, through: str = "") -> "Rewritten | None":
     """A command with our capture put in; None where it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
         return None  # exported, they hand what we set on to every shell below
@@ -76,7 +81,72 @@ def rewritten(harness: Harness, command: str, use: str, through: str = "") -> In
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break, and the command with it
     piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
-    return insert(command, f"{piped} {use}", Rules(lambda name: bool(on_path(name)), harness.judged, _is_bash()))
+    return put_in(harness, command, f"{piped} {use}", lists=bool(through))
+
+
+class Rewritten(NamedTuple):
+    """A command as it is run.
+
+    Attributes:
+        command: what is to be run.
+        kept: the command, or the part of it, whose output is kept.
+        merged: whether that holds both streams.
+        filtered: whether filters come after it.
+        parts: of a list whose parts have pipes of their own; none else.
+    """
+
+    command: str
+    kept: str
+    merged: bool
+    filtered: bool
+    parts: "tuple[Part, ...]" = ()
+
+
+def put_in(harness: Harness, command: str, piped: str, *, lists: bool = True) -> Rewritten | None:
+    """A command with a program put in; None where it must be left alone.
+
+    Args:
+        harness: which runs it.
+        command: the command line.
+        piped: what gets the output, with its arguments.
+        lists: whether that knows the parts of lists.
+    """
+    rules = _rules(harness)
+    if (one := insert(command, piped, rules)) is not None:
+        return Rewritten(*one)
+    if not lists:
+        return None
+    from sightline.capture.list_insertion import LeftAlone, insert_list  # a single command needs none of it
+
+    try:
+        made = insert_list(command, piped, rules)
+    except LeftAlone:
+        return None
+    if made.kept:
+        return Rewritten(made.command, made.kept, made.merged, filtered=True)
+    if made.is_one:
+        return Rewritten(made.command, command, made.merged, filtered=False)
+    return Rewritten(made.command, command, made.merged, filtered=False, parts=made.parts)
+
+
+def why_left_alone(harness: Harness, command: str) -> str:
+    """Why a command gets no pipe; empty where it gets one."""
+    from sightline.capture.list_insertion import LeftAlone, insert_list  # no event asks
+
+    rules = _rules(harness)
+    if not harness.rewrites:
+        return f"{harness.title} does not let hooks rewrite commands"
+    if insert(command, "cat", rules) is not None:
+        return ""
+    try:
+        insert_list(command, "cat", rules)
+    except LeftAlone as reason:
+        return str(reason)
+    return ""
+
+
+def _rules(harness: Harness) -> Rules:
+    return Rules(lambda name: bool(on_path(name)), harness.judged, _is_bash())
 
 
 def _is_bash() -> bool:
@@ -85,5 +155,8 @@ def _is_bash() -> bool:
     return os.path.basename(shell).startswith("bash")
 
 
-def _captures(cwd: str) -> bool:
-    return load_settings(os.path.join(default_root(), "config.toml")).captures(cwd or os.getcwd())
+def _captures(cwd: str, *, in_parts: bool) -> bool:
+    settings = load_settings(os.path.join(default_root(), "config.toml"))
+    if in_parts and (settings.redact_known or settings.redact_patterns):
+        return False  # parts lie in files of their own first, where nothing would be hidden
+    return settings.captures(cwd or os.getcwd())

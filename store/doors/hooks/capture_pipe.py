@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from sightline.capture.pipe_reader import PipeReader
-from sightline.capture.pipe_writers import writers_of
+from sightline.capture.pipe_writers import exit_code_of, writers_of
 from sightline.doors.hooks.error_log import log_error
+from sightline.doors.hooks.part_files import PartFile
 from sightline.doors.hooks.pending_commands import PendingCommand, recall
 
 if TYPE_CHECKING:
@@ -26,14 +27,32 @@ def main(use: str) -> int:
 
 
 def main_of_script(words: Sequence[str]) -> NoReturn:
-    """``USE SHELL``, from the script: the process id of the shell that runs the pipeline. Ends the process.
+    """``USE[.PART] SHELL``, from the script: the process id of the shell that runs the pipeline. Ends the process.
 
     With 0 once anything has been read, for its code would become the command's; with another before that, by which the
     script knows that it has to pass on everything itself.
     """
-    use, shell = words
-    _keep(use, int(shell), held=_HELD)
+    told, shell = words
+    use, _, number = told.partition(".")
+    pending = recall(use)
+    if pending and pending.parts and number.isdigit():
+        os.close(_HELD)
+        _keep_part(use, int(number), int(shell))
+    else:
+        _keep(use, int(shell), held=_HELD)
     os._exit(0)
+
+
+def _keep_part(use: str, number: int, shell: int) -> None:
+    """Keep standard input as what a part of a list wrote, until all of that is made one output."""
+    writers = writers_of(0, shell)
+    part = PartFile(use, number)
+    reader = PipeReader({0: "out"}, part.take, writers=writers, pass_to=1)
+    reader.run()
+    left_open = not (reader.at_end or reader.reader_left)
+    part.end(None if reader.reader_left else exit_code_of(writers), cut=reader.reader_left, left_open=left_open)
+    if left_open:
+        _go_on()
 
 
 def _keep(use: str, shell: int, held: int | None) -> None:
@@ -49,7 +68,13 @@ def _keep(use: str, shell: int, held: int | None) -> None:
     left_open = not (reader.at_end or reader.reader_left)
     if kept:
         kept.end(writers, cut=reader.reader_left, left_open=left_open)
-    if left_open and os.fork() == 0:  # the shell goes on, as it would have
+    if left_open:
+        _go_on()
+
+
+def _go_on() -> None:
+    """Pass on what comes after the end, without those who wait for it: the shell goes on, as it would have."""
+    if os.fork() == 0:
         try:
             PipeReader({0: "out"}, _drop, pass_to=1).run()
         finally:

@@ -13,6 +13,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, open_private, remove_file
 
 _USE_CHARACTERS = 120
+_ENDINGS = ".0.part"  # of the file that says how a list's parts ended
 _KEPT_SECONDS = 7 * 86_400  # what was never run, since a person refused it
 
 
@@ -28,6 +29,7 @@ class PendingCommand(NamedTuple):
         merged: whether that holds both streams.
         filtered: whether filters come after it, so that its code is not the command line's.
         shape: whether the agent is shown our view.
+        parts: of a list whose parts have pipes of their own, each as `capture.list_insertion.Part`; none else.
     """
 
     use: str
@@ -38,6 +40,7 @@ class PendingCommand(NamedTuple):
     merged: bool
     filtered: bool
     shape: bool
+    parts: tuple[Any, ...] = ()
 
 
 def is_use(text: Any) -> bool:
@@ -76,7 +79,25 @@ def recall(use: str) -> PendingCommand | None:
 
 def forget(use: str) -> None:
     """The command has ended, and that has been noted."""
+    pending = recall(use)
     remove_file(_path(use))
+    for number in range(len(pending.parts) + 1 if pending and pending.parts else 0):
+        remove_file(part_path(use, number))
+
+
+def part_path(use: str, number: int) -> str:
+    """Where what went through one of a list's pipes is kept until the list has ended; 0 for how each of them ended."""
+    return os.path.join(default_root(), HOOKS, f"{use}.{number}.part")
+
+
+def pending_lists(harness: str, session: str) -> list[PendingCommand]:
+    """The lists of a session whose parts wrote something, and whose end nobody has told."""
+    try:
+        names = os.listdir(os.path.join(default_root(), HOOKS))
+    except OSError:
+        return []
+    found = (recall(name.removesuffix(_ENDINGS)) for name in names if name.endswith(_ENDINGS))
+    return [one for one in found if one and one.parts and (one.harness, one.session) == (harness, session)]
 
 
 def forget_old() -> None:

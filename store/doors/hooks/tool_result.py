@@ -61,7 +61,7 @@ def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     if call.kind == "file":  # what was read is no version of it, only a tool's result
         parts = tuple(part._replace(stream="part.0") for part in call.parts)
         call = call._replace(kind="tool", command="", parts=parts)
-    call = _with_saved(call)
+    call = with_saved(call)
     return _command(store, session, call) if call.kind == "cmd" else _result(store, session, call)
 
 
@@ -101,7 +101,7 @@ def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | No
     return buffer if read[: len(there)] == there and len(read) <= len(there) + 1 else None
 
 
-def _with_saved(call: ToolCall) -> ToolCall:
+def with_saved(call: ToolCall) -> ToolCall:
     """The call with all that its tool gave, where the harness keeps that in a file of its own."""
     for _ in range(_PATIENCE_TURNS if call.saved else 0):
         try:

@@ -7,7 +7,7 @@ import os
 
 from sightline.config import default_root
 from sightline.doors.hooks.command_line import capture_program
-from sightline.doors.hooks.pending_commands import forget_old
+from sightline.doors.hooks.pending_commands import forget_old, pending_lists
 from sightline.harnesses.base import CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 
 USE_OF_REFS = (
@@ -21,6 +21,10 @@ USE_OF_REFS = (
 def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
     """The answer to such an event; None where nothing is to be said."""
     when = harness.when(event)
+    if when in (START, PROMPT) and (lists := pending_lists(harness.name, str(given.get("session_id", "")))):
+        from sightline.doors.hooks.kept_list import keep_untold  # only where a person has broken one off
+
+        keep_untold(lists, str(given.get("cwd", "")))
     if when == START:
         forget_old()
     elif harness.background and str(given.get("prompt", "")).startswith(harness.background):

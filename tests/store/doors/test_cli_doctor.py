@@ -11,6 +11,8 @@ import pytest
 
 from sightline.doors.cli import doctor, main
 from sightline.doors.doctor.doctor import examine
+from sightline.doors.hooks.hook_session import session_of
+from sightline.harnesses import find
 from sightline.search import executables
 from sightline.search.sandbox import NO_BACKING
 from sightline.store import Store
@@ -280,3 +282,23 @@ def test_how_far_the_check_has_come_stands_on_a_terminal_and_goes_again(
         assert "\r  3 records checked\x1b[K" in drawn
         assert "\r  12 B checked\x1b[K" in drawn
         assert drawn.endswith("\r\x1b[K")
+
+
+def test_how_many_of_an_agents_own_commands_were_kept_whole_is_told_with_the_reasons(cli: Any) -> None:
+    with Store(cli.home) as store:
+        harness = find("claude-code")
+        assert harness is not None
+        store.index.put_session(session_of("claude-code", "s", "/"))
+        kept = {
+            "make": "",
+            "cd x && make": "",
+            "for i in 1 2; do make; done": harness.cut,
+            "make; nvm use 20": harness.cut,
+        }
+        for number, (command, partial) in enumerate(kept.items()):
+            recording = store.begin("cmd", command, "/", "claude-code-s", artifact=f"claude-code-s:use-{number}")
+            recording.append("out", b"a\n")
+            recording.seal(exit_code=number % 2, partial=partial)
+    told = "\n".join(_levels(cli, "note") + _levels(cli, "ok"))
+    assert "Claude Code: of the last 4 commands 2 are kept whole (50%), of 2 that failed 1" in told
+    assert "1 (cut by Claude Code, since it has loops, conditions or groups)" in told

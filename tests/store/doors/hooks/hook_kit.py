@@ -44,6 +44,15 @@ class Harness:
         answer = answer_to([self.name, event, "--mode", mode], json.dumps(data).encode())
         return json.loads(answer) if answer else None
 
+    def after(self, command: str, use: str, output: str, code: int) -> None:
+        """Tell the hooks of Claude Code how a command ended."""
+        told = {"tool_name": "Bash", "tool_use_id": use, "tool_input": {"command": command}}
+        if code:
+            self.tell("PostToolUseFailure", **told, error=f"Exit code {code}\n{output.strip()}")
+        else:
+            response = {"stdout": output.strip(), "stderr": "", "interrupted": False, "isImage": False}
+            self.tell("PostToolUse", **told, tool_response=response)
+
     def buffers(self) -> list[Buffer]:
         """All buffers, oldest first."""
         with Store(str(self.root)) as store:

@@ -1,0 +1,298 @@
+"""Puts a program that keeps the output into a list of commands, as ``cd x && make && make test``.
+
+Each part that runs a program gets a pipe of its own, in the current shell: what changes that shell stays in it. What a
+pipe, or the option that hands the parts' codes through it, could be noticed by is left alone, with the reason.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+
+from sightline.capture.pipe_insertion import (
+    CHANGING,
+    ERRORS_ELSEWHERE,
+    HARMLESS_BUILTINS,
+    INTERACTIVE,
+    PIPEFAIL,
+    SEES_THE_PIPE,
+    SUBSTITUTES,
+    Rules,
+    before_filters,
+    is_judged,
+    lets_output_pass,
+)
+from sightline.named_tuple import NamedTuple
+from sightline.shell_words.lexer import OPERATOR, Tokens, Unclear, tokens_of
+from sightline.shell_words.pipelines import (
+    ASSIGNMENT,
+    MAY_FAIL,
+    Pipeline,
+    Pipelines,
+    Stage,
+    program_of,
+    without_assignments,
+)
+from sightline.shell_words.quoting import SINGLE, pieces_of
+
+_MOST_PARTS = 40
+
+_STAY = frozenset(
+    (
+        *("cd", "chdir", "pushd", "popd", "dirs", "exit", "export", "unset", "declare", "typeset", "readonly", "umask"),
+        *("ulimit", "hash", "alias", "unalias", "test", "[", "true", "false", ":", "source", ".", "kill", "noglob"),
+    )
+)
+"""Builtins that have to stay in the shell, and do there what they did."""
+
+_CHANGE_FOLDER = frozenset(("cd", "chdir", "pushd", "popd"))
+
+_LIKE_FUNCTIONS = frozenset(
+    (
+        *("source", ".", "conda", "mamba", "micromamba", "nvm", "fnm", "pyenv", "rbenv", "nodenv", "goenv", "jenv"),
+        *("rvm", "gvm", "asdf", "mise", "rtx", "sdk", "direnv", "module", "ml", "spack", "workon", "activate"),
+        *("deactivate", "chruby", "z", "j", "autojump", "zoxide", "thefuck", "fuck", "opam", "ghcup", "vf"),
+    )
+)
+"""What runs a script in the shell itself, and programs whose name a function has where they are set up."""
+
+_SILENT = frozenset(("cd", "chdir", "unset", "test", "[", "true", "false", ":", "exit"))
+"""Of those that stay, which write nothing where they go well."""
+
+_ASSIGNS = re.compile(r"([A-Za-z_]\w*)(?:\+?=|$)")
+_USES = re.compile(r"\$\{?([A-Za-z_]\w*)")
+_QUIET_EXPORT = re.compile(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
+_FILE_FOR_ALL = re.compile(r"&>>?.+|1?>>?[^&].*", re.DOTALL)
+
+
+class LeftAlone(Exception):
+    """A list gets no pipe; the text says why."""
+
+
+class Part(NamedTuple):
+    """A part of a list: one command of it, or one pipeline.
+
+    Attributes:
+        text: as it stands there.
+        joined: the operator before it; empty for the first.
+        number: which of the pipes is its own, from 1; 0 for one that stays as it is.
+        silent: whether one without a pipe writes nothing as long as it goes well.
+    """
+
+    text: str
+    joined: str
+    number: int
+    silent: bool
+
+
+class InsertedList(NamedTuple):
+    """A list with a program put in.
+
+    Attributes:
+        command: what is to be run.
+        parts: of the list, in order.
+        merged: whether what the pipes get holds both streams.
+        kept: where one pipe stands before filters, the part of the command whose output it gets; else empty.
+    """
+
+    command: str
+    parts: tuple[Part, ...]
+    merged: bool
+    kept: str = ""
+
+    @property
+    def is_one(self) -> bool:
+        """Whether what the one pipe gets is all that the list writes, and its last part ends as the list does."""
+        *others, last = self.parts
+        return last.number == 1 and all(one.silent and not one.number for one in others) and self._surely_silent
+
+    @property
+    def _surely_silent(self) -> bool:
+        """Whether nothing comes behind a part that may have said that it failed."""
+        before = self.parts[:-1]
+        return all(
+            behind.joined == "&&" or not may_complain(part.text)
+            for part, behind in zip(before, self.parts[1:], strict=True)
+        )
+
+
+def may_complain(text: str) -> bool:
+    """Whether a part that writes nothing where it goes well may say something where it does not."""
+    return not (ASSIGNMENT.match(text) or text.startswith("export ") or text in ("true", "false", ":"))
+
+
+def insert_list(command: str, program: str, rules: Rules) -> InsertedList:
+    """Put a program into a list.
+
+    Args:
+        command: the command line.
+        program: what gets the output, with its arguments; ``.N`` is put behind them for the pipe of that number.
+        rules: what is left alone besides.
+
+    Raises:
+        LeftAlone: it stays as it is.
+    """
+    if SEES_THE_PIPE.search(command):
+        raise LeftAlone("it asks about the last command, or where output goes")
+    if MAY_FAIL.search(command) or "\0" in command:
+        raise LeftAlone("an expansion in it may fail")
+    try:
+        tokens = tokens_of(command)
+        parser = Pipelines(tokens.tokens)
+        pipelines = parser.all_pipelines()
+    except Unclear:
+        raise LeftAlone("its syntax is not understood for certain") from None
+    if not (rules.bash or (tokens.posix and parser.posix)):
+        raise LeftAlone("the shell may not be bash")
+    _check(tokens, pipelines)
+    if any(len(one.stages) > 1 for one in pipelines):
+        return _before_the_last_filters(command, pipelines, program)
+    return _at_each_end(command, pipelines, program, rules)
+
+
+def _check(tokens: Tokens, pipelines: Sequence[Pipeline]) -> None:
+    """What is left alone, whatever the parts are. Raises LeftAlone."""
+    if len(pipelines) > _MOST_PARTS:
+        raise LeftAlone("it has too many parts")
+    stages = [stage for pipeline in pipelines for stage in pipeline.stages]
+    if any(stage.is_compound for stage in stages):
+        raise LeftAlone("it has loops, conditions or groups")
+    if tokens.documents:
+        raise LeftAlone("it has a here-document")
+    operators = {token.text for token in tokens.tokens if token.kind == OPERATOR}
+    if operators & {"&", "|&", "<<<"}:
+        raise LeftAlone("something in it goes on in the background" if "&" in operators else "it needs bash")
+    covered = [(stage.start, stage.end) for stage in stages]
+    for token in tokens.tokens:
+        if token.text in ("!", "time") and not any(start <= token.start < end for start, end in covered):
+            raise LeftAlone("it turns a code round, or measures time")
+    names = [program_of(stage.words) for stage in stages]
+    if sum(name in _CHANGE_FOLDER for name in names) > 1:
+        raise LeftAlone("it changes the folder twice")
+    for stage, name in zip(stages, names, strict=True):
+        if name in INTERACTIVE or (name in CHANGING and name not in _STAY):
+            raise LeftAlone(f"{name} is in it")
+        if not name and without_assignments(stage.words):
+            raise LeftAlone("a program in it is named by a variable")
+        if name == "printf" and any(word.startswith("-v") for word in stage.words):
+            raise LeftAlone("printf -v is in it")
+    if len(pipelines) < 2:
+        raise LeftAlone("its one command stays in the shell, writes elsewhere, or ends in a code of its own kind")
+    _check_variables(stages)
+
+
+def _check_variables(stages: Sequence[Stage]) -> None:
+    """Who judges commands by their text asks about a variable that one sets, and was seen to overlook it in a pipe.
+
+    Raises LeftAlone.
+    """
+    own = set[str]()
+    for stage in stages:
+        words = (*stage.words, *stage.redirections)
+        pieces = [piece for word in words for piece in pieces_of(word) if piece.kind != SINGLE]
+        if any(match[1] in own for piece in pieces for match in _USES.finditer(piece.text)):
+            raise LeftAlone("a variable that it sets is used in it")
+        own |= {match[1] for word in stage.words if (match := _ASSIGNS.match(word))}
+
+
+def _before_the_last_filters(command: str, pipelines: Sequence[Pipeline], program: str) -> InsertedList:
+    """Into the last pipeline that ends in filters, as into one that stands alone: no code is handed through it."""
+    for at in range(len(pipelines) - 1, -1, -1):
+        stages = pipelines[at].stages
+        if len(stages) > 1 and (made := before_filters(command, stages, program)):
+            return InsertedList(made.command, (), made.merged, made.kept)
+    raise LeftAlone("a pipeline in it does not end in filters")
+
+
+def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rules: Rules) -> InsertedList:
+    stages = [one.stages[0] for one in pipelines]
+    if "|" in command and any(
+        SUBSTITUTES.search(word) for stage in stages for word in (*stage.words, *stage.redirections)
+    ):
+        raise LeftAlone("pipefail would hold for what is substituted, too")
+    last = len(stages) - 1
+    piped = [_gets_a_pipe(stage, rules, is_last=at == last) for at, stage in enumerate(stages)]
+    if not any(piped):
+        raise LeftAlone("none of its parts runs a program whose output can be piped")
+    like_functions = [_is_like_a_function(stage, rules) for stage in stages]
+    joined = [one.joined for one in pipelines]
+    places = _places_of_pipefail(joined, piped, like_functions)
+    made, parts, end, number, merged = "", list[Part](), 0, 0, True
+    for at, stage in enumerate(stages):
+        made += command[end : stage.start]
+        if at in places:
+            made += f"{PIPEFAIL} && " if joined[at] == "&&" else f"{PIPEFAIL}; "
+        text, end = command[stage.start : stage.end], stage.end
+        made += text
+        if piped[at]:
+            number += 1
+            elsewhere = any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections)
+            merged &= not elsewhere
+            made += f"{'' if elsewhere or '2>&1' in stage.redirections else ' 2>&1'} | {program}.{number}"
+        silent = not piped[at] and _is_silent(stage, like_functions[at])
+        parts.append(Part(text, joined[at], number if piped[at] else 0, silent))
+    return InsertedList(made + command[end:], tuple(parts), merged)
+
+
+def _places_of_pipefail(joined: Sequence[str], piped: Sequence[bool], like_functions: Sequence[bool]) -> set[int]:
+    """Before which parts the option is set: where any of them could notice it, behind that. Raises LeftAlone."""
+    if not any(like_functions):
+        return {0}
+    if piped.index(True) < len(like_functions) - 1 - like_functions[::-1].index(True):
+        raise LeftAlone("pipefail would hold for a script or function in it, too")
+    if "||" in joined:
+        raise LeftAlone("a script or function in it may have failed where pipefail is needed")
+    places, is_set = set(), False
+    for at, operator in enumerate(joined):
+        is_set = is_set and operator == "&&"  # what was skipped with the part before has set nothing
+        if piped[at] and not is_set:
+            places.add(at)
+            is_set = True
+    return places
+
+
+def _gets_a_pipe(stage: Stage, rules: Rules, *, is_last: bool) -> bool:
+    """Whether a part runs a program, or a builtin that only writes, and its output goes to where all output goes."""
+    name = program_of(stage.words)
+    if not name or name in _STAY or name in _LIKE_FUNCTIONS or not lets_output_pass(stage):
+        return False
+    if is_last and is_judged(stage, rules.judged):
+        return False
+    word = next(word for word in without_assignments(stage.words) if word != "command")
+    return name in HARMLESS_BUILTINS or "/" in word or rules.found(name)
+
+
+def _is_like_a_function(stage: Stage, rules: Rules) -> bool:
+    """Whether a part may run a script, or a function, in the shell itself."""
+    name = program_of(stage.words)
+    if not name or name in HARMLESS_BUILTINS:
+        return False
+    if name in _LIKE_FUNCTIONS:
+        return True
+    words = without_assignments(stage.words)
+    return not (name in _STAY or any("/" in word for word in words[:2] if word != "command") or rules.found(name))
+
+
+def _is_silent(stage: Stage, is_like_a_function: bool) -> bool:
+    """Whether a part that has no pipe writes nothing as long as it goes well."""
+    words = without_assignments(stage.words)
+    if is_like_a_function or SUBSTITUTES.search(" ".join(stage.words)):
+        return False
+    if not words:
+        return True
+    name = program_of(stage.words)
+    if name in ("cd", "chdir"):
+        return len(words) == 2 and words[1] != "-" and "CDPATH" not in os.environ
+    if name == "export":
+        return len(words) > 1 and all(_QUIET_EXPORT.fullmatch(word) for word in words[1:])
+    if name in _SILENT:
+        return True
+    return _writes_elsewhere(stage)
+
+
+def _writes_elsewhere(stage: Stage) -> bool:
+    """Whether both streams of a part go into files."""
+    told = stage.redirections
+    everything = any(one.startswith("&>") for one in told)
+    out = [at for at, one in enumerate(told) if _FILE_FOR_ALL.fullmatch(one)]
+    behind = bool(out) and "2>&1" in told[out[0] :]
+    return everything or behind or (bool(out) and any(ERRORS_ELSEWHERE.fullmatch(one) for one in told))

@@ -1,0 +1,183 @@
+"""The output of a list whose parts had pipes of their own: all that went through them, in order, part by part marked.
+
+What the harness tells decides where it tells all: the pieces are taken where they are the same but for blank ends, else
+its own text. Where it has cut something, they are all there is, and what has no pipe may be missing.
+"""
+
+import os
+from collections.abc import Iterable
+
+from sightline.capture.list_insertion import Part, may_complain
+from sightline.doors.hooks.hook_session import open_store, session_of
+from sightline.doors.hooks.part_files import PartEnd, endings, open_part
+from sightline.doors.hooks.pending_commands import PendingCommand, forget
+from sightline.doors.hooks.tool_result import buffer_of_use, keep, with_saved
+from sightline.harnesses.tool_call import CallSession, ToolCall
+from sightline.log.sessions import use_key
+from sightline.named_tuple import NamedTuple
+from sightline.records import Buffer, Gap, Session, joined_notes
+from sightline.store import Recording, Store
+
+_READ_BYTES = 1 << 20
+_COMPARED_BYTES = 64 << 20  # of a longer text only the beginning is compared
+_HEAD_BYTES = 2_000
+_UNTOLD = "its end was not told"
+_TOLD_PARTS, _TOLD_CHARACTERS = 8, 40
+
+
+class _Piece(NamedTuple):
+    """What one part wrote.
+
+    Attributes:
+        part: which.
+        end: how it ended; None where it has not run, or has no pipe.
+        first: the line of the whole in which it begins; last, in which it ends, before the first for nothing.
+    """
+
+    part: Part
+    end: PartEnd | None
+    first: int = 1
+    last: int = 0
+
+
+def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCommand) -> Buffer | None:
+    """Make one output of what the parts of a list wrote. Raises StoreFailed.
+
+    Args:
+        store: where it is kept.
+        session: whose it is.
+        call: what the harness tells of it.
+        pending: what was remembered of it, with its parts.
+    """
+    if known := buffer_of_use(store, session, call.use):
+        return known
+    ends = endings(call.use)
+    pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
+    call = with_saved(call)
+    if not ends or (not call.partial and not _is_the_same(call, pieces)):
+        return keep(store, session, call._replace(note=joined_notes(call.note, _told(pieces, lines=False))))
+    return _kept(store, session, call, pieces, merged=pending.merged)
+
+
+def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
+    """Make outputs of lists whose end the harness has not told, as when a person breaks one off. Raises StoreFailed."""
+    with open_store() as store:
+        for pending in lists:
+            session = session_of(pending.harness, pending.session, cwd)
+            ends = endings(pending.use)
+            pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
+            if buffer_of_use(store, session, pending.use) is None and store.settings.captures(cwd):
+                told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
+                call = ToolCall(told, pending.use, pending.use, 0, 0, 0, "", {}, "cmd", pending.command, session.cwd)
+                _kept(store, session, call._replace(partial=_UNTOLD), pieces, merged=pending.merged)
+            forget(pending.use)
+
+
+def _kept(store: Store, session: Session, call: ToolCall, pieces: list[_Piece], *, merged: bool) -> Buffer:
+    artifact = use_key(session.name, call.use)
+    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=artifact)
+    try:
+        pieces = [*_appended(recording, call.use, pieces)]
+        missing, why = _missing(call, pieces)
+        return recording.seal(
+            exit_code=call.exit_code,
+            note=joined_notes("merged" * merged, _told(pieces)),
+            partial=why,
+            gaps=tuple(Gap("out", after) for after in missing),
+        )
+    except BaseException:
+        recording.discard()
+        raise
+
+
+def _appended(recording: Recording, use: str, pieces: Iterable[_Piece]) -> Iterable[_Piece]:
+    newlines, is_open = 0, False
+    for piece in pieces:
+        fd = open_part(use, piece.part.number) if piece.part.number else None
+        if fd is None:
+            yield piece._replace(first=newlines + 1, last=newlines)
+            continue
+        first, size = newlines + 1, 0
+        with open(fd, "rb", buffering=0) as file:
+            while data := file.read(_READ_BYTES):
+                recording.append("out", data)
+                newlines += data.count(b"\n")
+                size += len(data)
+                is_open = data[-1] != 0x0A
+        yield piece._replace(first=first, last=newlines + is_open if size else first - 1)
+
+
+def _is_the_same(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
+    """Whether the pieces are what a harness tells, which leaves blanks at the ends away, and writes text."""
+    told = b"\n".join(part.content for part in call.parts if isinstance(part.content, bytes)).strip()
+    left = len(told) + 2 * _READ_BYTES
+    made = b""
+    for piece in pieces:
+        if piece.part.number and (fd := open_part(call.use, piece.part.number)) is not None:
+            with open(fd, "rb") as file:
+                made += file.read(max(0, min(left, _COMPARED_BYTES) - len(made)))
+    made = made.strip()
+    return made == told or made.decode(errors="replace").encode() == told
+
+
+def _missing(call: ToolCall, pieces: list[_Piece]) -> tuple[list[int], str]:
+    """Behind which lines something may be missing of an output that the harness cut, and why it is partial then."""
+    if call.partial in ("", _UNTOLD):
+        return [], call.partial
+    if any(piece.end and (piece.end.lost or piece.end.left_open) for piece in pieces):
+        return [pieces[-1].last], "not all that a part of the list wrote could be kept"
+    if not _begins_so(call, pieces):
+        return [0], "something in the list wrote past its pipes"
+    ran = [at for at, piece in enumerate(pieces) if piece.end]
+    unsure = [
+        piece
+        for at, piece in enumerate(pieces)
+        if at > ran[0] and not piece.part.number and _may_write(piece.part, [one.part for one in pieces[at + 1 :]])
+    ]
+    if not unsure:
+        return [], ""
+    names = ", ".join(_short(piece.part.text) for piece in unsure)
+    return [piece.last for piece in unsure], f"what {names} may have written is not in it: it has no pipe"
+
+
+def _may_write(part: Part, behind: list[Part]) -> bool:
+    """Whether a part without a pipe may have written something."""
+    return not part.silent or (may_complain(part.text) and not (behind and behind[0].joined == "&&"))
+
+
+def _begins_so(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
+    """Whether the pieces begin as the harness tells."""
+    told = b"".join(part.content for part in call.parts if isinstance(part.content, bytes)).lstrip()[:_HEAD_BYTES]
+    made = b""
+    for piece in pieces:
+        if piece.part.number and (fd := open_part(call.use, piece.part.number)) is not None:
+            made += os.read(fd, 4 * _HEAD_BYTES)
+            os.close(fd)
+    told = told.decode(errors="ignore").encode()
+    return made.lstrip().decode(errors="replace").encode().startswith(told)
+
+
+def _told(pieces: list[_Piece], *, lines: bool = True) -> str:
+    """What is known of the parts: their lines, their words, how each ended."""
+    rows = []
+    for at, piece in enumerate(pieces):
+        if not piece.part.number:
+            continue
+        where = f"{piece.first}-{piece.last} " if lines and piece.last >= piece.first else ""
+        rows.append(f"{where}{_short(piece.part.text)} {_ending(pieces, at)}")
+    more = [f"{len(rows) - _TOLD_PARTS} more"] if len(rows) > _TOLD_PARTS else []
+    return f"parts: {', '.join([*rows[:_TOLD_PARTS], *more])}"
+
+
+def _ending(pieces: list[_Piece], at: int) -> str:
+    end, behind = pieces[at].end, pieces[at + 1 : at + 2]
+    if end is None:
+        return "not run"
+    if end.code is None and behind and behind[0].part.joined == "&&" and behind[0].end:
+        return "exit 0"
+    return "exit not known" if end.code is None else f"exit {end.code}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TOLD_CHARACTERS else f"{line[: _TOLD_CHARACTERS - 1]}…"

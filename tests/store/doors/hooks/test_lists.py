@@ -1,0 +1,270 @@
+"""Lists of commands, each really run with and without what the hook before a command makes of it."""
+
+import os
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from sightline.capture.pipe_insertion import PIPEFAIL
+from sightline.doors.hooks.before_tool import before_tool
+from sightline.doors.hooks.capture_script import script
+from sightline.harnesses.base import KEEP
+from sightline.harnesses.claude_code import HARNESS as CLAUDE
+from tests.store.doors.hooks.hook_kit import Harness, claude_cut
+
+CASES: dict[str, list[dict[str, Any]]] = tomllib.loads((Path(__file__).parent / "lists.toml").read_text())
+REWRITTEN = [command for group in CASES["rewritten"] for command in group["commands"]]
+ALONE = [command for group in CASES["alone"] for command in group["commands"]]
+# As Claude Code does: what the command leaves in the shell is looked at after it.
+RUN = 'eval "$1" < /dev/null; code=$?; pwd -P > "$2"; env | grep -v ^_= | sort > "$3"; set -- ; exit $code'
+FILES = {
+    "a.txt": "one\ntwo\nthree\n",
+    "b.txt": "one\nTWO\nthree\n",
+    "many.txt": "".join(f"{number}\n" for number in range(1, 5001)),
+    "sub/deep.txt": "deep\n",
+    "sub/act": "export ACTIVE=1\necho activated\n",
+    "lib.sh": "export FROM_LIB=here\npipes() { false | cat; }\nmoves() { MOVED=1; export MOVED; }\n",
+    "run.sh": '#!/bin/sh\necho "run with $#: $*"\n',
+    "both.sh": "#!/bin/sh\necho out1; echo err1 >&2; echo out2; echo err2 >&2\n",
+    "fail.sh": "#!/bin/sh\necho out1; echo err1 >&2; echo out2\nexit $1\n",
+}
+
+
+class Outcome(NamedTuple):
+    """What is left of a command: its output, code and the folder that it ends in, the shell's variables, the files."""
+
+    output: bytes
+    code: int
+    folder: str
+    variables: str
+    files: dict[str, bytes]
+
+
+class Bench:
+    """A folder in which commands run, and what hooks put into them.
+
+    Args:
+        place: where it may be made.
+        capture: text of the script that is put in.
+    """
+
+    def __init__(self, place: Path, capture: str) -> None:
+        self._place = place
+        self.script = place / "sightline-capture"
+        self.script.write_text(capture)
+        self.script.chmod(0o755)
+
+    def rewritten(self, command: str, use: str) -> str:
+        """What the hook makes of a command."""
+        told = {
+            "tool_name": "Bash",
+            "tool_use_id": use,
+            "session_id": "s1",
+            "cwd": "/",
+            "tool_input": {"command": command},
+        }
+        answer = before_tool(CLAUDE, "PreToolUse", KEEP, told, str(self.script))
+        return str(answer["hookSpecificOutput"]["updatedInput"]["command"]) if answer else command
+
+    def run(self, command: str) -> Outcome:
+        """Run a command in a folder that is made anew."""
+        folder = self._place / "folder"
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "sub").mkdir(parents=True)
+        for name, text in FILES.items():
+            (folder / name).write_text(text)
+            if name.endswith(".sh"):
+                (folder / name).chmod(0o755)
+        told, variables, output = (self._place / name for name in ("pwd", "env", "output"))
+        for file in (told, variables):
+            file.write_text("")
+        with output.open("wb") as out:
+            done = subprocess.run(
+                ["bash", "-c", RUN, "bash", command, told, variables],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                cwd=folder,
+                env={**os.environ, "PWD": str(folder), "HOME": str(self._place), "LC_ALL": "C.UTF-8"},
+                timeout=60,
+            )
+        files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        return Outcome(output.read_bytes(), done.returncode, told.read_text(), variables.read_text(), files)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The root of the store that the hook and what it puts in use."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "store"))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    for name in ("SHELLOPTS", "BASHOPTS", "CLAUDE_CODE_SHELL", "CDPATH"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "store"
+
+
+@pytest.mark.parametrize("group", CASES["rewritten"], ids=lambda group: str(group["what"]))
+def test_a_list_does_what_it_did_and_is_kept_whole(group: dict[str, Any], root: Path, tmp_path: Path) -> None:
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    for number, command in enumerate(group["commands"]):
+        use = f"use-{number}"
+        made = bench.rewritten(command, use)
+        assert made != command, command
+        plain = bench.run(command)
+        assert bench.run(made) == plain, (command, made)
+        claude.after(command, use, plain.output.decode(errors="replace"), plain.code)
+        (buffer,) = [one for one in claude.buffers() if one.artifact == f"claude-code-s1:{use}"]
+        assert buffer.command == command
+        assert buffer.exit_code == plain.code
+        if "filters" not in group["what"] and not buffer.partial:
+            told = plain.output.decode(errors="replace").encode()  # as the harness tells it, which writes text
+            assert claude.content(buffer).strip() in (plain.output.strip(), told.strip()), command
+    assert not (root / "hooks.log").exists()
+    assert [name for name in os.listdir(root / "hooks") if name.endswith((".part", ".json"))] == []
+
+
+def test_each_part_of_a_long_list_that_fails_is_there_with_its_lines_and_how_it_ended(
+    root: Path, tmp_path: Path
+) -> None:
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    slow = "sh -c 'sleep 0.5; seq 1 9000; exit 3'"
+    command = f"cat a.txt && {slow} || {slow}; cat missing"
+    bench.rewritten(command, "use")
+    outcome = bench.run(bench.rewritten(command, "use"))
+    claude.after(command, "use", claude_cut(outcome.output.decode()), outcome.code)
+    (buffer,) = claude.buffers()
+    assert claude.content(buffer) == outcome.output
+    assert buffer.partial == ""
+    assert "1-3 cat a.txt exit 0, 4-9003 sh -c 'sleep 0.5; seq" in buffer.note
+    assert "18004-18004 cat missing exit " in buffer.note
+    assert buffer.lines == 3 + 9000 + 9000 + 1
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("source ./lib.sh; seq 1 9000; ./fail.sh 3", ""),
+        ("source sub/act; seq 1 9000; ./fail.sh 3", "wrote past its pipes"),
+        ("cd nosuch; seq 1 9000; ./fail.sh 3", "wrote past its pipes"),
+        ("seq 1 9000; cd nosuch", "what cd nosuch may have written is not in it"),
+        ("seq 1 9000; cd sub && ../fail.sh 3", ""),
+        ("seq 1 9000; kill -0 nobody", "what kill -0 nobody may have written is not in it"),
+        ("seq 1 9000; grep nothing a.txt missing", "what grep nothing a.txt missing may have written"),
+    ],
+)
+def test_what_may_be_missing_of_a_list_that_was_cut_is_said(command: str, why: str, root: Path, tmp_path: Path) -> None:
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    outcome = bench.run(bench.rewritten(command, "use"))
+    claude.after(command, "use", claude_cut(outcome.output.decode()), outcome.code)
+    (buffer,) = claude.buffers()
+    assert why in buffer.partial
+    assert bool(buffer.partial) == bool(why) == bool(buffer.gaps)
+    if not why:
+        assert claude.content(buffer) == outcome.output
+
+
+def test_what_is_not_surely_safe_is_left_alone(root: Path, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, script())
+    assert [command for command in ALONE if bench.rewritten(command, "use") != command] == []
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len(set(REWRITTEN + ALONE)) == len(REWRITTEN + ALONE)
+    assert len(REWRITTEN) >= 200
+    assert len(ALONE) >= 60
+
+
+@pytest.mark.parametrize("command", REWRITTEN)
+def test_the_persons_own_text_stands_in_it_untouched(command: str, root: Path, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, script())
+    made = bench.rewritten(command, "use")
+    for added in (f"{PIPEFAIL}; ", f"{PIPEFAIL} && ", f" | {bench.script} use.N", f" | {bench.script} use"):
+        for number in range(1, 9):
+            made = made.replace(added.replace("N", str(number)), "")
+    rest = iter(made.replace(" 2>&1", ""))
+    assert "".join(char for char in command.replace(" 2>&1", "") if char == next(rest)) == command.replace(" 2>&1", "")
+
+
+# Any list of such parts and operators, whether it is rewritten or not, does what it did.
+
+ATOMS = (
+    *("cat a.txt", "cat missing", "./fail.sh 3", "./fail.sh 0", "./both.sh", "./both.sh 2>err", "./both.sh >out 2>&1"),
+    *("echo word", "printf x", "true", "false", "cd sub", "cd nosuch", "export A=1", "A=2", 'sh -c "exit 5"', "pwd"),
+    *("[ -f a.txt ]", "[ -f none ]", "exit 4", "exit", ". ./lib.sh", "pipes", "moves", "nosuchprogram", "./run.sh $A"),
+    *("cat many.txt | head -2", "./fail.sh 3 | tail -1", "./fail.sh 7 2>&1 | cat", "A=$(cat a.txt)", "grep one a.txt"),
+    *("(cd sub; ls)", "{ ls; }", "ls >> log", "cat < b.txt", "rm -f a.txt", "A=$(false | true)", "set -e", "echo $?"),
+    *("time -p true", "! cat a.txt", "seq 1 2000", "unset A", "readonly A", "umask 077", "conda activate x"),
+)
+OPERATORS = (" && ", " || ", "; ", "\n", ";", " &&\n")
+LISTS = st.tuples(
+    st.sampled_from(ATOMS),
+    st.lists(st.tuples(st.sampled_from(OPERATORS), st.sampled_from(ATOMS)), min_size=1, max_size=5),
+).map(lambda made: made[0] + "".join(operator + atom for operator, atom in made[1]))
+
+
+@pytest.fixture
+def plain_bench(root: Path, tmp_path: Path) -> Bench:
+    """With a program in the pipes that only passes on: what counts is the shell."""
+    return Bench(tmp_path, "#!/bin/sh\nexec cat\n")
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(LISTS)
+@example(". ./lib.sh && pipes; ./fail.sh 3 && ls; pipes")
+@example("nosuchprogram && ./fail.sh 3; ./fail.sh 3")
+@example("nosuchprogram || ./fail.sh 3 && ./fail.sh 4")
+@example("./fail.sh 3 && . ./lib.sh; pipes")
+@example("./fail.sh 3 | tail -1 && ./fail.sh 3; ./fail.sh 0 2>&1 | cat || ./fail.sh 7 2>&1 | cat")
+def test_any_list_does_what_it_did(plain_bench: Bench, command: str) -> None:
+    made = plain_bench.rewritten(command, "use")
+    if made != command:
+        assert _unnumbered(plain_bench.run(made)) == _unnumbered(plain_bench.run(command)), (command, made)
+
+
+def _unnumbered(outcome: Outcome) -> Outcome:
+    return outcome._replace(output=outcome.output.replace(b"real 0.01", b"real 0.00"))
+
+
+def test_a_list_that_a_person_breaks_off_is_there_at_the_next_prompt(root: Path, tmp_path: Path) -> None:
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    bench.run(bench.rewritten("cat a.txt; ./fail.sh 3", "use"))
+    claude.tell("UserPromptSubmit", prompt="go on", session_id="another")
+    assert claude.buffers() == []
+    claude.tell("UserPromptSubmit", prompt="go on")
+    (buffer,) = claude.buffers()
+    assert claude.content(buffer) == b"one\ntwo\nthree\nout1\nerr1\nout2\n"
+    assert (buffer.command, buffer.exit_code, buffer.partial) == (
+        "cat a.txt; ./fail.sh 3",
+        None,
+        "its end was not told",
+    )
+    assert os.listdir(root / "hooks") == []
+
+
+def test_where_secrets_are_hidden_no_part_lies_in_a_file_of_its_own(root: Path, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, script(str(root)))
+    root.mkdir()
+    (root / "config.toml").write_text("[redact]\nknown = true\n")
+    assert bench.rewritten("cat a.txt; cat b.txt", "use") == "cat a.txt; cat b.txt"
+    assert bench.rewritten("cd sub && cat deep.txt", "use") != "cd sub && cat deep.txt"
+
+
+def test_a_list_of_which_one_part_writes_is_there_while_it_runs_and_in_shape_shown_as_a_view(
+    root: Path, tmp_path: Path
+) -> None:
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    command = "cd sub && sh -c 'seq 1 9000; exit 3'"
+    told = {"tool_name": "Bash", "tool_use_id": "use", "session_id": "s1", "cwd": "/"}
+    answer = before_tool(CLAUDE, "PreToolUse", "shape", told | {"tool_input": {"command": command}}, str(bench.script))
+    assert answer is not None
+    outcome = bench.run(answer["hookSpecificOutput"]["updatedInput"]["command"])
+    (buffer,) = claude.buffers()
+    assert (buffer.command, buffer.lines) == (command, 9000)
+    assert outcome.code == 3
+    assert buffer.ref.encode() in outcome.output
+    assert len(outcome.output) < 9_000
