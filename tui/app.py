@@ -261,17 +261,27 @@ class InspectorApp(FaultTold[None]):
         else:
             await super().on_event(event)
 
+    def on_key(self, event: events.Key) -> None:
+        """Say of a key that is the other pane's where it acts: it would do nothing, and nobody knew why."""
+        if self.screen is self._inspector and (told := self._inspector.key_elsewhere(event.key, self._keys)):
+            self.notify(told, markup=False)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that opens a prompt is a letter like any other while one is open."""
         if action in ("help", "palette") and isinstance(self.screen, ModalScreen):
             return False
-        if action in ("filter", "query"):
-            return self.screen is self._inspector and not isinstance(self.focused, Input)
+        if action in ("filter", "search", "query"):
+            there = self.screen is self._inspector and not isinstance(self.focused, Input)
+            return there and (action == "query" or (action == "search") == self._inspector.reads)
         return super().check_action(action, parameters)
 
     def action_filter(self) -> None:
         """Filter the list."""
         self._inspector.open_prompt("filter")
+
+    def action_search(self) -> None:
+        """Search in the output."""
+        self._inspector.open_prompt("search")
 
     def action_query(self) -> None:
         """Ask, or go to a line."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.buffers.order import GROUPS, Order
 from sightline.tui.common import messages
 from sightline.tui.common.key_bar import KeyBar
-from sightline.tui.common.keys import named
+from sightline.tui.common.keys import named, written
 from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
 from sightline.tui.common.output_reader import shown_ref
 from sightline.tui.common.pace import Pace
@@ -292,9 +292,7 @@ class Inspector(BufferActions):
     # prompts, made when they are first opened: the first screen is there the sooner
 
     def open_prompt(self, name: str) -> None:
-        """Ask for one of `PROMPTS`; at once, so that the next key reaches it; in the viewer a filter is a search."""
-        if name == "filter" and self.focused is self.query_one(Viewer):  # it learns of its focus only later
-            name = "search"
+        """Ask for one of `PROMPTS`; at once, so that the next key reaches it."""
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
             if name == "search":
@@ -308,6 +306,11 @@ class Inspector(BufferActions):
         prompt.open()
         if name == "filter":
             self.query_one(BufferList).expect_filter()
+
+    @property
+    def reads(self) -> bool:
+        """Whether the keys go to the output that is shown: it learns of its focus only later."""
+        return self._is_whole and self.focused is self.query_one(Viewer)
 
     def _filter(self, text: str) -> None:
         in_contents = text.startswith("/")
@@ -373,6 +376,25 @@ class Inspector(BufferActions):
         """What was searched for in all outputs is searched for in the one that is read."""
         if self._searches_contents and self._contents is not None:
             self._when_open(partial(self.query_one(Viewer).search.take_up, self._contents.pattern))
+
+    def on_descendant_focus(self) -> None:
+        """Have it seen which pane the keys go to; while the whole terminal has them not, it stays the one before."""
+        if self._is_whole and self.focused is not None:
+            at_left = self.query_one("#left") in self.focused.ancestors
+            self.query_one(Divider).border(at_left)
+            self.query_one(ListTitle).point(at_left)
+
+    def key_elsewhere(self, key: str, keymap: Mapping[str, str]) -> str:
+        """What to say of a key that does nothing where one is, and something in the other pane; empty for any other."""
+        panes = {"#buffers": "list", "#viewer": "output"}
+        other = {"buffers": "#viewer", "viewer": "#buffers"}.get(self.focused.id or "" if self.focused else "")
+        if other is None or key in self.active_bindings:
+            return ""
+        for binding in type(self.query_one(other)).BINDINGS:
+            if isinstance(binding, Binding) and key in keymap.get(binding.id or "", binding.key).split(","):
+                what = f" ({binding.description})" if binding.description else ""
+                return f"{written(key)} is a key of the {panes[other]}{what}: Tab goes there"
+        return ""
 
     def action_switch_pane(self) -> None:
         """Go to the next pane."""

@@ -10,6 +10,9 @@ from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part
 from sightline.tui.common.visible_text import title
 
+_POINTED = "▸"
+"""Before the names of the columns while the keys go to the list."""
+
 
 class ListTitle(Bar):
     """A heading that gives way to the filter's outcome. A click on a column's name orders by it."""
@@ -19,6 +22,12 @@ class ListTitle(Bar):
         self._order = order
         self._query = ""
         self._found = ListFiltered(None)
+        self._has_keys = True
+
+    def point(self, has_keys: bool) -> None:
+        """Whether the keys go to the list."""
+        self._has_keys = has_keys
+        self._tell()
 
     def on_resize(self) -> None:
         """Columns have moved."""
@@ -48,13 +57,16 @@ class ListTitle(Bar):
     def _tell(self) -> None:
         if self._found.found is None:
             # The scrollbar's column is the list's, not the heading's.
-            self.say((heading_parts(self.size.width - 1, self._order), ()))
+            first, *others = heading_parts(self.size.width - 1, self._order)
+            sign = _POINTED if self._has_keys else first.text[:1]
+            self.say(([Part(sign, "accent"), Part(first.text[1:], first.style), *others], ()))
             return
         self._rows_of("/", self._query, self._outcome())
 
     def _rows_of(self, sign: str, query: str, outcome: str) -> None:
         clear = [Part("Esc", "key"), Part(" clears ", "dim")]
-        self.say(([Part(f" {sign} ", "accent"), Part(title(query)), Part(f"  {title(outcome)}", "dim")], clear))
+        lead = _POINTED if self._has_keys else " "
+        self.say(([Part(f"{lead}{sign} ", "accent"), Part(title(query)), Part(f"  {title(outcome)}", "dim")], clear))
 
     def _outcome(self) -> str:
         found, close = self._found.found or 0, self._found.close

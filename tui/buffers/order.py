@@ -160,10 +160,10 @@ BURST_SHOWN = 5
 def bursts(entries: Entries) -> list[Row]:
     """Entries in order; of many that one session made in a row, the newest, and a heading for those below them."""
     rows, columns = list[Row](), entries.columns
-    for session, run in groupby(entries.places, key=columns.session):
-        places = list(run)
+    runs = [(session, list(run)) for session, run in groupby(entries.places, key=columns.session)]
+    for session, places in runs:
         left_out = places[BURST_SHOWN:]
-        if len(left_out) < 2:
+        if len(left_out) < 2 or len(runs) == 1:  # there is nobody else to make room for
             rows += places
             continue
         rows += places[:BURST_SHOWN]

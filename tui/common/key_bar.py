@@ -9,7 +9,16 @@ from sightline.tui.common.bar import Bar
 from sightline.tui.common.keys import written
 from sightline.tui.common.strips import Part, width_of
 
-_FIRST = ("next_miss", "next_unseen", "choose", "filter", "query", "brief", "timeline")  # what most are here for
+_FIRST = (
+    "next_miss",
+    "next_unseen",
+    "choose",
+    "filter",
+    "search",
+    "query",
+    "brief",
+    "timeline",
+)  # what most are here for
 _AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
 _BACK = ("dismiss", "close", "leave")
 

@@ -36,16 +36,27 @@ class Dragging:
             self._widget.post_message(SplitDragged(int(event.screen_x), int(event.screen_y), stacked=self._stacked))
 
 
+_AT_LEFT, _AT_RIGHT = "▌", "▐"
+
+
 class Divider(Widget):
-    """One cell wide."""
+    """One cell wide; a line at the side of the pane that the keys go to."""
 
     def __init__(self) -> None:
         super().__init__(id="divider")
         self._dragging = Dragging(self, stacked=False)
+        self._line = _AT_LEFT
+
+    def border(self, left: bool) -> None:
+        """The keys go to the pane at the left, or to that at the right."""
+        line = _AT_LEFT if left else _AT_RIGHT
+        if line != self._line:
+            self._line = line
+            self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 (all its rows are the same)
         """A piece of the line."""
-        return Strip([Segment("▏" * self.size.width, self.rich_style)], self.size.width)
+        return Strip([Segment(self._line * self.size.width, self.rich_style)], self.size.width)
 
     def on_mouse_down(self) -> None:
         """Take hold of it."""

@@ -45,7 +45,7 @@ _KEYS = (
     Binding("circumflex_accent", "line_start", "Start of the lines", key_display="^", show=False),
     Binding("dollar_sign", "line_end", "End of the longest line shown", key_display="$", show=False),
     Binding("F", "follow", "Follow"),
-    Binding("slash", "app.filter", "Search", key_display="/"),
+    Binding("slash", "app.search", "Search", key_display="/", priority=True),
     Binding("n", "search_on(False)", "Next hit of the search", show=False),
     Binding("N", "search_on(True)", "Hit before", show=False),
     Binding("e", "failure(False)", "Next error", key_display="e"),
