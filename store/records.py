@@ -252,7 +252,7 @@ class Session(NamedTuple):
         client: the client's name and version, empty where it gives none.
         cwd: working directory at its start.
         started: seconds since the epoch.
-        title: what a person calls it; empty for its name.
+        title: what a person calls it, else what it was first asked, or its harness calls it; empty where none is known.
         removed: when a person removed it with what it captured, seconds since the epoch; 0 if nobody did.
     """
 

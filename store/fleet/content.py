@@ -359,8 +359,8 @@ def _hidden(entry: dict[str, Any], told: "Redaction") -> dict[str, Any]:
     return {**hidden, "redacted": told.count} if told.count else entry
 
 
-_PRIVATE = ("message", "context")
-"""Entries with words of an agent's own, which leave the machine only where a person says so."""
+_PRIVATE = ("message", "context", "about")
+"""Entries with words of an agent's or a person's own, which leave the machine only where a person says so."""
 
 _TELLING = ("text", "request", "session", "title", "unknown")
 """Members of entries with what somebody wrote or a program printed; the others are places, hashes and numbers."""

@@ -67,6 +67,8 @@ from sightline.log.session_events import (
     AgentMessage,
     ContextChange,
     SessionEvent,
+    SessionSubject,
+    subject_of,
 )
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
@@ -172,6 +174,7 @@ class Parser:
         self._cwd = self._version = ""
         self._chain = _Chain()
         self._begun: set[CallSession] = set()
+        self._subjects: set[CallSession] = set()  # of which it is known what they are about
         self._compaction: ToldEvent | None = None  # whose summary is in the next record
 
     @property
@@ -200,6 +203,7 @@ class Parser:
         elif kind == "attachment":
             yield from self._attached(record, dict_of(record.get("attachment")), line)
         elif kind == "user":
+            yield from self._asked_for(record, message)
             results = [one for one in list_of(message.get("content")) if dict_of(one).get("type") == "tool_result"]
             for place, block in enumerate(results):
                 yield self._call(record, block, line, place, alone=len(results) == 1)
@@ -242,6 +246,17 @@ class Parser:
         event, self._compaction = self._compaction, None
         if event and isinstance(event.what, ContextChange):
             yield event._replace(what=event.what._replace(summary=summary))
+
+    def _asked_for(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[ToldEvent]:
+        """What a session is first asked, by a person or by the agent whose helper it is."""
+        if record.get("isMeta") is True or record.get("isCompactSummary") is True:
+            return
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else map(dict_of, list_of(content))
+        told = (subject_of(text_of(block.get("text"))) for block in blocks if block.get("type") == "text")
+        if (subject := next(filter(None, told), "")) and (session := self._session(record)) not in self._subjects:
+            self._subjects.add(session)
+            yield self._event(record, SessionSubject(self._now, plain(subject), "/about"))
 
     def _said(self, record: dict[str, Any], blocks: list[Any]) -> Iterator[ToldEvent]:
         """What the agent says in a message, in words of its own."""

@@ -47,6 +47,8 @@ from sightline.log.session_events import (
     AgentMessage,
     ContextChange,
     SessionEvent,
+    SessionSubject,
+    subject_of,
 )
 from sightline.named_tuple import NamedTuple
 
@@ -124,6 +126,7 @@ class Parser:
         self._time = written
         self._asked: dict[str, _Asked] = {}
         self._answered: set[str] = set()
+        self._has_subject = False
         self._inner: list[ToolCall] = []
 
     @property
@@ -175,6 +178,12 @@ class Parser:
 
     def _said(self, payload: dict[str, Any], stamp: str) -> Iterator[ToldEvent]:
         """What the agent says in a message."""
+        if payload.get("role") == "user" and not self._has_subject:
+            blocks = [dict_of(one) for one in list_of(payload.get("content"))]
+            told = (subject_of(text_of(one.get("text"))) for one in blocks if one.get("type") == "input_text")
+            if subject := next(filter(None, told), ""):
+                self._has_subject = True
+                yield self._told(stamp, SessionSubject(self._time, plain(subject)))
         if payload.get("role") == "assistant":
             blocks = [dict_of(one) for one in list_of(payload.get("content"))]
             text = "\n".join(text_of(one.get("text")) for one in blocks if one.get("type") == "output_text")

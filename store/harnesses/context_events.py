@@ -1,14 +1,14 @@
 """What hooks tell of a session's context, and of what its agent said, in the form that Claude Code gave them first.
 
 Codex and Gemini CLI have taken it over, as far as they tell it. ``SessionStart`` has ``source``; ``PreCompact`` and
-``PreCompress`` have ``trigger``, ``PostCompact`` that and ``compact_summary``; ``Stop`` has ``last_assistant_message``,
-``AfterAgent`` ``prompt_response``.
+``PreCompress`` have ``trigger``, ``PostCompact`` that and ``compact_summary``; ``UserPromptSubmit`` and
+``BeforeAgent`` have ``prompt``; ``Stop`` has ``last_assistant_message``, ``AfterAgent`` ``prompt_response``.
 """
 
 import time
 from typing import Any
 
-from sightline.harnesses.base import CONTEXT, END, START, Harness
+from sightline.harnesses.base import CONTEXT, END, PROMPT, START, Harness
 from sightline.harnesses.tool_call import plain, text_of
 from sightline.log.session_events import (
     CLEARED,
@@ -20,6 +20,8 @@ from sightline.log.session_events import (
     AgentMessage,
     ContextChange,
     SessionEvent,
+    SessionSubject,
+    subject_of,
 )
 
 _SOURCES = {"startup": STARTED, "resume": RESUMED, "clear": CLEARED, "compact": COMPACTED, "fork": FORKED}
@@ -41,6 +43,11 @@ def told_by(harness: Harness, event: str, given: dict[str, Any]) -> SessionEvent
     if when == START:
         source = _SOURCES.get(text_of(given.get("source")), STARTED)
         return ContextChange(now, source, whole=harness.tells_context)
+    if when == PROMPT:
+        prompt = text_of(given.get("prompt"))
+        is_notice = bool(harness.background) and prompt.startswith(harness.background)
+        subject = "" if is_notice else subject_of(prompt)
+        return SessionSubject(now, plain(subject)) if subject else None
     if when == CONTEXT and event in _ENDED:
         return ContextChange(now, COMPACTED, trigger, summary=plain(text_of(given.get("compact_summary"))))
     if when == CONTEXT:

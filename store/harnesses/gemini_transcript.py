@@ -48,7 +48,7 @@ from sightline.harnesses.transcript import (
     parted,
     when,
 )
-from sightline.log.session_events import REWOUND, TRANSCRIPT, AgentMessage, ContextChange
+from sightline.log.session_events import REWOUND, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
 
 TURN = b""
 """No line stands for the beginning of a turn; a call's first one comes after all that a hook is told of it."""
@@ -104,6 +104,7 @@ class Parser:
         self._time = written
         self._session = CallSession(HARNESS.name, "", _CLIENT, _project_root(self._folder), written)
         self._given: set[str] = set()
+        self._has_subject = False
         self._uses: dict[str, list[str]] = {}  # of each message those whose results came with it
         self._said: set[tuple[str, int]] = set()
 
@@ -151,6 +152,13 @@ class Parser:
         self._time = when(message.get("timestamp"), self._time)
         unique = text_of(message.get("id"))
         uses = self._uses.setdefault(unique, [])
+        if message.get("type") == "user" and not self._has_subject:
+            content = message.get("content")
+            blocks = [{"text": content}] if isinstance(content, str) else map(dict_of, list_of(content))
+            if subject := next(filter(None, (subject_of(text_of(one.get("text"))) for one in blocks)), ""):
+                self._has_subject = True
+                told = SessionSubject(self._time, plain(subject), f"{unique}:about", TRANSCRIPT)
+                yield ToldEvent(self._session, told)
         text = message.get("content") if message.get("type") == "gemini" else ""
         if isinstance(text, str) and text.strip() and (unique, len(text)) not in self._said:
             self._said.add((unique, len(text)))

@@ -59,6 +59,8 @@ from sightline.log.session_events import (
     AgentMessage,
     ContextChange,
     SessionEvent,
+    SessionSubject,
+    subject_of,
 )
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
@@ -106,6 +108,7 @@ class DatabaseReading:
         self._given: set[str] = set()
         self._told: set[str] = set()
         self._begun: set[str] = set()
+        self._subjects: set[str] = set()  # sessions of which it is known what they are about
         self._events: set[str] = set()
         self._pruned: set[str] = set()
         self._triggers: dict[str, str] = {}  # of the compaction that goes on in a session
@@ -148,6 +151,11 @@ class DatabaseReading:
             self._triggers[session] = "automatic" if part.get("auto") is True else "manual"
         ended = number(dict_of(part.get("time")).get("end")) or number(dict_of(about.get("time")).get("completed"))
         text = text_of(part.get("text"))
+        is_asked = part.get("type") == "text" and about.get("role") == "user" and part.get("synthetic") is not True
+        if is_asked and session not in self._subjects and (subject := subject_of(text)):
+            self._subjects.add(session)
+            when = number(dict_of(about.get("time")).get("created")) or number(facts[2])
+            yield self._told_of(session, name, SessionSubject(when / 1000, plain(subject)), *facts)
         if name in self._events or part.get("type") != "text" or about.get("role") != "assistant" or not text.strip():
             return
         if not ended:

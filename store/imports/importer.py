@@ -31,6 +31,7 @@ from sightline.log.retention import enforce_limits
 from sightline.log.session_events import (
     AgentMessage,
     SessionEvent,
+    SessionSubject,
 )
 from sightline.log.session_history import write_events
 from sightline.log.sessions import safe_name
@@ -313,7 +314,7 @@ class Importer:
                 self._flush()
 
     def _take_event(self, source: Source, event: ToldEvent) -> None:
-        if isinstance(event.what, AgentMessage) and not self.limits.evidence.messages:
+        if isinstance(event.what, AgentMessage | SessionSubject) and not self.limits.evidence.messages:
             return
         if self._may_capture(event.session.cwd):
             session = self._session(event.session, source.written)

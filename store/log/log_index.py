@@ -278,6 +278,9 @@ def _index_other(index: Index, other: Other) -> None:
         case "titled":
             if session := index.session(other.session):
                 index.put_session(session._replace(title=entry["title"]))
+        case "about":  # what a person calls it stays
+            if (session := index.session(other.session)) and not session.title and entry.get("text"):
+                index.put_session(session._replace(title=entry["text"]))
         case "removed":
             if session := index.session(other.session):
                 index.put_session(session._replace(removed=entry["time"]))

@@ -204,7 +204,7 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
     fill_index(store)
     with store.index.transaction():
         for session in sessions:
-            end, whole = 0, True
+            end, whole, title, is_blank = 0, True, "", False
             with contextlib.suppress(FileNotFoundError, log.BrokenChain):  # the doctor tells of it
                 for place, entry in log.read_all(store.layout.audit_file(session)):
                     if entry.get("kind") == "view":
@@ -213,9 +213,15 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
                         note = store.index.note(f"{session}:{place.number}")
                         if note is not None:
                             store.index.put_note(note._replace(text=None), parse_ref(note.ref).name)
+                    elif entry.get("kind") == "titled":
+                        title = entry["title"]
+                    elif entry.get("kind") == "about":
+                        is_blank |= entry.get("text") is None
                     if whole:  # what was logged a moment ago is yet to be indexed
                         end = place.offset + place.length
             store.index.set_log(session, end)
+            if is_blank and (known := store.index.session(session)):
+                store.index.put_session(known._replace(title=title))
 
 
 def collect(store: Store, *, with_unshipped: bool = False) -> Collected:

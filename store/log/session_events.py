@@ -1,10 +1,11 @@
-"""What a session's log has beside views: what happened to its context, and what its agent said.
+"""What a session's log has beside views: what it is about, what happened to its context, and what its agent said.
 
 They are entries of the log as views are: tied into its chain, their texts blanked with those of views. Hooks log them,
 so little is loaded here; `session_history` reads them.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -78,7 +79,56 @@ class AgentMessage(NamedTuple):
     number: int = 0
 
 
-SessionEvent = ContextChange | AgentMessage
+class SessionSubject(NamedTuple):
+    """What a session is about, in a line: the first of what it was first asked, or its harness' own title of it.
+
+    Attributes:
+        time: seconds since the epoch.
+        text: the line; None where it was blanked.
+        id: what the transcript calls it; empty where it is from a hook.
+        told: by what, HOOK or TRANSCRIPT.
+        number: of its entry in the log.
+    """
+
+    time: float
+    text: str | None
+    id: str = ""
+    told: str = HOOK
+    number: int = 0
+
+
+SUBJECT = b'"kind":"about"'
+"""How the line of a log is known that tells of a session's subject."""
+
+SUBJECT_CHARACTERS = 120
+
+SessionEvent = ContextChange | AgentMessage | SessionSubject
+
+_KINDS = {"ContextChange": "context", "AgentMessage": "message", "SessionSubject": "about"}
+_COMMAND = re.compile(r"<command-name>\s*(\S+?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
+_AROUND = re.compile(r"\s*<([a-zA-Z][\w-]*)[^<>]*>.*?</\1>\s*", re.DOTALL)
+_INSTRUCTIONS = ("# AGENTS.md instructions", "Caveat: ")
+
+
+def subject_of(prompt: str) -> str:
+    """What a prompt is about, in a line; empty where it has no words of a person's.
+
+    What a harness puts before these words stands in tags of its own. A command of the harness is told by its name.
+    """
+    if command := _COMMAND.search(prompt[:MESSAGE_CHARACTERS]):
+        return _line(f"{command[1]} {command[2] or ''}")
+    text = prompt[:MESSAGE_CHARACTERS]
+    while around := _AROUND.match(text):
+        text = text[around.end() :]
+    if text.lstrip().startswith(_INSTRUCTIONS):
+        return ""
+    return next((_line(line) for line in text.splitlines() if any(map(str.isalnum, line))), "")
+
+
+def _line(text: str) -> str:
+    line = "".join(one if one.isprintable() else " " for one in text)
+    line = " ".join(line.lstrip("#>*- ").split())
+    return line if len(line) <= SUBJECT_CHARACTERS else line[: SUBJECT_CHARACTERS - 1] + "…"
 
 
 def entry_of(event: SessionEvent, hide: Callable[[str], str] = str) -> dict[str, Any]:
@@ -91,7 +141,7 @@ def entry_of(event: SessionEvent, hide: Callable[[str], str] = str) -> dict[str,
     fields = {name: value for name, value in event._asdict().items() if name not in ("number", "text", "summary")}
     text = event.summary if isinstance(event, ContextChange) else event.text
     words = storable(hide((text or "")[:MESSAGE_CHARACTERS]))
-    kind = "context" if isinstance(event, ContextChange) else "message"
+    kind = _KINDS[type(event).__name__]
     if isinstance(event, AgentMessage):
         fields["cut"] = event.cut or len(text or "") > MESSAGE_CHARACTERS
     entry: dict[str, Any] = log.loggable(
@@ -129,3 +179,21 @@ def append_events(
         if not os.path.isdir(layout.audit):
             layout.ensure()
         log.append_all(layout.audit_file(session.name), header_of(session), entries, durable=durable)
+
+
+_BEGUN_BYTES = 4096  # of the log of a session that has not been asked anything yet, at most
+
+
+def knows_subject(root: str, session: str) -> bool:
+    """Whether it was logged what a session is about, or it has gone on for so long that a prompt is not its first.
+
+    Args:
+        root: of the store.
+        session: name of the session.
+    """
+    try:
+        with open(Layout(root).audit_file(session), "rb") as file:
+            begun = file.read(_BEGUN_BYTES)
+    except OSError:
+        return False
+    return len(begun) == _BEGUN_BYTES or SUBJECT in begun

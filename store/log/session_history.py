@@ -1,6 +1,6 @@
 """Reads what logs have beside views: what happened to each session's context, and what its agent said.
 
-Nothing of it is in the index: whoever asks has the log read, only what came since it was last read.
+Nothing of these is in the index: whoever asks has the log read, only what came since it was last read.
 """
 
 import json
@@ -15,10 +15,12 @@ from sightline.log.session_events import (
     EVENTS,
     HOOK,
     MESSAGE_CHARACTERS,
+    SUBJECT,
     TRANSCRIPT,
     AgentMessage,
     ContextChange,
     SessionEvent,
+    SessionSubject,
     append_events,
 )
 from sightline.named_tuple import NamedTuple
@@ -29,7 +31,7 @@ from sightline.store import Reading, Store, cause_of
 _ONE_COMPACTION_SECONDS = 300.0
 """What hooks and a transcript tell of one compaction is at most so far apart: writing the summary takes minutes."""
 
-_MARKS = (b'"kind":"context"', b'"kind":"message"')
+_MARKS = (b'"kind":"context"', b'"kind":"message"', SUBJECT)
 
 
 class SessionEvents(NamedTuple):
@@ -71,11 +73,16 @@ def unknown_events(store: Reading, session: str, events: Sequence[SessionEvent])
     known = _read(store, session)
     ids = {one.id for one in known.changes} | {one.id for one in known.messages}
     said = {_key(one) for one in known.messages}
+    has_subject = known.has_subject
     found: list[SessionEvent] = []
     for event in events:
         if event.id and event.id in ids:
             continue
-        if isinstance(event, AgentMessage):
+        if isinstance(event, SessionSubject):
+            if has_subject:
+                continue
+            has_subject = True
+        elif isinstance(event, AgentMessage):
             if _key(event) in said:
                 continue
             said.add(_key(event))
@@ -164,6 +171,7 @@ class _Found:
         self.last = b""
         self.changes: list[ContextChange] = []
         self.messages: list[AgentMessage] = []
+        self.has_subject = False
 
 
 _FOUND: "WeakKeyDictionary[Reading, dict[str, _Found]]" = WeakKeyDictionary()
@@ -210,6 +218,8 @@ def _take(found: _Found, line: bytes) -> None:
                 change = ContextChange(**{**fields, **uses, "summary": summary, "number": number})
                 if change.event in EVENTS:
                     found.changes.append(change)
+            case "about":
+                found.has_subject = True
             case "message":
                 fields = known_fields(AgentMessage, entry)
                 found.messages.append(AgentMessage(**{**fields, "text": entry.get("text"), "number": number}))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sightline.errors import SightlineError, UsageError
 from sightline.log.log_index import append_entry, fill_index
-from sightline.log.sessions import SHELL
+from sightline.log.sessions import SHELL, session_title
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Session, SessionCounts
 from sightline.store import Reading, Store
@@ -37,8 +37,8 @@ class SessionFacts(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a person calls it, or else its name."""
-        return self.session.title or self.session.name
+        """What it is called; see `session_title`."""
+        return session_title(self.session)
 
     @property
     def is_removed(self) -> bool:

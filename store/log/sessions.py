@@ -14,6 +14,8 @@ SHELL = "shell"
 """The harness of whoever is not known to be an agent: one session for each parent process."""
 
 _NAME_LENGTH = 60
+_SHORT_ID = 6  # characters
+_LONG_ID = 20  # from which on nobody can read it: a UUID has 36
 
 
 # Variables observed in the environment of each harness' tools and servers. They stand here, and not with the harnesses,
@@ -69,6 +71,21 @@ def safe_name(text: str) -> str:
     if safe == text and safe:
         return safe
     return f"{safe[: _NAME_LENGTH - 9] or 'session'}-{sha256_hex(text.encode(errors='surrogatepass'))[:8]}"
+
+
+def session_title(session: Session) -> str:
+    """What a session is called: by a person, by what it was first asked, else by folder and harness, never an id alone.
+
+    What a harness calls a session is a long number, of which the beginning tells it from others.
+    """
+    if session.title:
+        return session.title
+    number = session.harness_id
+    if not number or len(number) < _LONG_ID or session.harness in ("", SHELL):
+        return session.name
+    helper = "" if session.name.endswith(number) else f"/{session.name[-_SHORT_ID:]}"
+    folder = os.path.basename(session.cwd.rstrip("/"))
+    return " ".join(filter(None, (folder, session.harness, number[:_SHORT_ID] + helper)))
 
 
 def header_of(session: Session) -> dict[str, Any]:

@@ -67,6 +67,19 @@ def test_a_tool_s_call_is_told_by_what_it_is_about_and_a_file_by_the_end_of_its_
     assert " /p/store" in shown(40, file, terms=terms_of("store"))
 
 
+def test_a_session_is_called_by_its_title() -> None:
+    assert "Fix the parser" in shown(150, called="Fix the parser") and "claude-code" not in shown(150, called="Fix it")
+    heading = Heading("session", "claude-code-7f3a", 3, folded=False, first="cmd_a")
+    told = group_parts(heading, BUFFER, 60, {"claude-code-7f3a": "Fix the parser"})
+    assert "Fix the parser" in "".join(part.text for part in told)
+
+
+def test_what_was_imported_is_as_old_as_its_call() -> None:
+    day = 86400.0
+    past = BUFFER._replace(created=NOW - 12 * day, ended=NOW - 12 * day, accessed=NOW)
+    assert " now" in shown(80, past) and " 12d" in shown(80, past._replace(artifact="toolu_1"))
+
+
 @pytest.mark.parametrize("width", [34, 50, 60, 79, 120, 200])
 def test_the_names_stand_above_their_columns(width: int) -> None:
     names = "".join(part.text for part in heading_parts(width, Order()))
@@ -148,7 +161,7 @@ def test_no_letter_of_a_command_is_lost(command: str) -> None:
 def test_no_row_holds_anything_that_acts(command: str, label: str, session: str, query: str, width: int) -> None:
     buffer = BUFFER._replace(command=command, label=label, session=session)
     heading = Heading("session", session, 3, False, "cmd_a1b2c3")
-    for parts in (row_parts(buffer, width, NOW, terms=terms_of(query)), group_parts(heading, buffer, width)):
+    for parts in (row_parts(buffer, width, NOW, terms=terms_of(query)), group_parts(heading, buffer, width, {})):
         strip = row(parts, (), width, Style(), PartStyles({}))
         assert not [char for char in strip.text if unicodedata.category(char) in ACTING]
         assert strip.cell_length == width

@@ -93,6 +93,7 @@ class BufferList(RowTable):
         super().__init__(id="buffers")
         self._store = store
         self._seen = ListSeen(self)
+        self._titles: Mapping[str, str] = {}  # of sessions, by their names
         self._clock = clock
         self._query = ""
         self._terms: list[AnyTerm] = []
@@ -255,6 +256,7 @@ class BufferList(RowTable):
         if self.rows.selected in answer.gone:
             self.notify(f"{format_ref(self.rows.selected)} has been removed", markup=False)
         self._captures = answer.totals[2]
+        self._titles = answer.titles or self._titles
         shift = self.rows.take(answer)
         for name in answer.gone.intersection(self._marked):
             del self._marked[name]
@@ -368,7 +370,7 @@ class BufferList(RowTable):
 
     def _parts(self, at: int, width: int) -> list[Part]:
         if heading := self.rows.heading(at):
-            return group_parts(heading, self.rows.record(heading.first), width)
+            return group_parts(heading, self.rows.record(heading.first), width, self._titles)
         buffer = self.rows.record(self.rows.name(at))
         if buffer is None:
             return [Part("  …", "dim")]
@@ -383,6 +385,7 @@ class BufferList(RowTable):
             seen=self._seen.of(buffer.name),
             part=(self._seen.of(below) or UNREAD) if below else None,
             is_part=bool(self.rows.whole(at)),
+            called=self._titles.get(buffer.session, ""),
         )
 
     # keys and mouse

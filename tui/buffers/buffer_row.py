@@ -1,7 +1,7 @@
 """How one buffer, a group's heading, and the names of the columns above them all are laid out in columns."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ class Column(NamedTuple):
     left: bool = False
 
 
-_AGE = Column("AGE", 4, "recent", lambda buffer, now: wording.age(now - buffer.accessed))
+_AGE = Column("AGE", 4, "recent", lambda buffer, now: wording.age(now - wording.used(buffer)))
 _EXIT = Column("EXIT", 4, "exit", lambda buffer, _: wording.exit_text(buffer))
 _SEEN = Column("SEEN", 4, "seen", lambda *_: "")
 _SIZE = Column("SIZE", 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-")
@@ -128,15 +128,17 @@ def sort_at(width: int, x: int) -> str:
     return ""
 
 
-def group_parts(heading: Heading, first: Buffer | None, width: int) -> list[Part]:
+def group_parts(heading: Heading, first: Buffer | None, width: int, titles: Mapping[str, str]) -> list[Part]:
     """A heading's row.
 
     Args:
         heading: of a group.
         first: the record of its first buffer, where it has been read: it has the command as it was typed.
         width: cells.
+        titles: what sessions are called, by their names.
     """
     key = first.command if first and heading.group == "command" else heading.key
+    key = titles.get(key, key) if heading.group == "session" else key
     sign = _FOLDED if heading.folded else _UNFOLDED
     more = f"  {heading.size:,} more" if heading.group == BURST else f"  {wording.counted(heading.size, 'buffer')}"
     counted = Part(more, "dim")
@@ -158,6 +160,7 @@ def row_parts(
     seen: Seen | None = None,
     part: Seen | None = None,
     is_part: bool = False,
+    called: str = "",
 ) -> list[Part]:
     """A buffer's row.
 
@@ -170,6 +173,7 @@ def row_parts(
         seen: how much of it was seen, where that is known.
         part: what is known of the part of it that stands in the row below; None where there is none.
         is_part: whether it is such a part of the row above.
+        called: what its session is called, where not by its name.
     """
     room = layout(width)
     overlooked = seen is not None and seen.overlooked
@@ -187,7 +191,7 @@ def row_parts(
         Part(" "),
     ]
     for column in room.columns:
-        text = cut(column.text(buffer, now), column.cells)
+        text = cut(title(called) if column is _SESSION and called else column.text(buffer, now), column.cells)
         if column is _SEEN:
             text = percent(seen.share, at_most=seen.at_most) if seen and buffer.lines and not faded else ""
         is_bad = overlooked if column is _SEEN else column is _EXIT and buffer.failed

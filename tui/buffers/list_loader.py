@@ -8,6 +8,7 @@ from sightline.records import Buffer
 from sightline.store import Listed, Reading
 from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_brief
 from sightline.tui.buffers.columns import Entry
+from sightline.tui.common.sessions import session_titles
 
 PAGE = 200
 """Buffers read at a time while one scrolls."""
@@ -51,6 +52,7 @@ class Answer(NamedTuple):
         gone: names that the store no longer knows.
         totals: buffers, bytes and running captures.
         wholes: by name of an output that is a part of another, the name of that one; empty where it was not wanted.
+        titles: what sessions are called, by their names.
     """
 
     newer: list[Entry]
@@ -60,6 +62,7 @@ class Answer(NamedTuple):
     gone: set[str]
     totals: tuple[int, int, int]
     wholes: Mapping[str, str] = {}
+    titles: Mapping[str, str] = {}
 
 
 def load(store: Reading, request: Request) -> Answer:
@@ -74,7 +77,8 @@ def load(store: Reading, request: Request) -> Answer:
     held = store.index.totals()
     totals = held.buffers, held.bytes, len(store.index.running())
     wholes = {part: whole for whole, part in store.index.unfiltered().items()} if request.wholes else {}
-    return Answer(newer, older, complete or bottom, records, gone, totals, wholes)
+    titles = {} if request.quick else session_titles(store)
+    return Answer(newer, older, complete or bottom, records, gone, totals, wholes, titles)
 
 
 def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:

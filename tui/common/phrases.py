@@ -46,6 +46,15 @@ def age(seconds: float) -> str:
     return f"{int(seconds // (86400 * 365))}y"
 
 
+def used(buffer: Buffer) -> float:
+    """When it was used last, seconds since the epoch; of what a past session gave, when that was: it stands there."""
+    ended = buffer.created if buffer.ended is None else buffer.ended
+    return ended if buffer.artifact and buffer.accessed - ended > _LATER_SECONDS else buffer.accessed
+
+
+_LATER_SECONDS = 86400.0  # what was imported counts as used when it was; what a hook kept, at the time of its call
+
+
 def short_bytes(count: int) -> str:
     """A size in at most five characters: ``512B``, ``64K``, ``1.2M``."""
     if count < 1000:

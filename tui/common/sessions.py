@@ -3,7 +3,7 @@
 import os
 from functools import cache
 
-from sightline.log.sessions import current_session
+from sightline.log.sessions import current_session, session_title
 from sightline.records import Session
 from sightline.store import Reading
 
@@ -18,8 +18,14 @@ def person_session() -> Session:
     return current_session({}, name=name, client=CLIENT)
 
 
+def session_titles(store: Reading) -> dict[str, str]:
+    """What sessions are called that are not called by their names, by these."""
+    called = {session.name: session_title(session) for session in store.index.sessions()}
+    return {name: title for name, title in called.items() if title != name}
+
+
 def session_name(store: Reading, name: str) -> str:
-    """What a person calls a session, else its name, cut where it is long."""
+    """What a session is called, see `session_title`, cut where it is long."""
     known = store.index.session(name)
-    called = (known.title if known else "") or name
+    called = session_title(known) if known else name
     return called if len(called) <= _NAME_CHARACTERS else called[: _NAME_CHARACTERS - 1] + "…"

@@ -11,6 +11,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Note
 from sightline.store import Reading
+from sightline.tui.common.sessions import session_titles
 from sightline.tui.timeline.call_filter import note_is_wanted
 
 Row = Call | Note
@@ -59,7 +60,7 @@ class CallReader:
 
     def step(self, wanted: Wanted) -> Calls:
         """Read on for a moment. Raises as the store does."""
-        titles = {session.name: session.title for session in self._store.index.sessions() if session.title}
+        titles = session_titles(self._store)
         if not self._total:
             self._total = max(self._store.index.newest_view(), 1)
             if self._total > CALLS_A_STEP and wanted == Wanted():

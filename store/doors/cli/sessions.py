@@ -132,7 +132,7 @@ def as_data(facts: SessionFacts) -> dict[str, Any]:
 
 def _rows(facts: SessionFacts) -> str:
     session, counts = facts.session, facts.counts
-    name = f"{session.title} ({session.name})" if session.title else session.name
+    name = f"{facts.name} ({session.name})" if facts.name != session.name else session.name
     who = " ".join(filter(None, (session.harness or "unknown", session.client)))
     first = f"{name}  {who}{'  removed' if facts.is_removed else ''}"
     begun, last = (time.strftime("%m-%d %H:%M", time.localtime(when)) for when in (session.started, counts.last))

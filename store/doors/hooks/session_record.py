@@ -1,4 +1,5 @@
-"""Logs what an event tells of a session beside its tools: what happened to its context, and what its agent said.
+"""Logs what an event tells of a session beside its tools: its first prompt, what happened to its context, and what its
+agent said.
 
 It is written into the session's log and nowhere else: what it means is asked later.
 """
@@ -10,7 +11,7 @@ from sightline.config import default_root, load_settings
 from sightline.doors.hooks.hook_session import is_first, session_of
 from sightline.harnesses.base import START, Harness
 from sightline.harnesses.context_events import told_by
-from sightline.log.session_events import AgentMessage, append_events
+from sightline.log.session_events import AgentMessage, SessionSubject, append_events, knows_subject
 
 Json = dict[str, Any]
 
@@ -31,9 +32,11 @@ def record_event(harness: Harness, event: str, given: Json) -> None:
     cwd = str(given.get("cwd") or "")
     if not settings.captures(cwd or os.getcwd()):
         return
-    if isinstance(told, AgentMessage) and not settings.evidence.messages:
+    if isinstance(told, AgentMessage | SessionSubject) and not settings.evidence.messages:
         return
     session = session_of(harness.name, str(given.get("session_id") or given.get("conversation_id") or ""), cwd)
+    if isinstance(told, SessionSubject) and knows_subject(root, session.name):
+        return
     prompt = given.get("prompt_id")
     if isinstance(prompt, str) and not is_first(root, session.name, event, prompt):
         return

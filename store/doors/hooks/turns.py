@@ -8,6 +8,7 @@ import os
 from sightline.config import default_root
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.pending_commands import forget_old, pending_lists
+from sightline.doors.hooks.session_record import record_event
 from sightline.harnesses.base import CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 
 USE_OF_REFS = (
@@ -31,10 +32,7 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         from sightline.doors.hooks.background_commands import take_in  # few prompts tell of an end
 
         take_in(harness, given)
-    if when != PROMPT:
-        from sightline.doors.hooks.session_record import record_event  # a prompt tells nothing of a context
-
-        record_event(harness, event, given)
+    record_event(harness, event, given)
     if when == CONTEXT:
         return None
     if harness.transcribes:

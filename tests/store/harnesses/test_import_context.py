@@ -19,6 +19,7 @@ from sightline.log.session_events import (
     ContextChange,
 )
 from sightline.log.session_history import SessionEvents, events_of
+from sightline.log.session_list import list_sessions
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, views, write_lines
 
@@ -232,3 +233,16 @@ def test_a_compaction_and_a_pruning_of_opencode(store: Store, imported: Import, 
     ]
     assert found.changes[2].summary == "what was done"
     assert words(found.messages) == ["Lint is clean."]
+
+
+def test_an_imported_session_is_called_by_its_first_prompt(store: Store, imported: Import, tmp_path: Path) -> None:
+    talk = Talk()
+    lines = [
+        talk.ask("u0", "<local-command-stdout></local-command-stdout>", isMeta=True),
+        talk.ask("u1", "Fix the parser\nIt fails."),
+        *talk.ran(1, "one\n"),
+        talk.ask("u2", "Now the docs"),
+    ]
+    imported(write_lines(tmp_path / "s.jsonl", *lines))
+    imported(write_lines(tmp_path / "s.jsonl", *lines, talk.ask("u3", "More")))
+    assert [one.session.title for one in list_sessions(store)] == ["Fix the parser"]

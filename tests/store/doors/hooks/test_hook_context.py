@@ -8,6 +8,7 @@ from sightline.log.session_events import (
     STARTED,
 )
 from sightline.log.session_history import SessionEvents, events_of
+from sightline.log.session_list import list_sessions
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
 
@@ -70,3 +71,31 @@ def test_a_gemini_compression_is_told_only_before_it_happens(root: Path, tmp_pat
     with Store(str(root)) as store:
         changes = events_of(store, "gemini-s1").changes
     assert [(one.event, one.trigger) for one in changes] == [("started", ""), ("compacting", "automatic")]
+
+
+def subject(root: Path) -> str:
+    with Store(str(root)) as store:
+        return "".join(one.session.title for one in list_sessions(store))
+
+
+def test_the_first_prompt_says_what_a_session_is_about(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    claude.tell("UserPromptSubmit", prompt="Fix the parser\nIt fails on tabs.", prompt_id="p1")
+    claude.tell("UserPromptSubmit", prompt="And now the docs", prompt_id="p2")
+    assert subject(root) == "Fix the parser"
+
+
+def test_no_prompt_is_kept_where_a_person_wants_none(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    (root / "config.toml").write_text("[evidence]\nmessages = false\n")
+    claude.tell("UserPromptSubmit", prompt="private", prompt_id="p1")
+    (root / "config.toml").write_text(f'[directories."{claude.cwd}"]\ncapture = "off"\n')
+    claude.tell("UserPromptSubmit", prompt="private", prompt_id="p2")
+    assert subject(root) == ""
+
+
+def test_secrets_are_hidden_in_a_prompt(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    (root / "config.toml").write_text('[redact]\nknown = false\npatterns = ["hush[a-z]+"]\n')
+    claude.tell("UserPromptSubmit", prompt="Log in with hushhush", prompt_id="p1")
+    assert "hushhush" not in subject(root) and subject(root).startswith("Log in with")
