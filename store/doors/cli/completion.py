@@ -23,6 +23,7 @@ from sightline.store import Store
 SHELLS = ("bash", "zsh", "fish")
 _OFFERED = 100  # more nobody looks through
 _COMMAND_CHARACTERS = 60
+_WORD_BREAKS = "_ARGCOMPLETE_COMP_WORDBREAKS"  # of bash; argcomplete leaves out what stands before the last of them
 
 Offers = Mapping[str, str]
 """What can stand there, and what is told beside it in shells that tell anything."""
@@ -65,6 +66,8 @@ def answer_shell() -> None:
     from argcomplete.completers import ChoicesCompleter
 
     line = os.environ["COMP_LINE"][: int(os.environ["COMP_POINT"])]
+    if breaks := os.environ.get(_WORD_BREAKS):  # bash lists @ among them, but takes one that begins a word into it
+        os.environ[_WORD_BREAKS] = breaks.replace("@", "")
     autocomplete(grammar_for(line.split(" ")[1:]), default_completer=ChoicesCompleter({}), validator=_begins)
 
 
