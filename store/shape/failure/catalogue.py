@@ -23,6 +23,8 @@ _WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo 
 _WORDS = bytes(at if at > 127 or chr(at).isalnum() or at == 95 else 32 for at in range(256))
 """Makes a blank of whatever is of no word."""
 
+_AT_ONCE_BYTES = 1 << 14  # of a text that is split into words: of all of it they would take twenty times its size
+
 _QUOTING = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "ls", "tree", "diff")) | {
     f"git {name}" for name in ("log", "show", "diff", "grep", "blame")
 }
@@ -79,6 +81,11 @@ class Catalogue:
         """The marks of each, in the order of the catalogue."""
         return tuple(tuple(_Mark(parts, _words_in(parts)) for parts in known.marks) for known in self.known)
 
+    @cached_property
+    def _sought(self) -> frozenset[bytes]:
+        """The words of all marks."""
+        return frozenset(word for marks in self._marks for mark in marks for word in mark.words)
+
     def recognise(self, command: str, data: bytes) -> list[str]:
         """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
 
@@ -91,7 +98,7 @@ class Catalogue:
         """
         words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
         data = b"\n" + data  # what a mark says of the beginning of a line holds for the first one, too
-        there = frozenset(data.translate(_WORDS).split())
+        there = _words_there(data, self._sought)
         is_quoted = _only_quotes(command)
         found = [
             known
@@ -161,6 +168,17 @@ def _program(words: list[str]) -> str:
     if name != "git":
         return name
     return f"git {next((word for word in words[1:] if not word.startswith('-')), '')}"
+
+
+def _words_there(data: bytes, sought: frozenset[bytes]) -> set[bytes]:
+    """Those of some words that stand in a text."""
+    words, there, at = data.translate(_WORDS), set[bytes](), 0
+    while at < len(words):
+        end = words.find(b" ", at + _AT_ONCE_BYTES)
+        end = len(words) if end < 0 else end
+        there |= sought.intersection(words[at:end].split())
+        at = end
+    return there
 
 
 def _words_in(parts: Iterable[bytes]) -> frozenset[bytes]:
