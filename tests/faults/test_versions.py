@@ -106,18 +106,19 @@ def test_an_index_of_an_older_version_is_migrated_with_all_it_has(tmp_path: Path
 
 
 MIGRATE = """
-import sys
-from sightline.disk import database
+import sqlite3, sys
 from sightline.store import Store
-whole = database._statements
-def halting(script):
-    for number, statement in enumerate(whole(script)):
-        yield statement
-        if number == 0 and sys.argv[2] == "halt":
+class Halting(sqlite3.Connection):
+    changed = False
+    def execute(self, statement, *values):
+        if self.changed and sys.argv[2] == "halt":
             sys.argv[2] = "go"
             print("half", flush=True)
             sys.stdin.readline()
-database._statements = halting
+        self.changed = self.changed or statement.split()[0] in ("ALTER", "CREATE", "DROP", "INSERT", "UPDATE")
+        return super().execute(statement, *values)
+connect = sqlite3.connect
+sqlite3.connect = lambda *path, **more: connect(*path, **{**more, "factory": Halting})
 with Store(sys.argv[1]) as store:
     store.index.totals()
 print("done", flush=True)

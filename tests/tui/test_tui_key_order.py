@@ -113,7 +113,7 @@ def test_a_key_whose_widget_goes_away_holds_nothing_up(store: Store) -> None:
     run(body)
 
 
-@pytest.mark.parametrize(("key", "reads"), [("J", "json.screen.json_target"), ("d", "diff.screen._sides")])
+@pytest.mark.parametrize(("key", "reads"), [("J", "json.screen.json_target"), ("d", "diff.screen.sides_of")])
 def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path, key: str, reads: str) -> None:
     module, _, name = f"sightline.tui.{reads}".rpartition(".")
     read, app = getattr(importlib.import_module(module), name), list[InspectorApp]()

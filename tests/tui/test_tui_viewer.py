@@ -3,7 +3,8 @@
 import pytest
 
 from sightline.store import Store
-from sightline.tui.viewer.line_strips import LINE_BYTES, LineStrips
+from sightline.tui.viewer import line_strips
+from sightline.tui.viewer.line_strips import LINE_BYTES
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -222,8 +223,8 @@ def test_keys_typed_behind_the_one_that_opens_reach_the_viewer(store: Store) -> 
 def test_the_next_page_is_drawn_before_it_is_asked_for(store: Store, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     add(store, "cmd_00000a", "seq", numbered(1_000))
     drawn = set[int]()
-    draw = LineStrips._drawn
-    monkeypatch.setattr(LineStrips, "_drawn", lambda self, number: (drawn.add(number), draw(self, number))[1])
+    draw = line_strips.draw
+    monkeypatch.setattr(line_strips, "draw", lambda line, *more: (drawn.add(line.number), draw(line, *more))[1])
 
     async def body() -> None:
         async with opened(store) as pilot:

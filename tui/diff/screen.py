@@ -344,7 +344,7 @@ async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks
         marks: names of the marked ones; one alone is compared with the selected one.
     """
     try:
-        sides = await asyncio.to_thread(_sides, store, buffer, marks)
+        sides = await asyncio.to_thread(sides_of, store, buffer, marks)
     except STORE_ERRORS as error:
         tell(app, error)
         return
@@ -355,7 +355,8 @@ async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks
     await app.push_screen(DiffScreen(store, *sides))
 
 
-def _sides(store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple[Buffer, Buffer] | None:
+def sides_of(store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple[Buffer, Buffer] | None:
+    """What is compared, the older one first; None where there is nothing. Raises as the store does."""
     names = list(marks)
     if len(names) == 1 and buffer is not None and buffer.name != names[0]:
         names.append(buffer.name)

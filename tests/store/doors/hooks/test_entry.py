@@ -32,15 +32,15 @@ piped.main_of_script(sys.argv[2:])
 """
 A_FULL_DISK = """
 import os, sys
-from sightline.disk.buffer_writer import BufferWriter
+from sightline.disk.buffer_writer import StreamWriter
 from sightline.doors.hooks import capture_pipe as piped
-append, left = BufferWriter._append, [100_000]
-def full(self, stream, data, newlines=None):
+append, left = StreamWriter.append, [100_000]
+def full(self, data, newlines):
     left[0] -= len(data)
     if left[0] < 0:
         raise OSError(28, os.strerror(28))
-    append(self, stream, data, newlines)
-BufferWriter._append = full
+    return append(self, data, newlines)
+StreamWriter.append = full
 piped.main_of_script(sys.argv[2:])
 """
 NO_VIEW = """

@@ -1,9 +1,10 @@
 """Sessions that real harnesses had, recorded as they happened and imported afterwards: both say the same of them."""
 
 import json
-import math
 import shutil
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -198,8 +199,10 @@ def test_looking_at_a_store_that_cannot_be_written_waits_for_nothing(
     events = _settled("codex", tmp_path / "home")
     _happen("codex", events[:3])
     with Store(str(root)) as store:
-        monkeypatch.setattr(store.index, "unwritable", "no room")
-        monkeypatch.setattr(store, "_retry_at", math.inf)
+        monkeypatch.setattr(store.index, "unwritable", "no room")  # and it is not tried again
+        monkeypatch.setattr(
+            "sightline.store.time", SimpleNamespace(monotonic=float, time=time.time)
+        )  # it is not retried
         catch_up(store)
         assert store.layout.waiting_sessions()
         assert list_views(store) == []

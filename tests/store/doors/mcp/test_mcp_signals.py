@@ -78,8 +78,7 @@ _HTTP = (
     + """
 from sightline.doors.mcp import http
 from sightline.doors.mcp.tools import Options
-tell = http._tell
-http._tell = lambda *told: (tell(*told), Finalizer())
+http.print = lambda *told, **how: (print(*told, **how), Finalizer())
 print("ended", http.serve_http(Options(), host="127.0.0.1", port=0, with_token=False))
 """
 )
