@@ -313,6 +313,17 @@ class Reading(Protocol):
     def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
         """The newest outputs that are so, where a store can find them without looking at each; else None."""
 
+    def remark(self, target: Target, text: str, to: str, /) -> Note | None:
+        """Send a remark on lines to a session, where it is taken along by somebody else; None where our log keeps it.
+
+        Raises:
+            UsageError: the text is empty, or too long.
+        """
+
+    @property
+    def local(self) -> "Store":
+        """The store of this machine, where what is shown and remarked is logged."""
+
     def open(self, target: Target) -> Stream:
         """One stream, its bytes as they were written. Raises ExpiredRef or StoreFailed where it is gone."""
 
@@ -575,6 +586,15 @@ class Store:
     def bring_up_to_date(self, _since: float | None = None, /) -> bool:
         """Nothing: it always is."""
         return False
+
+    @property
+    def local(self) -> "Store":
+        """This one."""
+        return self
+
+    def remark(self, _target: Target, _text: str, _to: str, /) -> Note | None:
+        """Nothing: its own log keeps notes."""
+        return None
 
     def narrowed(self, _wanted: Narrowing, /) -> list[Buffer] | None:
         """Nothing: looking at each of its outputs is what there is."""

@@ -125,42 +125,28 @@ class Spool:
                 remove_file(os.path.join(self.folder, name))
 
 
-def make_batch(
-    store: Store,
-    queue: Queue,
-    begin: Cursor,
-    rules: str,
-    *,
-    may_ship: Callable[[str], bool],
-    spool: Spool,
-    take: Callable[[PackRow, bytes], None],
-    most_items: int = MOST_ITEMS,
-    alive: Callable[[], object] = lambda: None,
-) -> Batch | None:
-    """Pack what follows a cursor, up to about 8 MiB or as much more as its last buffer has.
+class Making(NamedTuple):
+    """By what, and for whom, a batch is made.
 
-    Args:
+    Attributes:
         store: where the bytes are.
         queue: what is to go.
-        begin: after which item.
         rules: by what is decided and hidden.
         may_ship: whether what ran in a folder goes.
         spool: is given each pack, and in the end the batch.
         take: is given each pack, to store it: the last one when the spool has the batch.
         most_items: of the queue.
         alive: called again and again.
-
-    Returns:
-        The batch, None where nothing waits.
     """
-    while True:
-        try:
-            return _made(store, queue, begin, rules, may_ship, spool, take, most_items, alive)
-        except _Unreadable as unreadable:
-            spool.clear()
-            with queue.changing():
-                queue.drop(unreadable.item)
-                queue.leave_out(unreadable.item.name, unreadable.why, unreadable.item.bytes)
+
+    store: Store
+    queue: Queue
+    rules: str
+    may_ship: Callable[[str], bool]
+    spool: Spool
+    take: Callable[[PackRow, bytes], None]
+    most_items: int = MOST_ITEMS
+    alive: Callable[[], object] = lambda: None
 
 
 class _Unreadable(Exception):
@@ -171,17 +157,19 @@ class _Unreadable(Exception):
         self.item, self.why = item, why
 
 
-def _made(
-    store: Store,
-    queue: Queue,
-    begin: Cursor,
-    rules: str,
-    may_ship: Callable[[str], bool],
-    spool: Spool,
-    take: Callable[[PackRow, bytes], None],
-    most_items: int,
-    alive: Callable[[], object],
-) -> Batch | None:
+def make_batch(making: Making, begin: Cursor) -> Batch | None:
+    """Pack what follows a cursor, about 8 MiB or as much more as its last buffer has; None where nothing waits."""
+    while True:
+        try:
+            return _made(making, begin)
+        except _Unreadable as unreadable:
+            making.spool.clear()
+            with making.queue.changing():
+                making.queue.drop(unreadable.item)
+                making.queue.leave_out(unreadable.item.name, unreadable.why, unreadable.item.bytes)
+
+
+def _made(making: Making, begin: Cursor) -> Batch | None:
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     packs: list[PackRow] = []
     last: list[bytes] = []
@@ -190,22 +178,22 @@ def _made(
     def took(pack: Pack) -> None:
         nonlocal is_kept
         if last:
-            take(packs[-1], last.pop())
+            making.take(packs[-1], last.pop())
         packs.append(PackRow(pack.sha256, day, len(pack.data), pack.raw))
         last.append(pack.data)
-        is_kept = spool.put_pack(pack)
+        is_kept = making.spool.put_pack(pack)
 
     packer = Packer(took)
     try:
-        content = Content(store, queue, packer, may_ship, alive)
+        content = Content(making.store, making.queue, packer, making.may_ship, making.alive)
         end, count = begin, 0
-        for item in queue.items(begin.seq, most_items):
+        for item in making.queue.items(begin.seq, making.most_items):
             try:
                 content.add(item)
             except Damaged as damaged:
                 raise _Unreadable(item, damaged.message) from damaged
             end, count = Cursor(item.seq, item.mark), count + 1
-            alive()
+            making.alive()
             if packer.stored >= BATCH_BYTES:
                 break
         if not count:
@@ -214,9 +202,9 @@ def _made(
     finally:
         packer.close()
     rows, places = content.finish(lambda number: packs[number].sha256)
-    batch = Batch(begin, end, rules, packs, rows, places)
+    batch = Batch(begin, end, making.rules, packs, rows, places)
     if is_kept:
-        spool.put_batch(batch)
+        making.spool.put_batch(batch)
     if last:
-        take(packs[-1], last.pop())
+        making.take(packs[-1], last.pop())
     return batch

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from sightline.config import Settings
 from sightline.errors import SightlineError
 from sightline.fleet.pack import FRAME_BYTES, Frame, Packer
 from sightline.fleet.queue import Item, Queue
@@ -142,14 +143,7 @@ class Content:
         self._located.append(_Located(row, frames, hashes))
 
     def _row(self, item: Item, buffer: Buffer, told: "Redaction | None") -> dict[str, Any]:
-        record = buffer._asdict()
-        del record["accessed"]
-        record["streams"] = {name: info._asdict() for name, info in buffer.streams.items()}
-        record["gaps"] = [list(gap) for gap in buffer.gaps]
-        if told:
-            for field in ("command", "label", "note", "partial", "artifact"):
-                record[field] = told.text(record[field])
-        record = fit(record)
+        record = record_of(buffer, told)
         return {
             "seq": item.seq,
             **{name: record[name] for name in ("name", "kind", "state", "session", "cwd", "label", "partial")},
@@ -305,8 +299,25 @@ class Content:
         }
 
     def _redaction(self) -> "Redaction | None":
-        settings = self._store.settings
-        return settings._replace(redact_known=settings.redact_known or settings.fleet.redact_known).redaction()
+        return redaction_of(self._store.settings)
+
+
+def redaction_of(settings: Settings) -> "Redaction | None":
+    """What hides the secrets of one thing that is shipped; None where none are hidden."""
+    return settings._replace(redact_known=settings.redact_known or settings.fleet.redact_known).redaction()
+
+
+def record_of(buffer: Buffer, told: "Redaction | None") -> dict[str, Any]:
+    """A record as the database can hold it, its secrets hidden where that is wanted."""
+    record = buffer._asdict()
+    del record["accessed"]
+    record["streams"] = {name: info._asdict() for name, info in buffer.streams.items()}
+    record["gaps"] = [list(gap) for gap in buffer.gaps]
+    if told:
+        for field in ("command", "label", "note", "partial", "artifact"):
+            record[field] = told.text(record[field])
+    fitting: dict[str, Any] = fit(record)
+    return fitting
 
 
 def _chunks(path: str, size: int, alive: Callable[[], object]) -> Iterator[bytes]:

@@ -111,5 +111,13 @@ def _expire(connection: Connection, retention: int) -> int:
         " (SELECT FROM sightline.entries WHERE entries.host = sessions.host AND entries.session = sessions.name)",
         (retention,),
     ).rowcount
+    count += connection.execute("DELETE FROM sightline.live WHERE told < now() - interval '1 hour'").rowcount
+    count += connection.execute(
+        "DELETE FROM sightline.running WHERE host IN"
+        " (SELECT id FROM sightline.hosts WHERE seen < now() - interval '1 day')"
+    ).rowcount
+    count += connection.execute(
+        "DELETE FROM sightline.remarks WHERE made < now() - make_interval(days => %s)", (retention,)
+    ).rowcount
     count += connection.execute("DELETE FROM sightline.watches WHERE until < now()").rowcount
     return count

@@ -14,13 +14,13 @@ from typing import Any
 from sightline.disk.database import Database
 from sightline.disk.index import Index
 from sightline.disk.view_index import ViewRow
-from sightline.fleet.shared_rows import Entry, Host, SharedRows, Span, Stored
+from sightline.fleet.shared_rows import REMARKS, Entry, Host, SharedRows, Span, Stored
 from sightline.log.log_index import index_others
 from sightline.log.views import Other, traced_of, with_shown
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents
-from sightline.records import Buffer, IndexedView, Session, known_fields
-from sightline.refs import host_of
+from sightline.records import Buffer, IndexedView, Note, Session, known_fields
+from sightline.refs import host_of, looks_like_a_ref, parse_ref
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shared_facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -202,6 +202,7 @@ class Mirror:
             since: seconds since the epoch. Once it has all from an earlier time on, it goes on having it.
         """
         running = rows.running()  # before the hosts: what has ended meanwhile is then among what they announced
+        remarks = rows.remarks()
         hosts = rows.hosts()
         cursors = dict(self._db.rows("SELECT id, cursor FROM shared_hosts"))
         is_new = self._keep_to(hosts)
@@ -227,6 +228,7 @@ class Mirror:
             self.put_fact("since", repr(min(since, before)))
             self.put_fact("synced", repr(time.time()))
             is_new |= self._put_running(running)
+            is_new |= self._put_remarks(hosts, remarks)
         return is_new
 
     def take_in(self, stored: Sequence[Stored]) -> None:
@@ -332,6 +334,19 @@ class Mirror:
             self.index.forget_buffer(name)
         return changed or bool(before)
 
+    def _put_remarks(self, hosts: Sequence[Host], remarks: Sequence[tuple[int, Note]]) -> bool:
+        """What the reader has sent and no host has taken: it waits. What was taken, its host's log tells of."""
+        taken = {host.id: host.taken for host in hosts}
+        waiting = {note.id: note for host, note in remarks if int(note.id.rpartition(":")[2]) > taken.get(host, 0)}
+        before = {note.id for note in self.index.notes() if _is_remark(note)}
+        for note_id in before - waiting.keys():
+            session, _, number = note_id.rpartition(":")
+            self._db.execute("DELETE FROM notes WHERE session = ? AND entry = ?", (session, int(number)))
+        for note in waiting.values():
+            if looks_like_a_ref(note.ref):
+                self.index.put_note(note, parse_ref(note.ref).name)
+        return before != waiting.keys()
+
     def _put_sessions(self, names: dict[str, float]) -> None:
         """Sessions of which nothing is known but the name, until their logs tell."""
         wanted = json.dumps(list(names))
@@ -401,6 +416,10 @@ class Mirror:
                 self.index.amend_view(with_shown(known.view, traced_of(entry.record)))
         except (KeyError, TypeError, ValueError):
             return  # not one of ours
+
+
+def _is_remark(note: Note) -> bool:
+    return note.id.rpartition(":")[0].endswith(f"/{REMARKS}")
 
 
 _OTHERS = ("note", "send", "sent", "titled", "removed")

@@ -13,9 +13,12 @@ from sightline.fleet.database import LastingConnection
 from sightline.log.log import Place
 from sightline.log.views import indexed_view
 from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, IndexedView
+from sightline.records import Buffer, IndexedView, Note
 from sightline.refs import on_host
 from sightline.store import Narrowing
+
+REMARKS = "remarks"
+"""In the place of a session in the ids of remarks that their hosts have not taken yet."""
 
 REMOVED = "removed"
 """The state that a change gives to a buffer that a person has removed on its host."""
@@ -38,6 +41,7 @@ class Host(NamedTuple):
         shipped: the number of the last thing that it has announced.
         seen: when the fleet heard of it last, seconds since the epoch.
         behind: items that waited there then.
+        taken: the number of the last remark that it has taken.
     """
 
     id: int
@@ -50,6 +54,7 @@ class Host(NamedTuple):
     shipped: int
     seen: float
     behind: int
+    taken: int = 0
 
 
 class Stored(NamedTuple):
@@ -119,6 +124,18 @@ SELECT host.name, found.session, found.number, extract(epoch FROM found.time)::f
     encode(found.pack, 'hex'), found.frame_offset, found.frame_bytes, found.line_offset, found.line_bytes
 """
 
+
+def _number(field: str) -> str:
+    """What a host has told as a number; 0 for anything else."""
+    told = f"behind -> '{field}'"
+    return f"CASE jsonb_typeof({told}) WHEN 'number' THEN ({told})::numeric ELSE 0 END::float8"
+
+
+_HOSTS = (
+    "SELECT id, name, team, owner, kind, member, replace(store::text, '-', ''), shipped_seq,"  # noqa: S608
+    f" extract(epoch FROM seen)::float8, {_number('items')}, {_number('remarks')} FROM sightline.hosts ORDER BY id"
+)
+
 _OF_HOSTS = """
 FROM unnest(%(hosts)s::integer[], %(after)s::bigint[], %(upto)s::bigint[]) AS given (host, after, upto)
 JOIN sightline.hosts AS host ON host.id = given.host
@@ -166,13 +183,8 @@ class SharedRows:
 
     def hosts(self) -> list[Host]:
         """The hosts that the reader was granted."""
-        rows = self._connection.rows(
-            "SELECT id, name, team, owner, kind, member, replace(store::text, '-', ''), shipped_seq,"
-            " extract(epoch FROM seen)::float8,"
-            " CASE jsonb_typeof(behind -> 'items') WHEN 'number' THEN (behind ->> 'items')::numeric ELSE 0 END::float8"
-            " FROM sightline.hosts ORDER BY id"
-        )
-        return [Host._make((*row[:-1], int(row[-1]))) for row in rows]
+        rows = self._connection.rows(_HOSTS)
+        return [Host._make((*row[:-2], int(row[-2]), int(row[-1]))) for row in rows]
 
     def running(self) -> list[Buffer]:
         """What runs on them."""
@@ -279,6 +291,30 @@ class SharedRows:
             (host, name),
         )
         return list(_entries(rows))
+
+    def remarks(self) -> list[tuple[int, Note]]:
+        """(number of the host, note) of what the reader has sent, oldest first."""
+        rows = self._connection.rows(
+            "SELECT host.id, host.name, remark.id, remark.ref, remark.session, remark.text,"
+            " extract(epoch FROM remark.made)::float8, remark.reader FROM sightline.remarks AS remark"
+            " JOIN sightline.hosts AS host ON host.id = remark.host ORDER BY remark.id"
+        )
+        return [
+            (
+                host,
+                Note(f"{name}/{REMARKS}:{number}", str(reader), made, f"{name}/{ref}", text, to=on_host(name, session)),
+            )
+            for host, name, number, ref, session, text, made, reader in rows
+        ]
+
+    def send_remark(self, host: str, ref: str, session: str, text: str) -> int:
+        """Have a host take a remark when it is next heard of; its number, 0 where there is no such host."""
+        rows = self._connection.rows(
+            "INSERT INTO sightline.remarks (host, ref, session, text)"
+            " SELECT id, %s, %s, %s FROM sightline.hosts WHERE name = %s RETURNING id",
+            (ref, session, text, host),
+        )
+        return int(rows[0][0]) if rows else 0
 
     def day_of(self, host: int, pack: str) -> str:
         """On which day a pack was made, as its key has it; empty where there is none that the reader may know of."""

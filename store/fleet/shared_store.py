@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -19,7 +20,7 @@ from sightline.disk.lines import Checkpoints
 from sightline.disk.merged import MergedReader
 from sightline.disk.pretty import Facts, facts_of
 from sightline.disk.streams import StreamReader
-from sightline.errors import AmbiguousRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.errors import AmbiguousRef, ExpiredRef, StoreFailed, UnknownRef, UsageError
 from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.content import LEFT, ORDER
 from sightline.fleet.database import READ_HINT, FleetUnreachable, LastingConnection
@@ -29,11 +30,12 @@ from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
 from sightline.fleet.pack_cache import PackCache, Tampered
 from sightline.fleet.shared_live import RunningOutputs
 from sightline.fleet.shared_log import SharedLog
-from sightline.fleet.shared_rows import Host, SharedRows
+from sightline.fleet.shared_rows import REMARKS, Host, SharedRows
 from sightline.fleet.shared_streams import FrameReader
 from sightline.log.log import NO_HASH
+from sightline.log.notes import MAX_CHARACTERS
 from sightline.private_files import open_private, remove_file
-from sightline.records import Buffer, StreamInfo
+from sightline.records import Buffer, Note, StreamInfo
 from sightline.refs import Ref, format_ref, host_of, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.json.pretty import pretty
@@ -63,7 +65,6 @@ class SharedStore:
     """A shared place, read as one store. Threads may share it; close it, or use it as a context manager.
 
     Attributes:
-        local: the store of this machine, in which is logged what is shown of the shared one.
         address: of the database, without any secret.
         offline: whether nothing is asked of the network.
         trouble: why it could not be brought up to date the last time; empty where it could.
@@ -81,7 +82,7 @@ class SharedStore:
             BadAddress, SecretInAddress: it is no address.
             StoreFailed: nothing can be kept below the local store.
         """
-        self.local, self.offline = local, offline
+        self._local, self.offline = local, offline
         address = database_address(database)
         self.address = str(address)
         self._folder = os.path.join(local.root, FOLDER, sha256_hex(self.address.encode())[:16])
@@ -111,6 +112,11 @@ class SharedStore:
         self._asking.close()
         self._feeding.close()
         self._mirror.close()
+
+    @property
+    def local(self) -> Store:
+        """The store of this machine, in which is logged what is shown of the shared one."""
+        return self._local
 
     # what is asked of the database
 
@@ -149,6 +155,20 @@ class SharedStore:
         stored = self.rows.found(wanted)
         self._mirror.take_in(stored)
         return [one.buffer for one in stored]
+
+    def remark(self, target: Target, text: str, to: str, /) -> Note | None:
+        """Send a remark to an agent on its host, which takes it when it ships next; see `Reading`."""
+        host, _, own = target.buffer.name.rpartition("/")
+        ref = format_ref(own, target.stream, target.first, target.last)
+        session = to.rpartition("/")[2]
+        text = text.strip()
+        if not text or len(text) > MAX_CHARACTERS:
+            raise UsageError(f"a note of {len(text):,} characters", f"it has 1 to {MAX_CHARACTERS:,}")
+        number = self.rows.send_remark(host, ref, session, text)
+        if not number:
+            raise StoreFailed(f"the fleet has no host {host}", _LIST_HINT)
+        self.bring_up_to_date()
+        return Note(f"{host}/{REMARKS}:{number}", "", time.time(), f"{host}/{ref}", text, to=to or "*")
 
     def reach(self) -> Reach:
         """How far what is read here reaches."""

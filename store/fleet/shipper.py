@@ -16,10 +16,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from sightline.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.announcement import UNFIT, Fenced, Host, announce, enter, greet
-from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, PackRow, Spool, make_batch
+from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRow, Spool, make_batch
 from sightline.fleet.content import fit
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
 from sightline.fleet.objects import Objects, pack_key
+from sightline.fleet.presence import Presence
 from sightline.fleet.queue import Queue
 from sightline.fleet.selection import Selection
 from sightline.named_tuple import NamedTuple
@@ -28,9 +29,10 @@ from sightline.store import Store
 FLUSH_SECONDS = 60.0
 WATCHED_SECONDS = 5.0
 _GREET_SECONDS = 300.0  # between two words of a host that has nothing to tell
-_LIVE_SECONDS = 4.0  # between two looks, while something runs here, whether somebody watches
+_LIVE_SECONDS = 3.0  # between two looks, while something runs here, whether somebody watches
 _LEAST_WAIT, _MOST_WAIT = 1.0, 60.0
 _MANY_TIMES = 3
+_WITH_PRESENCE = 2  # the version of the fleet's tables from which on hosts tell what runs
 
 
 class NotSet(SightlineError):
@@ -75,10 +77,12 @@ class Shipper:
         self.queue = Queue(store.root)
         self._selection = Selection(store, self.queue)
         self._spool = Spool(self.queue.folder)
+        self._presence = Presence(store, self.queue, self._selection)
         self._puts = ThreadPoolExecutor(1, "sightline-put")
         self._putting: Future[None] | None = None
         self._most_items = MOST_ITEMS
         self._anew = 0
+        self._ran = False
         self._shipped_items = self._shipped_bytes = 0
         self.host: Host | None = None
 
@@ -127,6 +131,8 @@ class Shipper:
                     "correct [fleet] objects; nobody would find what is shipped there",
                 )
             self.host = enter(connection, self.queue.store_id, fit(self._settings.host))
+            if tables.version >= _WITH_PRESENCE:
+                self._presence.meet(connection, self.host)
         self.queue.put_fact("contact", repr(time.time()))
         self.queue.put_fact("error", "")
         self.queue.put_fact("host", self.host.name)
@@ -154,16 +160,16 @@ class Shipper:
                 if data is not None:  # else it was stored: no batch is kept without
                     self._put(host, row, data)
             return batch
-        batch = make_batch(
+        making = Making(
             self._store,
             self.queue,
-            host.cursor,
             rules,
             may_ship=self._selection.ships,
             spool=self._spool,
             take=lambda row, data: self._put_beside(host, row, data),
             most_items=self._most_items,
         )
+        batch = make_batch(making, host.cursor)
         self._put_is_done()
         return batch
 
@@ -231,7 +237,12 @@ class Shipper:
 
     def _behind(self, after: int = 0) -> dict[str, object]:
         waiting = self.queue.waiting(after)
-        return {"items": waiting.items, "bytes": waiting.bytes, "oldest": waiting.oldest}
+        return {
+            "items": waiting.items,
+            "bytes": waiting.bytes,
+            "oldest": waiting.oldest,
+            "remarks": self._presence.taken,
+        }
 
     # again and again
 
@@ -278,12 +289,14 @@ class Shipper:
                 due = age >= (WATCHED_SECONDS if self.host and self.host.is_watched else FLUSH_SECONDS)
                 if now < again_at:
                     continue
+                if self.host and self.host.is_watched and self._store.index.running():
+                    self._send_live(self.host)
                 if waiting.items and (due or waiting.bytes >= BATCH_BYTES):
                     while self.ship_batch() and not wait_for(0.0):
                         pass
                     greeted = now
                 elif now >= greeted + self._greet_after():
-                    self._greet()
+                    self.greet()
                     greeted = now
                 wait = _LEAST_WAIT
             except (FleetUnreachable, OSError, sqlite3.Error) as error:
@@ -293,10 +306,17 @@ class Shipper:
                 self._note(error)
                 again_at, wait = time.monotonic() + jittered(_MOST_WAIT), _MOST_WAIT
 
-    def _greet_after(self) -> float:
-        return _LIVE_SECONDS if self._store.index.running() else _GREET_SECONDS
+    def _send_live(self, host: Host) -> None:
+        with connected(self._database, self._settings.password_command) as connection:
+            self._presence.send(connection, host)
 
-    def _greet(self) -> None:
+    def _greet_after(self) -> float:
+        runs = bool(self._store.index.running())
+        ran, self._ran = self._ran, runs  # that it has ended is told at once, too
+        return _LIVE_SECONDS if runs or ran else _GREET_SECONDS
+
+    def greet(self) -> None:
+        """Tell the fleet that the host is there, and what runs; take what was sent to it. Raises as `ship_batch`."""
         host = self._entered()
         with connected(self._database, self._settings.password_command) as connection:
             greet(connection, host, self._behind())

@@ -73,9 +73,11 @@ async def _keep(app: App[Any], store: Store, ref: str, written: WrittenNote) -> 
 
 
 def _write(store: Store, ref: str, written: WrittenNote) -> Note:
-    session = person_session()
-    note = write_note(store, session, store.resolve(ref), written.text)
-    return send_note(store, session, note, written.to) if written.to else note
+    session, target = person_session(), store.resolve(ref)
+    if sent := store.remark(target, written.text, written.to or target.buffer.session):
+        return sent
+    note = write_note(store.local, session, target, written.text)
+    return send_note(store.local, session, note, written.to) if written.to else note
 
 
 def kept_told(note: Note) -> str:

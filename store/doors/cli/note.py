@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_note
@@ -19,6 +19,7 @@ def parser(name: str) -> ArgumentParser:
     if name == "notes":
         made = command_parser(name, "List remarks, the oldest first.", "sightline notes @last")
         made.add_argument("ref", nargs="?", metavar="REF", help="list only remarks on this output")
+        add_store(made)
         return made
     made = command_parser(
         name,
@@ -34,20 +35,23 @@ def parser(name: str) -> ArgumentParser:
     other = made.add_mutually_exclusive_group()
     other.add_argument("--session", default="", metavar="SESSION", help="send it to the agent of this session")
     other.add_argument("--any", action="store_true", help="send it to whichever agent asks next")
+    add_store(made)
     return made
 
 
 def main(given: Namespace) -> int:
     """Keep a note, and send it where that is wanted; the exit code."""
-    door = Door()
+    door = Door(given)
     try:
         target = _checked(door, door.asking.resolve(given.ref))
         to = ANYONE if given.any else target.buffer.session
         if given.session:
             to = find_session(door.store, given.session).session.name
-        note = write_note(door.local, door.asking.session, target, given.text)
-        if given.send or given.session or given.any:
-            note = send_note(door.local, door.asking.session, note, to)
+        note = door.store.remark(target, given.text, to)
+        if note is None:
+            note = write_note(door.local, door.asking.session, target, given.text)
+            if given.send or given.session or given.any:
+                note = send_note(door.local, door.asking.session, note, to)
         if given.json:
             print_json(as_data(note))
         else:
@@ -70,8 +74,9 @@ def _checked(door: Door, target: Target) -> Target:
 
 def list_all(given: Namespace) -> int:
     """Print the notes; the exit code."""
-    door = Door()
+    door = Door(given)
     try:
+        door.store.bring_up_to_date()
         found = list_notes(door.store, buffer=_buffer_name(door, given.ref) if given.ref else None)
         if given.json:
             print_json([as_data(note) for note in found])

@@ -1,0 +1,124 @@
+"""What a host tells of beside what is done: what runs, and more of it while somebody looks. It takes remarks, too."""
+
+import json
+import time
+
+from sightline.errors import SightlineError
+from sightline.fleet.announcement import Host
+from sightline.fleet.content import record_of, redaction_of
+from sightline.fleet.database import Connection
+from sightline.fleet.queue import Queue
+from sightline.fleet.selection import Selection
+from sightline.log.notes import send_note, write_note
+from sightline.log.sessions import safe_name
+from sightline.records import Buffer, Session
+from sightline.refs import parse_ref
+from sightline.store import Store, Target
+
+CHUNK_BYTES = 1 << 16
+_CHUNKS = 16  # of one stream at a time: 1 MiB a second
+_RUNNING = 200  # told of at most
+_REMARKS = 50
+_TAKEN = "remarks"
+"""The fact of the queue that has the number of the last remark that was taken."""
+
+
+class Presence:
+    """One store's. For one thread."""
+
+    def __init__(self, store: Store, queue: Queue, selection: Selection) -> None:
+        self._store, self._queue, self._selection = store, queue, selection
+        self._told: dict[str, str] | None = None
+        self._sent: dict[tuple[str, str], int] = {}
+
+    @property
+    def taken(self) -> int:
+        """The number of the last remark that was taken, 0 for none."""
+        return int(self._queue.fact(_TAKEN) or 0)
+
+    def meet(self, connection: Connection, host: Host) -> None:
+        """Tell what runs, and more of what is watched; take the remarks that were sent. As the host's role."""
+        running = self._running()
+        self._tell(connection, host, running)
+        if host.is_watched or self._sent:
+            self.send(connection, host, running)
+        self._take_remarks(connection, host)
+
+    def _running(self) -> dict[str, Buffer]:
+        found = self._store.index.running()[:_RUNNING]
+        return {one.name: self._store.with_progress(one) for one in found if not self._selection.why_not(one)}
+
+    def _tell(self, connection: Connection, host: Host, running: dict[str, Buffer]) -> None:
+        records = {}
+        for name, buffer in running.items():
+            records[name] = json.dumps(record_of(buffer, redaction_of(self._store.settings)))
+        if records == self._told:
+            return
+        with connection.transaction():
+            connection.execute("DELETE FROM sightline.running WHERE host = %s", (host.id,))
+            connection.execute(
+                "INSERT INTO sightline.running (host, name, record) SELECT %s, name, record::jsonb"
+                " FROM unnest(%s::text[], %s::text[]) AS given (name, record)",
+                (host.id, list(records), list(records.values())),
+            )
+        self._told = records
+
+    def send(self, connection: Connection, host: Host, running: dict[str, Buffer] | None = None) -> None:
+        """Send what came of the outputs that somebody looks at; what has ended is taken back."""
+        running = self._running() if running is None else running
+        watched = {
+            row[0]
+            for row in connection.execute(
+                "SELECT name FROM sightline.watches WHERE host = %s AND until > now()", (host.id,)
+            )
+        }
+        if redaction_of(self._store.settings) is not None and not self._store.settings.redacts:
+            return  # what is hidden there alone is hidden in whole streams
+        for name in {name for name, _ in self._sent} - (watched & running.keys()):
+            connection.execute("DELETE FROM sightline.live WHERE host = %s AND name = %s", (host.id, name))
+            self._sent = {key: size for key, size in self._sent.items() if key[0] != name}
+        for name in watched & running.keys():
+            for stream in ("out", "err"):
+                self._send(connection, host, running[name], stream)
+
+    def _send(self, connection: Connection, host: Host, buffer: Buffer, stream: str) -> None:
+        key = (buffer.name, stream)
+        if key not in self._sent:  # another shipper may have sent some, cut elsewhere
+            connection.execute(
+                "DELETE FROM sightline.live WHERE host = %s AND name = %s AND stream = %s", (host.id, *key)
+            )
+            self._sent[key] = 0
+        try:
+            with self._store.open(Target(buffer, stream)) as reader:
+                for _ in range(_CHUNKS):
+                    chunk = reader.read(self._sent[key], CHUNK_BYTES)
+                    if not chunk:
+                        return
+                    connection.execute(
+                        "INSERT INTO sightline.live (host, name, stream, at, chunk) VALUES (%s, %s, %s, %s, %s)"
+                        " ON CONFLICT DO NOTHING",
+                        (host.id, *key, self._sent[key], chunk),
+                    )
+                    self._sent[key] += len(chunk)
+        except SightlineError:
+            return  # it went meanwhile
+
+    def _take_remarks(self, connection: Connection, host: Host) -> None:
+        rows = connection.execute(
+            "SELECT id, reader, ref, session, text FROM sightline.remarks WHERE host = %s AND id > %s"
+            " ORDER BY id LIMIT %s",
+            (host.id, self.taken, _REMARKS),
+        ).fetchall()
+        for number, reader, ref, session, text in rows:
+            self._queue.put_fact(_TAKEN, str(number))  # first: what cannot be kept must not be tried for ever
+            self._take_remark(str(reader), str(ref), str(session), str(text))
+
+    def _take_remark(self, reader: str, ref: str, session: str, text: str) -> None:
+        who = Session(safe_name(f"reader-{reader}"), "fleet", "", "", "", time.time())
+        try:
+            if parse_ref(ref).host:
+                return
+            note = write_note(self._store, who, self._store.resolve(ref), text)
+            send_note(self._store, who, note, safe_name(session) if session not in ("", "*") else "*")
+        except SightlineError:
+            return  # what it is about is gone, or it is too long

@@ -1,0 +1,153 @@
+"""What runs on another host is followed while somebody looks, and remarks made elsewhere reach the agent there."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from sightline.errors import UsageError
+from sightline.log.notes import hold_waiting, list_notes, release, whereto
+from sightline.log.sessions import current_session
+from sightline.records import Buffer
+from sightline.store import Target
+from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show
+
+pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
+
+from sightline.disk.changes import Change
+from sightline.fleet.shared_store import SharedStore
+from sightline.fleet.shipper import Shipper
+
+Until = Callable[[Callable[[], object]], None]
+
+
+def text_of(place: SharedStore, buffer: Buffer, stream: str = "out") -> bytes:
+    with place.open(Target(buffer, stream)) as reader:
+        return reader.read(0, reader.byte_count)
+
+
+def live_rows(fleet: Fleet) -> int:
+    return int(fleet.rows("SELECT count(*) FROM sightline.live")[0][0])
+
+
+def test_what_runs_is_listed_and_followed_until_it_is_done(hosts: Hosts, place: SharedStore, until: Until) -> None:
+    store = hosts.stores["a"]
+    recording = store.begin("cmd", "make slow", "/", "agent")
+    recording.register()
+    recording.append("out", b"first\n")
+    with Shipper(store) as shipper:
+        shipper.greet()
+        place.bring_up_to_date()
+        (running,) = place.index.running()
+        assert (running.command, running.ref.partition("/")[0]) == ("make slow", hosts.names["a"])
+        assert live_rows(hosts.fleet) == 0  # nobody has looked
+        assert text_of(place, running) == b""
+        shipper.greet()
+        until(lambda: text_of(place, running) == b"first\n")
+        recording.append("out", b"x" * 200_000 + b"\n")
+        recording.append("err", b"oh\n")
+        shipper.greet()
+        until(lambda: text_of(place, running) == b"first\n" + b"x" * 200_000 + b"\n")
+        assert text_of(place, running, "err") == b"oh\n"
+        assert place.with_progress(running).stream("out").lines == 2
+        kept = recording.seal(exit_code=0)
+        shipper.drain()
+        shipper.greet()
+    place.bring_up_to_date()
+    assert place.index.running() == []
+    done = place.resolve(hosts.ref("a", kept)).buffer
+    assert (done.state, done.stream("out").lines) == ("sealed", 2)
+    assert text_of(place, done).endswith(b"x\n")
+    assert live_rows(hosts.fleet) == 0
+
+
+def test_what_ended_without_being_shipped_runs_no_longer(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    recording = store.begin("cmd", "make slow", "/", "agent")
+    recording.register()
+    with Shipper(store) as shipper:
+        shipper.greet()
+        place.bring_up_to_date()
+        assert len(place.index.running()) == 1
+        kept = recording.seal(exit_code=0)
+        store.remove(kept, "removed")
+        shipper.greet()
+    place.bring_up_to_date()
+    assert place.index.running() == []
+
+
+def test_a_folder_that_is_not_shipped_is_not_followed_either(hosts: Hosts, place: SharedStore) -> None:
+    fleet = hosts.stores["a"].settings.fleet
+    with hosts.fleet.store("hidden", fleet, ship_off=("/hidden",)) as store, Shipper(store) as shipper:
+        recording = store.begin("cmd", "make secret", "/hidden/x", "agent")
+        recording.register()
+        shipper.greet()
+        recording.seal(exit_code=0)
+    assert hosts.fleet.rows("SELECT * FROM sightline.running") == []
+
+
+def test_a_reader_of_another_team_follows_nothing(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["c"]
+    recording = store.begin("cmd", "make blue", "/", "agent")
+    recording.register()
+    recording.append("out", b"blue\n")
+    with Shipper(store) as shipper:
+        shipper.greet()
+        place.bring_up_to_date()
+        assert place.index.running() == []
+        recording.seal(exit_code=0)
+
+
+def test_a_remark_reaches_the_agent_when_its_host_ships(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    kept = keep_in(store, b"1\n2\n3\n", session="agent")
+    show(store, "agent", kept)
+    hosts.ship("a")
+    place.bring_up_to_date()
+    target = place.resolve(hosts.ref("a", kept) + ":2-3")
+    note = place.remark(target, "the fixture is stale", target.buffer.session)
+    assert note
+    assert note.ref == f"{hosts.ref('a', kept)}:2-3"
+    (waiting,) = list_notes(place)
+    assert (waiting.text, whereto(waiting)) == ("the fixture is stale", f"waits for {hosts.names['a']}/agent")
+    hosts.ship("a")
+    (held,) = hold_waiting(store, "agent", anyone=False)
+    assert (held.ref, held.text) == (f"{kept.ref}:2-3", "the fixture is stale")
+    release(store, [held], current_session(name="agent"))
+    hosts.ship("a")
+    place.bring_up_to_date()
+    (sent,) = list_notes(place, buffer=target.buffer.name)
+    assert whereto(sent) == f"sent to {hosts.names['a']}/agent"
+    assert sent.ref == f"{hosts.ref('a', kept)}:2-3"
+    with pytest.raises(UsageError):
+        place.remark(target, " ", "")
+
+
+def test_the_feed_tells_of_what_came_and_of_a_lost_connection(hosts: Hosts, place: SharedStore) -> None:
+    told: list[Change] = []
+    lost: list[str] = []
+    came, gone = threading.Event(), threading.Event()
+    feed = place.changes(
+        lambda change: (told.append(change), came.set()),
+        polls=lambda why: (lost.append(why), gone.set()),  # type: ignore[func-returns-value]
+    )
+    feed.start()
+    try:
+        assert came.wait(30)
+        assert told[0].records
+        came.clear()
+        keep_in(hosts.stores["a"], b"new\n", command="make new")
+        hosts.ship("a")
+        assert came.wait(30)
+        assert "make new" in {item.buffer.command for item in place.listed(10)}
+        came.clear()
+        hosts.fleet.rows("ALTER TABLE sightline.hosts RENAME TO away")
+        assert gone.wait(30)
+        assert place.trouble
+        assert len(place.listed(10)) == 3  # what is there stays
+        hosts.fleet.rows("ALTER TABLE sightline.away RENAME TO hosts")
+        assert came.wait(60)
+        assert not place.trouble
+    finally:
+        feed.close()
+    assert len(lost) == 1
