@@ -1,15 +1,18 @@
-"""The inspector as a module, ``python -m sightline.tui [REF]``: for what runs it without a terminal of its own."""
+"""The inspector as a module, ``python -m sightline.tui [--read-only] [REF]``: for what has no terminal of its own."""
 
 import sys
 
 from sightline.errors import SightlineError
 from sightline.tui.app import run
 
+READ_ONLY = "--read-only"
+
 
 def main(words: list[str]) -> int:
     """Open the inspector on the usual store; the exit code."""
     try:
-        return run(None, words[0] if words else None)
+        refs = [word for word in words if word != READ_ONLY]
+        return run(None, refs[0] if refs else None, read_only=READ_ONLY in words)
     except SightlineError as error:
         print(f"sightline: {error.message}\n  {error.hint}", file=sys.stderr)
         return error.exit_code

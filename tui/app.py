@@ -6,14 +6,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.console import RenderableType
 from textual import events
+from textual.actions import ActionParseResult, parse
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
 from textual.theme import Theme
@@ -85,6 +87,9 @@ if TYPE_CHECKING:
     from sightline.store import Change
     from sightline.tui.commands import Action
 
+WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside"))
+"""Actions by which a store is changed, an agent is told something, or a program is run."""
+
 YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
 
@@ -121,6 +126,7 @@ class InspectorApp(FaultTold[None]):
         project: Project | None = None,
         clock: Callable[[], float] = time.time,
         live: bool = True,
+        read_only: bool = False,
     ) -> None:
         """Make the application.
 
@@ -130,9 +136,11 @@ class InspectorApp(FaultTold[None]):
             project: the only one whose outputs it shows at first; None for all.
             clock: what ages are counted from.
             live: whether it listens for changes.
+            read_only: whether nothing can be deleted, pinned, written or sent in it.
         """
         super().__init__()
         self._store = store
+        self._read_only = read_only
         self._target = target
         self._store_identity = store.identity
         self._failures_told = dict[tuple[str, str], float]()  # when each was last told, by the monotonic clock
@@ -192,12 +200,16 @@ class InspectorApp(FaultTold[None]):
         """Stop listening."""
         if self._feed is not None:
             self._feed.close()
-        self.remembered.save()
+        self._remember()
 
     def leave(self) -> None:
         """See to it that nothing of it is left behind; from any thread, where its terminal has gone."""
         self._inspector.close_copies()
-        self.remembered.save()
+        self._remember()
+
+    def _remember(self) -> None:
+        if not self._read_only:
+            self.remembered.save()
 
     def fault_told(self, fault: BaseException | None) -> RenderableType:
         """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
@@ -265,6 +277,19 @@ class InspectorApp(FaultTold[None]):
         """Say of a key that is the other pane's where it acts: it would do nothing, and nobody knew why."""
         if self.screen is self._inspector and (told := self._inspector.key_elsewhere(event.key, self._keys)):
             self.notify(told, markup=False)
+
+    async def run_action(
+        self,
+        action: "str | ActionParseResult",
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Carry out an action, whichever key, menu or click asks for it; where one may only read, none that writes."""
+        name = (parse(action) if isinstance(action, str) else action)[1]
+        if self._read_only and name in WRITING:
+            self.notify("Here one can only read: nothing is deleted, pinned, written or sent", markup=False)
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that opens a prompt is a letter like any other while one is open."""
@@ -339,7 +364,14 @@ def _project(store: Store, folder: str) -> Project | None:
         return None  # where one stands is gone
 
 
-def run(store_root: str | None = None, ref: str | None = None, *, folder: str = "", everything: bool = False) -> int:
+def run(
+    store_root: str | None = None,
+    ref: str | None = None,
+    *,
+    folder: str = "",
+    everything: bool = False,
+    read_only: bool = False,
+) -> int:
     """Open the inspector and stay in it until it is left.
 
     Args:
@@ -348,6 +380,7 @@ def run(store_root: str | None = None, ref: str | None = None, *, folder: str = 
         folder: of the project that it shows; by default the repository that it is started in, where the store has
             anything of that, else all.
         everything: whether it shows all projects wherever it is started.
+        read_only: whether nothing can be deleted, pinned, written or sent in it.
 
     Returns:
         The exit code.
@@ -358,7 +391,8 @@ def run(store_root: str | None = None, ref: str | None = None, *, folder: str = 
     gc.disable()  # nothing that is made for the first screen is garbage: looking for some takes a tenth of its time
     with Store(store_root) as store:
         target = store.resolve(ref, prefixes=True) if ref else None
-        app = InspectorApp(store, target=target, project=None if everything or target else _project(store, folder))
+        project = None if everything or target else _project(store, folder)
+        app = InspectorApp(store, target=target, project=project, read_only=read_only)
         end_when_told(app)
         if os.isatty(0):
             end_with_terminal(0, app.leave)

@@ -44,7 +44,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class InspectorServer(Server):
     """Textual's server with a page of ours, behind the guard. It serves no files but its own."""
 
-    def __init__(self, address: Address, port: int, token: str, ref: str = "") -> None:
+    def __init__(self, address: Address, port: int, token: str, ref: str = "", *, read_only: bool = False) -> None:
         """Make it.
 
         Args:
@@ -52,8 +52,10 @@ class InspectorServer(Server):
             port: likewise.
             token: what is asked for.
             ref: what the inspector opens on.
+            read_only: whether nothing can be deleted, pinned, written or sent in it.
         """
-        command = shlex.join([sys.executable, "-m", "sightline.tui", *([ref] if ref else [])])
+        words = [*(["--read-only"] if read_only else []), *([ref] if ref else [])]
+        command = shlex.join([sys.executable, "-m", "sightline.tui", *words])
         super().__init__(command, host=address.host, port=port, title="Sightline")
         self._guard = Guard(address, token)
         self._token = token
@@ -159,7 +161,7 @@ def link(host: str, port: int, token: str) -> str:
     return f"http://{name}:{port}/?token={token}"
 
 
-def serve(host: str, port: int, ref: str, say: Callable[[str], None]) -> int:
+def serve(host: str, port: int, ref: str, say: Callable[[str], None], *, read_only: bool = False) -> int:
     """Serve the inspector until it is interrupted.
 
     Args:
@@ -167,6 +169,7 @@ def serve(host: str, port: int, ref: str, say: Callable[[str], None]) -> int:
         port: likewise; 0 for any that is free.
         ref: what the inspector opens on; empty for the most recently used buffer.
         say: is given the link.
+        read_only: whether nothing can be deleted, pinned, written or sent by who has the link.
 
     Returns:
         The exit code.
@@ -178,7 +181,7 @@ def serve(host: str, port: int, ref: str, say: Callable[[str], None]) -> int:
     token = token_for(address, os.environ, secrets.token_urlsafe(24))
     listening = listen(host, port)
     bound = int(listening.getsockname()[1])
-    server = InspectorServer(address, bound, token, ref)
+    server = InspectorServer(address, bound, token, ref, read_only=read_only)
     say(link(host, bound, token))
     asyncio.run(_until_interrupted(server.application(), listening))
     return 0

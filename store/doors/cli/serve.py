@@ -14,9 +14,11 @@ def parser(name: str) -> ArgumentParser:
         "Open the inspector in a browser, on this machine only. It prints a link with a token; requests without "
         "that token are refused. It needs the extra `web`: pip install 'sightline[web]'. To listen on an address "
         "that others can reach, set SIGHTLINE_SERVE_TOKEN to a long secret of yours, and put a proxy or a tunnel in "
-        "front, because the connection is not encrypted.",
+        "front, because the connection is not encrypted. Several people may open it at once; with "
+        "--read-only, they can look at all of it and change nothing.",
         "sightline serve",
         "sightline serve @last --port 8080",
+        "sightline serve --read-only",
         json=False,
     )
     made.add_argument("ref", nargs="?", metavar="REF", help="open this output instead of the list")
@@ -25,6 +27,11 @@ def parser(name: str) -> ArgumentParser:
     )
     made.add_argument(
         "--port", type=int, default=8000, metavar="N", help="listen on this port (default 8000; 0 takes a free one)"
+    )
+    made.add_argument(
+        "--read-only",
+        action="store_true",
+        help="let nobody who has the link delete, pin, write or send anything, or start a pager or an editor",
     )
     return made
 
@@ -43,7 +50,7 @@ def main(given: Namespace) -> int:
             f"the inspector in a browser needs a package that is not installed: {error.name}",
             "pip install 'sightline[web]'",
         ) from error
-    return int(serve(given.host, given.port, given.ref or "", _say))
+    return int(serve(given.host, given.port, given.ref or "", _say, read_only=given.read_only))
 
 
 def _say(link: str) -> None:

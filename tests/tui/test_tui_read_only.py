@@ -1,0 +1,63 @@
+"""The inspector where one may only read: no key, and nothing in the palette, changes anything."""
+
+import pytest
+
+from sightline.log.notes import list_notes
+from sightline.records import Buffer
+from sightline.store import Store
+from sightline.tui.app import WRITING, InspectorApp
+from sightline.tui.bindings import all_bindings
+from tests.tui.tui_kit import add, numbered, press, rest, run
+
+
+@pytest.fixture
+def buffer(store: Store) -> Buffer:
+    return add(store, "cmd_00000a", "make paint", numbered(60))
+
+
+@pytest.mark.parametrize("keys", ["p", "Dy", "D\r", "ahello\r", "As", "Ax", "P", "O"])
+def test_no_key_deletes_pins_writes_or_sends(store: Store, buffer: Buffer, keys: str) -> None:
+    async def body() -> None:
+        app = InspectorApp(store, live=False, read_only=True)
+        async with app.run_test(size=(120, 30), notifications=True) as pilot:
+            await rest(pilot)
+            await press(pilot, *("enter" if key == "\r" else key for key in keys))
+            await rest(pilot)
+            assert store.index.buffer(buffer.name) == buffer._replace(accessed=store.index.buffer(buffer.name).accessed)
+            assert list_notes(store) == []
+
+    run(body)
+
+
+def test_it_is_said_why_nothing_happens(store: Store, buffer: Buffer) -> None:
+    async def body() -> None:
+        app = InspectorApp(store, live=False, read_only=True)
+        async with app.run_test(size=(120, 30), notifications=True) as pilot:
+            await rest(pilot)
+            await press(pilot, "p")
+            assert [one.message for one in app._notifications][-1].startswith("Here one can only read")
+
+    run(body)
+
+
+def test_what_may_not_be_done_are_actions_that_there_are() -> None:
+    actions = {
+        binding.action.partition("(")[0]
+        for bindings in all_bindings()
+        for binding in bindings
+        if not isinstance(binding, tuple)
+    }
+    assert actions >= WRITING
+
+
+def test_where_one_may_write_the_same_key_pins(store: Store, buffer: Buffer) -> None:
+    async def body() -> None:
+        app = InspectorApp(store, live=False)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await rest(pilot)
+            await press(pilot, "p")
+            await rest(pilot)
+            pinned = store.index.buffer(buffer.name)
+            assert pinned is not None and pinned.pinned
+
+    run(body)
