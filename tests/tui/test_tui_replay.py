@@ -6,6 +6,7 @@ from textual.pilot import Pilot
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.common.messages import StoreChanged
+from sightline.tui.timeline.coverage_rows import CoverageRows
 from sightline.tui.timeline.replay_reader import ReplayReader
 from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.step_parts import legend, step_at, track_parts
@@ -148,3 +149,29 @@ def test_a_click_on_the_track_goes_where_the_sign_of_a_step_stands(steps: int) -
 def test_the_signs_of_the_map_differ_where_there_are_no_colours() -> None:
     signs = [part.text for part in legend() if len(part.text) == 1 and part.text != " "]
     assert len(signs) == len(set(signs)) == 4
+
+
+def test_the_next_miss_may_be_in_another_output(store: Store, buffer: Buffer) -> None:
+    other = add(
+        store, "cmd_00000b", "make walls", numbered(5) + b"ERROR: no bricks\nfine\nERROR: no mortar\n", exit_code=1
+    )
+    ask(store, other, [(1, 2)], verb="run_command", ago=10, truncated=True, reply="line 1\n")
+
+    async def body() -> None:
+        async with opened(store, (160, 40)) as pilot:
+            await open_replay(pilot)
+            await press(pilot, "exclamation_mark")
+            assert "step 1 of 5" in bar(pilot, "replay-head")
+            await press(pilot, "exclamation_mark")
+            await rest(pilot)
+            assert "step 5 of 5" in bar(pilot, "replay-head")
+            covered = pilot.app.screen.query_one(CoverageRows)
+            assert "no bricks" in rows(pilot, "covered")[covered.cursor]
+            await press(pilot, "exclamation_mark")
+            await rest(pilot)
+            assert "no mortar" in rows(pilot, "covered")[covered.cursor]
+            await press(pilot, "exclamation_mark")
+            await rest(pilot)
+            assert "step 1 of 5" in bar(pilot, "replay-head")
+
+    run(body)

@@ -98,6 +98,30 @@ class ReplayReader:
         outputs = self._outputs(so_far, captured, name)
         return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals_of(so_far, captured))
 
+    def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
+        """The next call that is the first about an output with a failure nobody had been shown by then.
+
+        After the last call it goes on with the first.
+
+        Args:
+            at: the call from which it leads, from 0.
+            now: name of the output that is looked at, which is not meant.
+
+        Returns:
+            The call, from 0, and which of its outputs it is; None where there is none.
+        """
+        self._timeline.refresh()
+        calls = self._timeline.calls
+        first = dict[str, tuple[int, int]]()
+        for place, call in enumerate(calls):
+            for which, name in enumerate(call.view.refs):
+                first.setdefault(name, (place, which))
+        later = sorted((place, which, name) for name, (place, which) in first.items() if name != now)
+        for place, which, name in sorted(later, key=lambda one: one[0] <= at):
+            if any(one.missed for one in self._output(calls[place], name)[1]):
+                return place, which
+        return None
+
     def _text(self, call: Call) -> tuple[str, str]:
         try:
             return view_text(self._store, call.indexed), ""

@@ -90,7 +90,10 @@ class ReplayScreen(StoreScreen[None]):
         self._which = 0
         self._step: Step | None = None
         self._shown = ("", 0, 0)
+        self._missed_at = 0  # how many of the missed failures of what is shown have been gone to
+        self._goes_to_missed = False  # as soon as the step is read
         self._reads: StoreRead[Step | None] = StoreRead(self, self._plan, self._take)
+        self._seeks: StoreRead[tuple[int, int] | None] = StoreRead(self, self._plan_seek, self._found)
 
     def compose(self) -> ComposeResult:
         """Head, track, the call; its reply and the output; what it all came to so far; keys."""
@@ -134,9 +137,12 @@ class ReplayScreen(StoreScreen[None]):
                 self._at = step.at
             shown = (step.call.view.id, self._which, step.buffer.bytes if step.buffer else 0)
             if shown != self._shown:
-                self._shown = shown
+                self._shown, self._missed_at = shown, 0
                 self.query_one("#reply", TextRows).show(Text(step.text or f"({step.gone or 'the reply had no text'})"))
                 self.query_one(CoverageRows).show(step.buffer, step.streams)
+            if self._goes_to_missed:
+                self._goes_to_missed = False
+                self._go_to_missed()
         self.tell()
 
     def tell(self) -> None:
@@ -174,15 +180,39 @@ class ReplayScreen(StoreScreen[None]):
         self._reads.ask()
 
     def action_missed(self) -> None:
-        """Go to a line of failure that had not been shown by then."""
+        """Go to the next failure that had not been shown by then: in this output, after its last in another one."""
+        if not self._go_to_missed():
+            self._seeks.ask()
+
+    def _go_to_missed(self) -> bool:
         step = self._step
-        place = next(((one.stream, one.missed[0][0]) for one in step.streams if one.missed), None) if step else None
-        if place is None:
-            self.notify("No failure of this output was missed by then", markup=False)
-            return
+        places = [(one.stream, first) for one in step.streams for first, _ in one.missed] if step else []
+        if self._missed_at >= len(places):
+            return False
         rows = self.query_one(CoverageRows)
         self.set_focus(rows)
-        rows.go_to(*place)
+        rows.go_to(*places[self._missed_at])
+        self._missed_at += 1
+        return True
+
+    def _plan_seek(self) -> Callable[[], tuple[int, int] | None] | None:
+        step, replaying = self._step, self._replaying
+        if step is None:
+            return None
+        name = step.buffer.name if step.buffer else ""
+        return lambda: replaying.next_miss(step.at, name)
+
+    def _found(self, place: tuple[int, int] | None) -> None:
+        if place is not None:
+            self._goes_to_missed = True
+            self._at, self._which = place
+            self._reads.ask()
+        elif self._missed_at:
+            self._missed_at = 0
+            self._go_to_missed()
+            self.notify("No failure of another output was missed", markup=False)
+        else:
+            self.notify("No failure of this session was missed by then", markup=False)
 
     def on_coverage_rows_chosen(self, message: CoverageRows.Chosen) -> None:
         """Go to the line on the main screen."""
