@@ -92,7 +92,7 @@ def view(case: Case, verbosity: str) -> Told:
     from sightline.shape.segments import join_segments
     from sightline.shape.summary import summary
     from sightline.verbs.command_view import Ending, cut_view
-    from sightline.verbs.head import head_line
+    from sightline.verbs.head_line import head_line
     from sightline.verbs.short_output import short_body
 
     exit_code = case.entry["exit_code"]

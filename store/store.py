@@ -44,7 +44,7 @@ from sightline.shape.source import LINE_LIMIT, Source
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.changes import Change as Change
     from sightline.disk.changes import Changes
-    from sightline.disk.merged import MergedReader, Run
+    from sightline.disk.merged_streams import MergedReader, Run
     from sightline.disk.pretty import Facts
     from sightline.redact.hiding import Redaction
     from sightline.shape.failure.catalogue import RuleFile

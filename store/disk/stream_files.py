@@ -18,7 +18,7 @@ from sightline.private_files import open_private, refuse_all_but_file, refuse_li
 from sightline.records import Buffer, StreamInfo
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
-    from sightline.disk.merged import MergedReader
+    from sightline.disk.merged_streams import MergedReader
 
 _SCAN_BYTES = 1 << 16  # a stream this small needs no index to be read by lines
 
@@ -67,7 +67,7 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
 
 def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
     """Both streams of a buffer in order of arrival. Raises as `open_stream`."""
-    from sightline.disk.merged import MergedReader  # 2 ms: most commands write to one stream
+    from sightline.disk.merged_streams import MergedReader  # 2 ms: most commands write to one stream
 
     with contextlib.ExitStack() as opened:  # one that is gone meanwhile must not leave the others open
         out = opened.enter_context(open_stream(layout, buffer, "out"))

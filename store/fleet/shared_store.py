@@ -17,7 +17,7 @@ from sightline.config import Settings
 from sightline.disk.errors import is_broken, store_failed
 from sightline.disk.finder import target_of
 from sightline.disk.lines import Checkpoints
-from sightline.disk.merged import MergedReader
+from sightline.disk.merged_streams import MergedReader
 from sightline.disk.pretty import Facts, facts_of
 from sightline.disk.streams import StreamReader
 from sightline.errors import AmbiguousRef, ExpiredRef, StoreFailed, UnknownRef, UsageError

@@ -14,7 +14,7 @@ from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log import log
 from sightline.log.log_index import append_entry, fill_index, list_views
 from sightline.log.notes import list_notes, take_back
-from sightline.log.unshipped import unshipped
+from sightline.log.unshipped_buffers import unshipped
 from sightline.log.view_text import quotes_of
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import write_atomically

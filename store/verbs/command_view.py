@@ -15,7 +15,7 @@ from sightline.store import Target
 from sightline.verbs import late
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.file_facts import file_fields
-from sightline.verbs.head import fitted_head, head_bytes
+from sightline.verbs.head_line import fitted_head, head_bytes
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 

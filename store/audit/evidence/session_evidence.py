@@ -23,7 +23,7 @@ from sightline.audit.evidence.checks import (
 from sightline.audit.evidence.claims import Claim, claims_in
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited
 from sightline.audit.failures import Failure, failures_if_quick
-from sightline.audit.held import Holding, Holdings, held_of
+from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
 from sightline.audit.timeline import Call, calls_of
 from sightline.errors import SightlineError

@@ -5,7 +5,7 @@ from typing import Any
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
-from sightline.audit.held import HeldCoverage, held_of
+from sightline.audit.held_lines import HeldCoverage, held_of
 from sightline.audit.line_spans import Spans, size, written
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out

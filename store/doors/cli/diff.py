@@ -4,7 +4,7 @@ import os
 
 from sightline.doors.cli import late
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
-from sightline.doors.cli.full import FullAnswer
+from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.refs import format_ref
 from sightline.verbs.query import VERB, Request, query

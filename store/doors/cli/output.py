@@ -20,7 +20,7 @@ from sightline.store import Reading, Store, cause_of, is_known
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields
-from sightline.verbs.head import head_line
+from sightline.verbs.head_line import head_line
 from sightline.verbs.printable_text import escape, printable
 from sightline.verbs.reply import Render, Reply, error_reply
 

@@ -1,7 +1,7 @@
 """``sightline query``: ordinary Unix filters over refs, read-only."""
 
 from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, add_store, after_dashes, command_parser
-from sightline.doors.cli.full import FullAnswer
+from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.pipeline.words import quoted
 from sightline.refs import looks_like_a_ref

@@ -9,9 +9,9 @@ from sightline.capture.repair import dead_captures, end_dead_captures, rebuild_i
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
-from sightline.doors.doctor.kept_whole import check_kept_whole
 from sightline.doors.doctor.plugins import examine_plugins
 from sightline.doors.doctor.views import check_views
+from sightline.doors.doctor.whole_captures import check_kept_whole
 from sightline.errors import SightlineError
 from sightline.pipeline.options import GRAMMARS
 from sightline.plugins import own_rules

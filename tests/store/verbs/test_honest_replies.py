@@ -13,7 +13,7 @@ from sightline.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory import BytesSource
 from sightline.verbs.command_view import Ending, cut_view
-from sightline.verbs.head import head_line
+from sightline.verbs.head_line import head_line
 from tests.store.verbs.views_kit import ERR, OUT, Output, Viewed, check_failures, check_lines, check_ranges
 
 BUDGETS = {"silent": 200, "auto": 0, "concise": 2048, "normal": 8192, "verbose": 16_384}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sightline.profile import load_profile
-from sightline.verbs.head import SMALL_BYTES, head_bytes
+from sightline.verbs.head_line import SMALL_BYTES, head_bytes
 
 FAILING = (
     "seq -f 'step %g of many went well' 1 900; "

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.held import HELD, UNKNOWN, WENT, HeldLines, Holding, held_of, held_tokens
+from sightline.audit.held_lines import HELD, UNKNOWN, WENT, HeldLines, Holding, held_of, held_tokens
 from sightline.log.log_index import list_views
 from sightline.log.session_events import (
     CLEARED,
