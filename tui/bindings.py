@@ -13,6 +13,8 @@ from sightline.tui.common.row_view import RowView
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.screen import DiffScreen
+from sightline.tui.evidence.claim_rows import ClaimRows, GroundRows
+from sightline.tui.evidence.claims_screen import ClaimsScreen
 from sightline.tui.evidence.info_screen import InfoScreen
 from sightline.tui.evidence.shown_screen import ShownScreen
 from sightline.tui.inspector import Inspector
@@ -29,9 +31,9 @@ from sightline.tui.timeline.sessions_screen import SessionsScreen
 from sightline.tui.viewer.viewer import Viewer
 
 _SCREENS = (Inspector, BufferActions, DiffScreen, InfoScreen, JsonScreen, ShownScreen)
-_AUDIT_SCREENS = (BriefScreen, TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
+_AUDIT_SCREENS = (BriefScreen, ClaimsScreen, TimelineScreen, ReplayScreen, SessionsScreen, NotesScreen)
 _PANES = (BufferList, FoundLines, Viewer, DiffView, JsonView, QueryInput, ResultPane, RowView, TextRows)
-_AUDIT_PANES = (BriefRows, CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
+_AUDIT_PANES = (BriefRows, ClaimRows, GroundRows, CallRows, CoverageRows, SessionRows, SessionFactRows, NoteRows)
 
 
 def all_bindings() -> list[list[BindingType]]:

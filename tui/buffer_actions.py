@@ -44,6 +44,7 @@ class BufferActions(Screen[None]):
             Binding("D", "delete", "Delete", show=False),
             Binding("t", "timeline", "Timeline"),
             Binding("b,B", "brief", "Brief"),
+            Binding("K", "claims", "Claims, and what they rest on", show=False),
             Binding("W", "sessions", "Sessions, who asked and read what", show=False),
             Binding("a", "note", "Write a note on the lines", show=False),
             Binding("A", "notes", "Notes", show=False),
@@ -126,6 +127,10 @@ class BufferActions(Screen[None]):
     def action_brief(self) -> None:
         """Show what was run and what was missed, on one screen."""
         self.app.push_screen(brief.BriefScreen(self._store, self._project, clock=self._clock))
+
+    def action_claims(self) -> None:
+        """Show what agents claim, and the runs and edits that bear on it."""
+        self.app.push_screen(evidence.ClaimsScreen(self._store))
 
     def action_timeline(self) -> None:
         """Show what was asked, call by call."""

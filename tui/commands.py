@@ -37,6 +37,8 @@ _PANES = {
     "SessionFactRows": "The session",
     "NoteRows": "The notes",
     "BriefRows": "The brief",
+    "ClaimRows": "The claims",
+    "GroundRows": "What a claim rests on",
     "ReplyRows": "The replies",
     "FactRows": "The facts",
 }

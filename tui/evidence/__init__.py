@@ -1,17 +1,21 @@
-"""What is known of an output and the replies in which it was shown: loaded when the first of these is opened."""
+"""What is known of an output, the replies that showed it, and claims: loaded when the first of these is opened."""
 
 from typing import TYPE_CHECKING
 
 from sightline.late_names import late_names
 
 if TYPE_CHECKING:
+    from sightline.tui.evidence.claims_screen import ClaimsScreen as ClaimsScreen
     from sightline.tui.evidence.info_screen import InfoScreen as InfoScreen
     from sightline.tui.evidence.info_screen import open_view as open_view
     from sightline.tui.evidence.shown_screen import LinesWanted as LinesWanted
     from sightline.tui.evidence.shown_screen import ShownScreen as ShownScreen
 else:
     __getattr__ = late_names(
-        __name__, info_screen=("InfoScreen", "open_view"), shown_screen=("LinesWanted", "ShownScreen")
+        __name__,
+        claims_screen=("ClaimsScreen",),
+        info_screen=("InfoScreen", "open_view"),
+        shown_screen=("LinesWanted", "ShownScreen"),
     )  # 30 ms
 
-__all__ = ["InfoScreen", "LinesWanted", "ShownScreen", "open_view"]
+__all__ = ["ClaimsScreen", "InfoScreen", "LinesWanted", "ShownScreen", "open_view"]

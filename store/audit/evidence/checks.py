@@ -109,6 +109,7 @@ class Named(NamedTuple):
     operands: tuple[str, ...]
 
 
+@lru_cache(maxsize=4096)
 def check_named(words: tuple[str, ...]) -> Named | None:
     """The check that a program's words name; None where they name none.
 
@@ -299,6 +300,9 @@ def shows_verdict(store: Reading, check: Check) -> bool:
     """Whether the reply about a check shows how it ended: by the line's code, or by what the check counts."""
     if not check.masked:
         return True
+    buffer = check.call.buffer
+    if buffer and not check.view.truncated and not buffer.is_partial:
+        return counted(store, buffer) is not None
     try:
         text = view_text(store, check.call.indexed)
     except SightlineError:

@@ -25,6 +25,13 @@ _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
     r"(?<=[.!?…])[\"”*_)]*\s+|\n+|;\s+|\s+[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
 )
+_MAY_CLAIM = re.compile(
+    r"pass|green|succe|work|compil|build|built|clean|happy|error|failure|regression|fixed|resolved|verified|confirmed|ran\b"
+    r"|validated|tested|\brun\b|re-?ran|executed|check|warning|issue|problem",
+    re.IGNORECASE,
+)
+"""What each sentence has that a rule reads: most have none of it."""
+
 _NOTHING = re.compile(
     r"\b(?:0|no|zero|without(?: any)?)(?: (?:more|remaining|new|further|other|test|single|any))*"
     r" (?:failures?|failed|failing|errors?|warnings?|issues?|problems?|regressions?)\b",
@@ -130,7 +137,7 @@ def claims_in(message: str) -> list[Claim]:
     rules, _ = claim_rules()
     found: list[Claim] = []
     for sentence in sentences_of(message):
-        if veto_of(sentence) is not None:
+        if not _MAY_CLAIM.search(sentence) or veto_of(sentence) is not None:
             continue
         made = [claim for rule in rules if (claim := _read(rule, sentence))]
         found += [claim for claim in made if not claim.vague] or made

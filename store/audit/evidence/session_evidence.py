@@ -4,7 +4,9 @@ Everything here is told by the log: nothing is guessed of what a message means b
 log does not tell, the verdict is *no evidence*.
 """
 
+import re
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
@@ -200,25 +202,31 @@ def _with_helpers(store: Reading, session: Session, calls: Sequence[Call]) -> li
 
 
 class _Trail:
-    """Checks, edits and calls in their order."""
+    """Checks, edits and calls in their order, up to a time."""
 
     def __init__(self, checks: Sequence[Check], edits: Sequence[Edit], calls: Sequence[Call]) -> None:
         self.checks = checks
-        self.edits = [edit for edit in edits if edit.bears_on_checks]
         self.all_edits = edits
         self.calls = calls
+        self.edits = [edit for edit in edits if edit.bears_on_checks]
+        self._times = (
+            [one.view.time for one in checks],
+            [one.time for one in self.edits],
+            [one.view.time for one in calls],
+        )
 
     def before(self, when: float) -> "_Trail":
         """What there was by a time."""
-        return _Trail(
-            [one for one in self.checks if one.view.time <= when],
-            [one for one in self.edits if one.time <= when],
-            [one for one in self.calls if one.view.time <= when],
-        )
+        made = object.__new__(_Trail)
+        checks, edits, calls = (bisect_right(times, when) for times in self._times)
+        made.checks, made.edits, made.calls = self.checks[:checks], self.edits[:edits], self.calls[:calls]
+        made.all_edits, made._times = self.all_edits, self._times
+        return made
 
     def edited_since(self, check: Check) -> list[Edit]:
         """The edits after a check of files that it could depend on."""
-        return [one for one in self.edits if one.time > check.view.time and _concerns(one, check)]
+        first = bisect_right(self._times[1], check.view.time)
+        return [one for one in self.edits[first:] if _concerns(one, check)]
 
     def unresolved(self, kinds: Iterable[str]) -> list[Check]:
         """The failed runs of some kinds that no later run of the same check, of all that they looked at, made good."""
@@ -382,28 +390,30 @@ def _unread_edits(store: Reading, trail: _Trail, *, starts_here: bool) -> Iterat
         return
     known: set[str] = set()
     alarmed: set[str] = set()
-    places = {id(call): place for place, call in enumerate(trail.calls)}
+    of_call: dict[str, list[Edit]] = {}
     for edit in trail.all_edits:
-        if not edit.path or not edit.sure:
-            continue
-        request = request_of(edit.call.view)
-        can_tell = bool(command_of(edit.call)) or "imported" in request
-        is_new = edit.wrote or edit.path in known or request.get("tool") in ("apply_patch", "patch")
-        known.add(edit.path)
-        if is_new or not can_tell or edit.path in alarmed:
-            continue
-        if not _was_shown(store, edit, trail.calls[: places[id(edit.call)]]):
-            alarmed.add(edit.path)
-            yield Alarm(
-                UNREAD_EDIT, f"{edit.name} was changed, and nothing of it had been shown", (_of_call(edit.call),)
-            )
+        of_call.setdefault(edit.call.view.id, []).append(edit)
+    asked: set[str] = set()
+    for place, call in enumerate(trail.calls):
+        for edit in of_call.get(call.view.id, ()):
+            request = request_of(call.view)
+            can_tell = bool(command_of(call)) or "imported" in request
+            is_new = edit.wrote or edit.path in known or request.get("tool") in ("apply_patch", "patch")
+            known.add(edit.path)
+            if not edit.path or not edit.sure or is_new or not can_tell or edit.path in alarmed:
+                continue
+            name = edit.path.rpartition("/")[2]
+            if name not in asked and not _was_shown(store, name, trail.calls[:place]):
+                alarmed.add(edit.path)
+                yield Alarm(UNREAD_EDIT, f"{name} was changed, and nothing of it had been shown", (_of_call(call),))
+        asked.update(_NAME.findall(call.view.request))
 
 
-def _was_shown(store: Reading, edit: Edit, before: Sequence[Call]) -> bool:
-    """Whether any earlier reply may have shown something of a file: its name stands in what was asked or shown."""
-    name = edit.path.rpartition("/")[2]
-    if any(name in call.view.request for call in before):
-        return True
+_NAME = re.compile(r"[\w.+@~-]+")
+
+
+def _was_shown(store: Reading, name: str, before: Sequence[Call]) -> bool:
+    """Whether any earlier reply may have shown something of a file: its name stands there."""
     for call in before[-_SEARCHED_VIEWS:]:
         try:
             if call.view.bytes_shown and name in view_text(store, call.indexed):

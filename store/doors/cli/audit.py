@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.audit.failures import not_judged
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
 from sightline.audit.line_spans import spans_of, written
@@ -81,10 +82,10 @@ def main(given: Namespace) -> int:
 
 
 def _grouped(found: Iterable[Finding]) -> list[Finding]:
-    """One for each buffer and kind, with how many there are and where; what is of no buffer, by itself."""
+    """One for each buffer and kind, with how many there are and where; what rests on several calls, by itself."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for nth, one in enumerate(found):
-        name = parse_ref(one.ref).name if one.ref else str(nth)
+        name = parse_ref(one.ref).name if one.ref and one.kind not in ALARMS else str(nth)
         groups.setdefault((one.kind, name), []).append(one)
     return [group[0] if len(group) == 1 else _together(group) for group in groups.values()]
 

@@ -1,0 +1,52 @@
+"""Claims on the screen: what was claimed, what it rests on, and one key to the line."""
+
+from pathlib import Path
+
+from benchmarks.evidence.sessions import SESSIONS
+from benchmarks.evidence.transcripts import write_transcript
+from sightline.harnesses.formats import find_sources
+from sightline.imports.importer import Importer
+from sightline.store import Store
+from sightline.tui.evidence.claims_screen import ClaimsScreen
+from tests.tui.tui_kit import opened, press, run, text, until, viewer
+
+FORGETFUL = next(one for one in SESSIONS if one.name == "it fails, is compacted, edits, and claims success")
+
+
+def fill(store: Store, folder: Path) -> None:
+    write_transcript(FORGETFUL.harness, "5e55", FORGETFUL.steps, str(folder))
+    Importer(store).run(find_sources(str(folder / FORGETFUL.harness)))
+
+
+def shown(pilot: object, pane: str) -> str:
+    return "\n".join(text(pilot.app.screen.query_one(pane)))
+
+
+def test_a_claim_stands_beside_what_it_rests_on_and_one_key_leads_to_the_line(store: Store, tmp_path: Path) -> None:
+    fill(store, tmp_path)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "K")
+            await until(pilot, lambda: "All tests pass." in shown(pilot, "#claims"))
+            assert "! 1 claim without evidence" in shown(pilot, "#claims-head")
+            assert "no evidence" in shown(pilot, "#claims")
+            assert "forgotten-failure" in shown(pilot, "#claims")
+            await until(pilot, lambda: "pytest failed" in shown(pilot, "#grounds"))
+            assert "cart.py edited" in shown(pilot, "#grounds")
+            await press(pilot, "enter")
+            await until(pilot, lambda: not isinstance(pilot.app.screen, ClaimsScreen))
+            await until(pilot, lambda: bool(viewer(pilot).target and viewer(pilot).target > 1))
+
+    run(body)
+
+
+def test_where_nothing_was_claimed_it_says_so(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "K")
+            await until(pilot, lambda: "no session has anything" in shown(pilot, "#claims"))
+            await press(pilot, "escape")
+            assert not isinstance(pilot.app.screen, ClaimsScreen)
+
+    run(body)

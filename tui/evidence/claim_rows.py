@@ -1,0 +1,142 @@
+"""Claims of agents, what else is wrong in their sessions, and the calls that each rests on, as rows."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.strip import Strip
+
+from sightline.audit.evidence.session_evidence import SUPPORTED, VERDICTS, Ground, SessionEvidence
+from sightline.named_tuple import NamedTuple
+from sightline.tui.common.keys import named
+from sightline.tui.common.phrases import counted
+from sightline.tui.common.row_view import RowView
+from sightline.tui.common.strips import Part, row
+from sightline.tui.common.visible_text import title
+
+_VERDICT_CELLS = 12
+_OF_CLAIMS = ("contradicted", "stale-claim", "no-evidence")
+
+
+class ClaimRow(NamedTuple):
+    """A row, and what it rests on; nothing where it only says whose the ones below it are."""
+
+    parts: Sequence[Part]
+    grounds: tuple[Ground, ...] = ()
+    why: str = ""
+    ref: str = ""
+
+
+def claim_rows(sessions: Iterable[SessionEvidence]) -> list[ClaimRow]:
+    """The rows of some sessions: of each its claims, the worst first, then what else is wrong."""
+    rows: list[ClaimRow] = []
+    for one in sessions:
+        rows += [*([ClaimRow([])] if rows else []), ClaimRow([Part(f" {title(one.session)}", "accent"), *_about(one)])]
+        for claim in sorted(one.claims, key=lambda claim: VERDICTS.index(claim.verdict)):
+            style = "ok" if claim.verdict == SUPPORTED else "error"
+            verdict = Part(f"   {claim.verdict:<{_VERDICT_CELLS}} ", style)
+            words = Part(f"“{title(claim.claim.words)}”")
+            rows.append(ClaimRow([verdict, words], claim.grounds, claim.why))
+        for alarm in one.alarms:
+            if alarm.kind not in _OF_CLAIMS:
+                parts = [Part(f"   {alarm.kind:<{_VERDICT_CELLS}} ", "error"), Part(title(alarm.text))]
+                rows.append(ClaimRow(parts, alarm.grounds, alarm.text, alarm.at))
+    return rows
+
+
+def _about(one: SessionEvidence) -> list[Part]:
+    if not one.messages:
+        return [Part("  no message was kept", "dim")]
+    return [Part(f"  {one.not_read:,} of {counted(one.messages, 'message')} not read", "dim")] if one.not_read else []
+
+
+def told_of(sessions: Sequence[SessionEvidence]) -> list[Part]:
+    """The first thing to know: how many claims are not supported."""
+    lacking = sum(one.lacking for one in sessions)
+    claims = sum(len(one.claims) for one in sessions)
+    if lacking:
+        return [Part(f"! {counted(lacking, 'claim')} without evidence", "error")]
+    return [Part(f"✓ {counted(claims, 'claim')}, all supported" if claims else "no claim was read", "dim")]
+
+
+class ClaimRows(RowView):
+    """The claims; choosing one goes to the line that it rests on."""
+
+    PARTS = (*RowView.PARTS, "ok")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar = named("claims", [Binding("enter", "choose", "Go there")])
+
+    @dataclass(eq=False, repr=False)
+    class Chosen(Message):
+        """A claim is meant."""
+
+        row: ClaimRow
+
+    @dataclass(eq=False, repr=False)
+    class Pointed(Message):
+        """The cursor stands on a row."""
+
+        row: ClaimRow
+
+    def __init__(self) -> None:
+        super().__init__(id="claims")
+        self._rows: Sequence[ClaimRow] = ()
+
+    def show(self, rows: Sequence[ClaimRow]) -> None:
+        """Show others; the cursor goes to the first that rests on anything, or stays."""
+        first = next((at for at, one in enumerate(rows) if one.why), 0)
+        stays = self._rows and self._rows[self.cursor].why and self.cursor < len(rows)
+        at = self.cursor if stays else first
+        self._rows = rows
+        self.set_rows(len(rows), cursor=at)
+
+    def cursor_moved(self) -> None:
+        """What it rests on is shown beside."""
+        if self._rows:
+            self.post_message(self.Pointed(self._rows[self.cursor]))
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A row."""
+        return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
+
+    def choose(self) -> None:
+        """What it rests on is meant."""
+        if self._rows:
+            self.post_message(self.Chosen(self._rows[self.cursor]))
+
+
+class GroundRows(RowView):
+    """The runs and edits that a claim rests on; choosing one goes to its lines."""
+
+    PARTS = RowView.PARTS
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+    BINDINGS: ClassVar = named("grounds", [Binding("enter", "choose", "Go there")])
+
+    @dataclass(eq=False, repr=False)
+    class Chosen(Message):
+        """A call is meant."""
+
+        ground: Ground
+
+    def __init__(self) -> None:
+        super().__init__(id="grounds")
+        self._rows: list[tuple[list[Part], Ground | None]] = []
+
+    def show(self, claim: ClaimRow) -> None:
+        """Show what a claim rests on."""
+        self._rows = [([Part(f" {title(claim.why)}", "strong")], None)] if claim.why else []
+        for ground in claim.grounds:
+            place = Part(f"   {ground.ref or ground.view:<16} ", "key")
+            self._rows.append(([place, Part(title(ground.text))], ground))
+        self.set_rows(len(self._rows), cursor=0)
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A row."""
+        return row(self._rows[at][0], (), width, self.own_style, self.part_styles)
+
+    def choose(self) -> None:
+        """Its lines are meant."""
+        if self._rows and (ground := self._rows[self.cursor][1]):
+            self.post_message(self.Chosen(ground))

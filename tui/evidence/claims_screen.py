@@ -1,0 +1,120 @@
+"""Claims at the left, the runs and edits that they rest on at the right; Enter goes to the line."""
+
+import asyncio
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+
+from sightline.audit.evidence.session_evidence import Ground, SessionEvidence, evidence_of
+from sightline.audit.failures import failures_if_quick
+from sightline.errors import SightlineError
+from sightline.log.session_list import list_sessions
+from sightline.store import Reading
+from sightline.tui.common.bar import Bar
+from sightline.tui.common.key_bar import KeyBar
+from sightline.tui.common.keys import named
+from sightline.tui.common.store_read import StoreRead
+from sightline.tui.common.store_screen import StoreScreen, go_to
+from sightline.tui.common.strips import Part
+from sightline.tui.common.theme import load_style
+from sightline.tui.evidence.claim_rows import ClaimRow, ClaimRows, GroundRows, claim_rows, told_of
+
+_NEWEST_SESSIONS = 20
+_WIDE_COLUMNS = 110
+
+
+class ClaimsScreen(StoreScreen[None]):
+    """What agents say of their work, held against what their sessions ran, edited and saw."""
+
+    CSS_PATH = "claims.tcss"
+    AUTO_FOCUS = "#claims"
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "claims",
+        [
+            Binding("tab", "app.focus_next", "Other pane"),
+            Binding("escape,q,K", "dismiss", "Outputs", key_display="Esc"),
+        ],
+    )
+
+    def __init__(self, store: Reading) -> None:
+        """Make it; of the newest sessions."""
+        super().__init__()
+        self._store = store
+        self._found: list[SessionEvidence] | None = None
+        self._reads: StoreRead[list[SessionEvidence]] = StoreRead(self, self._plan, self._take)
+
+    def compose(self) -> ComposeResult:
+        """Head, both panes, keys."""
+        load_style(self.app, "common/row_view")
+        yield Bar(id="claims-head")
+        with Container(id="claims-panes"):
+            yield ClaimRows()
+            yield GroundRows()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Read it."""
+        self.query_one(ClaimRows).show([ClaimRow([Part(" reading…", "dim")])])
+        self.tell()
+        self.read()
+
+    def read(self) -> None:
+        """Read it again."""
+        self._reads.ask()
+
+    def _plan(self) -> Callable[[], list[SessionEvidence]]:
+        return self._find
+
+    def _find(self) -> list[SessionEvidence]:
+        found = [evidence_of(self._store, one.session) for one in list_sessions(self._store)[:_NEWEST_SESSIONS]]
+        return [one for one in found if one.messages or one.alarms]
+
+    def _take(self, found: list[SessionEvidence]) -> None:
+        self._found = found
+        rows = claim_rows(found) or [ClaimRow([Part(" no session has anything to hold against its claims", "dim")])]
+        self.query_one(ClaimRows).show(rows)
+        self.tell()
+
+    def tell(self) -> None:
+        """How many claims are not supported."""
+        self.set_class(self.size.width >= _WIDE_COLUMNS, "-wide")
+        told = told_of(self._found) if self._found is not None else [Part("…", "dim")]
+        head = [Part(" ◉ ", "accent"), Part("Claims", "strong"), Part("  ·  ", "dim"), *told]
+        self.query_one("#claims-head", Bar).say((head, ()))
+
+    def on_claim_rows_pointed(self, message: ClaimRows.Pointed) -> None:
+        """Show what it rests on."""
+        self.query_one(GroundRows).show(message.row)
+
+    async def on_claim_rows_chosen(self, message: ClaimRows.Chosen) -> None:
+        """Go to the line that it rests on."""
+        first = next((ground for ground in message.row.grounds if ground.ref), None)
+        if message.row.ref:
+            await go_to(self, self._store, message.row.ref)
+        elif first is not None:
+            await self._go_to(first)
+        elif message.row.why:
+            self.notify("It rests on no output that was kept", markup=False)
+
+    async def on_ground_rows_chosen(self, message: GroundRows.Chosen) -> None:
+        """Go to its lines."""
+        if message.ground.ref:
+            await self._go_to(message.ground)
+        else:
+            self.notify("An edit has no output", markup=False)
+
+    async def _go_to(self, ground: Ground) -> None:
+        await go_to(self, self._store, await asyncio.to_thread(_line_of, self._store, ground.ref))
+
+
+def _line_of(store: Reading, ref: str) -> str:
+    """The first line of an output that tells of a failure; the output where none does."""
+    try:
+        buffer = store.resolve(ref).buffer
+        failures = failures_if_quick(store, buffer)
+    except SightlineError:
+        return ref
+    return failures[0].ref(buffer.name) if failures else ref
