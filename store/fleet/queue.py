@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sightline.log.unshipped_buffers import QUEUE_FILE, QUEUE_FOLDER
+from sightline.log.unshipped_items import QUEUE_FILE, QUEUE_FOLDER
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, read_file, remove_file, write_atomically
 

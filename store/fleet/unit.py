@@ -10,7 +10,6 @@ _SYSTEMD = """\
 # and, to ship while nobody is logged in: loginctl enable-linger
 [Unit]
 Description=Ship what Sightline keeps to the fleet
-After=network-online.target
 
 [Service]
 ExecStart={command}
@@ -63,7 +62,7 @@ def unit(root: str, platform: str = sys.platform) -> str:
     keys = os.path.join("%h", ".config", "sightline", "ship.env")
     return _SYSTEMD.format(
         path="~/.config/systemd/user/sightline-ship.service",
-        command=" ".join(_quoted(word) for word in words),
+        command=" ".join(_quoted(word).replace("$", "$$") for word in words),  # where alone $ begins a variable
         home=_quoted(f"SIGHTLINE_HOME={root}"),
         key_file=f"EnvironmentFile=-{keys}\n",
     )
@@ -71,5 +70,5 @@ def unit(root: str, platform: str = sys.platform) -> str:
 
 def _quoted(word: str) -> str:
     """A word as a unit's file has it."""
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'

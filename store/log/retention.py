@@ -14,7 +14,7 @@ from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log import log
 from sightline.log.log_index import append_entry, fill_index, list_views
 from sightline.log.notes import list_notes, take_back
-from sightline.log.unshipped_buffers import unshipped
+from sightline.log.unshipped_items import unshipped, unshipped_logs
 from sightline.log.view_text import quotes_of
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import write_atomically
@@ -38,6 +38,7 @@ class Collected(NamedTuple):
         views_blanked: views whose text was blanked because the log had grown past its limit.
         unshipped: names of buffers that are over the limits and stay, since the fleet that is set lacks them.
         unshipped_bytes: what those hold.
+        unshipped_logs: sessions whose texts stay though the log is over its limit, since the fleet lacks some of them.
     """
 
     evicted: list[str]
@@ -45,6 +46,7 @@ class Collected(NamedTuple):
     views_blanked: int
     unshipped: tuple[str, ...] = ()
     unshipped_bytes: int = 0
+    unshipped_logs: tuple[str, ...] = ()
 
 
 def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
@@ -228,22 +230,38 @@ def collect(store: Store, *, with_unshipped: bool = False) -> Collected:
     """Everything `gc` does: dead captures, limits (as `enforce_limits`), and the log's own limit."""
     disk.adopt_dead(store.layout, store.index)
     collected = enforce_limits(store, with_unshipped=with_unshipped)
-    return collected._replace(views_blanked=_limit_log(store))
+    blanked, waiting = _limit_log(store, with_unshipped=with_unshipped)
+    return collected._replace(views_blanked=blanked, unshipped_logs=waiting)
 
 
-def _limit_log(store: Store) -> int:
-    """Blank the texts of the sessions that have asked for nothing the longest, until the log fits its limit."""
+def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, ...]]:
+    """Blank the texts of the sessions that have asked for nothing the longest, until the log fits its limit.
+
+    Returns:
+        How many were blanked, and the sessions whose turn it was, but which the fleet lacks.
+    """
     paths = [
         os.path.join(store.layout.audit, file) for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")
     ]
     sizes = {path: os.stat(path) for path in paths}
     over = sum(status.st_size for status in sizes.values()) - store.settings.max_view_bytes
+    lacked: set[str] = set()
+    if over > 0 and not with_unshipped:
+        lacked = unshipped_logs(store, {_session_of(path): status.st_size for path, status in sizes.items()})
     blanked: dict[str, int] = {}
+    waiting: list[str] = []
     for path in sorted(paths, key=lambda path: sizes[path].st_mtime):
         if over <= 0:
             break
-        session = os.path.basename(path).removesuffix(".jsonl")
+        session = _session_of(path)
+        if session in lacked:
+            waiting.append(session)
+            continue
         blanked[session] = log.blank(path, _has_words, durable=store.settings.durable)
         over -= sizes[path].st_size - os.stat(path).st_size
     _take_in_blanked(store, [session for session, count in blanked.items() if count])
-    return sum(blanked.values())
+    return sum(blanked.values()), tuple(waiting)
+
+
+def _session_of(path: str) -> str:
+    return os.path.basename(path).removesuffix(".jsonl")

@@ -16,9 +16,7 @@ def parser(name: str) -> ArgumentParser:
             "Remove now what is over the limits of count, bytes and age, instead of when the next output is captured.",
             "sightline gc",
         )
-        made.add_argument(
-            "--unshipped", action="store_true", help="also remove outputs that the fleet does not have yet"
-        )
+        made.add_argument("--unshipped", action="store_true", help="also remove what the fleet does not have yet")
         return made
     described = {
         "pin": "Protect outputs from the store's limits of count, bytes and age, until they are unpinned.",
@@ -73,6 +71,11 @@ def gc(given: Namespace) -> int:
             write_out(
                 f"{len(collected.unshipped):,} over the limits stay ({human_bytes(collected.unshipped_bytes)}), since "
                 "the fleet lacks them: `sightline ship` sends them, `sightline gc --unshipped` removes them\n"
+            )
+        if collected.unshipped_logs:
+            write_out(
+                f"the texts of {len(collected.unshipped_logs):,} sessions stay over the log's limit, since the fleet "
+                "lacks them: `sightline ship` sends them, `sightline gc --unshipped` blanks them\n"
             )
         return 0
     finally:

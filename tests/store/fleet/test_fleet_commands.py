@@ -2,8 +2,11 @@
 
 import json
 import os
+import plistlib
 import re
+import shutil
 import stat
+import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -151,9 +154,20 @@ def test_many_stores_of_ci_ship_under_one_role(fleet: Fleet) -> None:
 
 
 def test_units_run_the_shipper_and_hold_no_secret() -> None:
-    systemd = unit('/home/o"dd/100%', "linux")
-    assert 'Environment="SIGHTLINE_HOME=/home/o\\"dd/100%%"' in systemd
+    systemd = unit('/home/o"dd/100%$HOME', "linux")
+    assert 'Environment="SIGHTLINE_HOME=/home/o\\"dd/100%%$HOME"' in systemd, "$ means nothing there"
     assert '"ship" "--follow"' in systemd
-    launchd = unit("/Users/a<b", "darwin")
-    assert "<string>/Users/a&lt;b</string>" in launchd
-    assert "<string>--follow</string>" in launchd
+    launchd = plistlib.loads(unit("/Users/a<b", "darwin").encode())
+    assert launchd["ProgramArguments"][-2:] == ["ship", "--follow"]
+    assert launchd["EnvironmentVariables"] == {"SIGHTLINE_HOME": "/Users/a<b"}
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+    file = tmp_path / "sightline-ship.service"
+    file.write_text(unit(str(tmp_path / "a b%"), "linux"))
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    ran = subprocess.run(
+        ["systemd-analyze", "verify", "--user", str(file)], env=environment, capture_output=True, text=True
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")

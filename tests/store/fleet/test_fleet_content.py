@@ -281,6 +281,18 @@ def test_a_value_is_made_to_fit(value: object, fitting: object) -> None:
     assert fit(value) == fitting
 
 
+def test_texts_of_replies_that_are_not_shipped_are_not_blanked_unless_told(fleet: Fleet, host: FleetSettings) -> None:
+    with fleet.store("one", host, max_view_bytes=1) as store:
+        show(store, keep_in(store, b"first\n"), "first\n")
+        waiting = retention.collect(store)
+        assert (waiting.views_blanked, waiting.unshipped_logs) == (0, ("agent",))
+        ship(store)
+        assert retention.collect(store).views_blanked == 1
+        show(store, keep_in(store, b"second\n"), "second\n")
+        assert retention.collect(store).views_blanked == 0
+        assert retention.collect(store, with_unshipped=True).views_blanked == 1
+
+
 def test_what_is_not_shipped_is_not_evicted_unless_told(fleet: Fleet, host: FleetSettings) -> None:
     with fleet.store("one", host, max_buffers=2) as store:
         kept = [keep_in(store, f"{number}\n".encode()) for number in range(5)]
