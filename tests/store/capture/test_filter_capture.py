@@ -103,7 +103,7 @@ TAPPED = {
     "set -e; echo a | grep b; echo never": b"a\n",
     "echo a | tr a b; sleep 0.05; echo late; exit 3": b"a\n",
     "echo a | tr a b\necho c": b"a\n",
-    "echo c & echo a | tr a b; wait": None,
+    "echo c >&2 & echo a | tr a b; wait": None,
     "cd / && echo a | tr a b; pwd": b"a\n",
     "x=$(echo a | wc -l); echo b | tr b c; echo $x": b"b\n",
     "echo a | tr a b; echo c | tr c d; echo e": b"c\n",
