@@ -7,7 +7,7 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from sightline.doors.hooks import late
+from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
@@ -27,9 +27,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
     """The hook's answer: what the model is shown instead, or notes that wait for it; None for neither."""
     when, call = harness.when(event), harness.call_of(given)
     if call is not None and when == AFTER and harness.goes_on(given):
-        from sightline.doors.hooks.background_commands import note_background  # few commands go on
-
-        note_background(harness, call)
+        late_hooks.note_background(harness, call)
         return None
     call = harness.result(call, when, given) if call else None
     if call is None:
@@ -48,9 +46,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
     is_shown = _is_shown(store, session, call, pending)
     transcript: AbstractContextManager[LiveCall | None] = nullcontext()
     if harness.transcribes:
-        from sightline.doors.hooks.live_calls import live_call  # 30 ms, of two harnesses only
-
-        transcript = live_call(store, session, harness, given)
+        transcript = late_hooks.live_call(store, session, harness, given)
     with transcript as live:
         if live:
             call = live.told(call)
@@ -59,9 +55,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
             forget(call.use)  # with what its parts wrote
         answer = None
         if mode == SHAPE and when == AFTER and harness.replaces and buffer and not is_shown:
-            from sightline.doors.hooks.view_instead import replaced  # 20 ms, of mode `shape` only
-
-            answer = replaced(store, session, harness, event, call, buffer, given)
+            answer = late_hooks.replaced(store, session, harness, event, call, buffer, given)
         is_replaced = answer is not None
         if live:
             text, _ = _known_of(harness, call)
@@ -88,9 +82,7 @@ def _is_shown(store: Store, session: Session, call: ToolCall, pending: PendingCo
 def _kept(store: Store, session: Session, call: ToolCall, pending: PendingCommand | None) -> Buffer | None:
     """The result's buffer: made now, or by the command as it was rewritten, whose code is known only now."""
     if pending and pending.parts:
-        from sightline.doors.hooks.kept_list import keep_list  # few commands are lists of several programs
-
-        return keep_list(store, session, call, pending)
+        return late_hooks.keep_list(store, session, call, pending)
     if pending is None or pending.filtered:
         buffer = keep(store, session, call)
         unfiltered = find_buffer(store, session, call, unfiltered=True) if pending else None

@@ -6,6 +6,7 @@ Apart from `event`, since no event of a tool needs what this loads.
 import os
 
 from sightline.config import default_root
+from sightline.doors.hooks import late_hooks
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.pending_commands import forget_old, pending_lists
 from sightline.doors.hooks.session_record import record_event
@@ -23,30 +24,24 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
     """The answer to such an event; None where nothing is to be said."""
     when = harness.when(event)
     if when in (START, PROMPT) and (lists := pending_lists(harness.name, str(given.get("session_id", "")))):
-        from sightline.doors.hooks.kept_list import keep_untold  # only where a person has broken one off
-
-        keep_untold(lists, str(given.get("cwd", "")))
+        late_hooks.keep_untold(lists, str(given.get("cwd", "")))
     if when == START:
         forget_old()
     elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
-        from sightline.doors.hooks.background_commands import take_in  # few prompts tell of an end
-
-        take_in(harness, given)
+        late_hooks.take_in(harness, given)
     record_event(harness, event, given)
     if when == CONTEXT:
         return None
     if harness.transcribes:
-        from sightline.doors.hooks.live_calls import at_end, at_prompt, at_start  # 30 ms, of two harnesses only
-
-        (at_start if when == START else at_end if when == END else at_prompt)(harness, given)
+        (late_hooks.at_start if when == START else late_hooks.at_end if when == END else late_hooks.at_prompt)(
+            harness, given
+        )
     if when == END:
         return None
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
     if os.path.exists(os.path.join(default_root(), "outbox")):
-        from sightline.doors.hooks.hook_session import open_store, session_of, waiting_notes  # 20 ms, for the store
-
-        with open_store() as store:
+        with late_hooks.open_store() as store:
             harness_session = given.get("session_id") or given.get("conversation_id") or ""
-            session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
-            said += waiting_notes(store, session)
+            session = late_hooks.session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
+            said += late_hooks.waiting_notes(store, session)
     return harness.addition(event, "\n\n".join(said)) if said else None

@@ -1,0 +1,31 @@
+"""What only some events need of other modules of the hooks, loaded by the first that does: `late` names floors.
+
+Behind each name stands what it would add to every event after a tool, or of a turn.
+"""
+
+from typing import TYPE_CHECKING
+
+from sightline.late_names import late_names
+
+if TYPE_CHECKING:
+    from sightline.doors.hooks.background_commands import note_background as note_background
+    from sightline.doors.hooks.background_commands import take_in as take_in
+    from sightline.doors.hooks.hook_session import open_store as open_store
+    from sightline.doors.hooks.hook_session import session_of as session_of
+    from sightline.doors.hooks.hook_session import waiting_notes as waiting_notes
+    from sightline.doors.hooks.kept_list import keep_list as keep_list
+    from sightline.doors.hooks.kept_list import keep_untold as keep_untold
+    from sightline.doors.hooks.live_calls import at_end as at_end
+    from sightline.doors.hooks.live_calls import at_prompt as at_prompt
+    from sightline.doors.hooks.live_calls import at_start as at_start
+    from sightline.doors.hooks.live_calls import live_call as live_call
+    from sightline.doors.hooks.view_instead import replaced as replaced
+else:
+    __getattr__ = late_names(
+        "sightline.doors.hooks",
+        background_commands=("note_background", "take_in"),  # 20 ms: few commands go on, and few prompts tell of an end
+        hook_session=("open_store", "session_of", "waiting_notes"),  # 20 ms, for the store
+        kept_list=("keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs
+        live_calls=("at_end", "at_prompt", "at_start", "live_call"),  # 30 ms, of two harnesses only
+        view_instead=("replaced",),  # 20 ms, of mode `shape` only
+    )
