@@ -225,9 +225,10 @@ def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rule
         made += text
         if piped[at]:
             number += 1
-            elsewhere = any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections)
-            merged &= not elsewhere
-            made += f"{'' if elsewhere or '2>&1' in stage.redirections else ' 2>&1'} | {program}.{number}"
+            is_joined = "2>&1" in stage.redirections
+            joins = rules.joins and not any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections)
+            merged &= joins or is_joined
+            made += f"{' 2>&1' if joins and not is_joined else ''} | {program}.{number}"
         silent = not piped[at] and _is_silent(stage, like_functions[at])
         parts.append(Part(text, joined[at], number if piped[at] else 0, silent))
     return InsertedList(made + command[end:], tuple(parts), merged)

@@ -104,11 +104,13 @@ class Rules(NamedTuple):
         found: whether there is a program of this name: what is neither that nor a builtin may be a function.
         judged: first words of commands whose code the harness reads as no other's, so that it must see them last.
         bash: whether bash runs the command; else it may be zsh.
+        joins: whether standard error may be joined to the pipe: some hold their rules against no redirection.
     """
 
     found: Callable[[str], bool]
     judged: Collection[str] = ()
     bash: bool = True
+    joins: bool = True
 
 
 def insert(command: str, program: str, rules: Rules) -> Inserted | None:
@@ -130,7 +132,7 @@ def insert(command: str, program: str, rules: Rules) -> Inserted | None:
         stages = pipelines.sole_pipeline()
     except Unclear:
         return None
-    if not (rules.bash or (tokens.posix and pipelines.posix)):
+    if not (rules.bash or (tokens.posix and pipelines.posix)) or (tokens.documents and not rules.joins):
         return None
     if any(stage.joined == "|&" or not _is_plain(stage, rules.found) for stage in stages):
         return None
@@ -155,8 +157,9 @@ def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted 
         return None  # pipefail would hold for what is substituted, too
     if is_judged(stage, rules.judged) or not lets_output_pass(stage):
         return None
-    merged = not any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections)
-    join = " 2>&1" if merged and "2>&1" not in stage.redirections else ""
+    is_joined = "2>&1" in stage.redirections
+    merged = is_joined or (rules.joins and not any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections))
+    join = " 2>&1" if merged and not is_joined else ""
     made = f"{PIPEFAIL}; {command[: stage.end]}{join} | {program}{command[stage.end :]}"
     return Inserted(made, command[stage.start : stage.end], merged, filtered=False)
 

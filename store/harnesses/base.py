@@ -77,6 +77,7 @@ class Harness:
         reads: names of its tools that read a file, whose path is all that its last event tells of it.
         own: how names of our MCP server's tools begin; they are recorded by the server itself.
         rewrites: whether a command may be rewritten so that the person's rules still hold, and its output is whole.
+        joins: whether standard error may be joined to the pipe then; else its rules hold only without redirections.
         replaces: whether a hook can replace what the model is shown of a successful tool.
         tells: whether hooks can say something to the model.
         tells_context: whether its hooks, or the transcript that they follow, tell all that happens to a context.
@@ -119,6 +120,7 @@ class Harness:
     reads: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     rewrites = False
+    joins = True
     replaces = False
     tells = False
     tells_context = False
@@ -150,6 +152,14 @@ class Harness:
     def when(self, event: str) -> str:
         """What an event is; empty for one that no hook of ours is for."""
         return next((hook.when for hook in self.hooks if hook.event == event), "")
+
+    def may_rewrite(self, given: Json) -> bool:
+        """Whether the command that an event is about may be rewritten, by how it is going to be judged."""
+        return True
+
+    def rewriting(self, event: str, updated: Json) -> Json:
+        """The answer that has a tool called with another input, and says nothing else where it need not."""
+        return {"hookSpecificOutput": {"hookEventName": event, "updatedInput": updated}}
 
     def is_own(self, given: Json) -> bool:
         """Whether an event is about a tool of our own server, which logs what it does itself."""

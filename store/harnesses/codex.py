@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from sightline.harnesses.base import AFTER, END, PROMPT, START, Harness, Hook, Json, Limit
+from sightline.harnesses.base import AFTER, BEFORE, END, KEEP, PROMPT, SHAPE, START, Harness, Hook, Json, Limit
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall
@@ -13,29 +13,32 @@ _CUT_STARTS = ("Warning: truncated", "Total output lines: ")
 
 
 class Codex(Harness):
-    """Commands are not rewritten: it rewrites only with permission "allow".
+    """A command is rewritten where nobody is asked anyway, since it rewrites only with permission "allow".
 
-    One with a redirection is then no longer held against the person's rules: those that forbid it would be passed by.
+    Its sandbox and the person's rules hold as before: these are held against plain words and pipes, and against nothing
+    of a command with a redirection, so none is put in, and standard error goes past the pipe.
     """
 
     name, title, seen = "codex", "Codex", "0.169.0"
     programs = ("codex",)
     clients = ("codex-mcp-client",)
     missing = (
-        "commands are not rewritten, since its rules would not hold then: of more than 64 KiB it keeps the "
-        "beginning and the end"
+        "of more than 64 KiB it tells the beginning and the end: standard output is kept whole all the same where "
+        "commands run without asking and outside of its sandbox"
     )
 
     hooks = (
         Hook("SessionStart", START),
         Hook("UserPromptSubmit", PROMPT),
+        Hook("PreToolUse", BEFORE, "Bash", (KEEP, SHAPE)),
         Hook("PostToolUse", AFTER, "*"),
         Hook("Stop", END),
     )
     timeout = 20  # seconds
     runs = ("Bash",)
     own = ("mcp__sightline__",)
-    replaces = tells = tells_context = transcribes = True
+    joins = False
+    rewrites = replaces = tells = tells_context = transcribes = True
 
     # Of a model that it does not know. Those that it knows are shown four times as much, which a hook is not told: so
     # rather too little is said to be saved.
@@ -55,6 +58,16 @@ class Codex(Harness):
 
     endings = (".jsonl",)
     reader = "sightline.harnesses.codex_transcript"
+
+    def may_rewrite(self, given: Json) -> bool:
+        """Only where it asks about nothing: elsewhere the permission would be an answer to what a person is asked."""
+        return given.get("permission_mode") == "bypassPermissions"
+
+    def rewriting(self, event: str, updated: Json) -> Json:
+        """It takes no other input without a permission."""
+        answer = super().rewriting(event, updated)
+        answer["hookSpecificOutput"]["permissionDecision"] = "allow"
+        return answer
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """A command's is a text, which is cut already; anything else is whole."""

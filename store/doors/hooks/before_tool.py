@@ -49,6 +49,8 @@ def before_tool(
     if not harness.rewrites or given.get("tool_name") not in harness.runs or not isinstance(tool_input, dict):
         return None
     command = tool_input.get("command")
+    if not harness.may_rewrite(given):
+        return None
     if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
     inserted = rewritten(harness, command, str(use), through)
@@ -65,10 +67,10 @@ def before_tool(
             filtered=inserted.filtered,
             shape=mode == SHAPE and not (inserted.filtered or inserted.parts),
             parts=inserted.parts,
+            past=not (harness.joins or inserted.merged),
         )
     )
-    updated = {**tool_input, "command": inserted.command}
-    return {"hookSpecificOutput": {"hookEventName": event, "updatedInput": updated}}
+    return harness.rewriting(event, {**tool_input, "command": inserted.command})
 
 
 def rewritten(harness: Harness, command: str, use: str, through: str = "") -> "Rewritten | None":
@@ -112,11 +114,16 @@ def put_in(harness: Harness, command: str, piped: str, *, lists: bool = True) ->
         lists: whether that knows the parts of lists.
     """
     rules = _rules(harness)
-    if (one := insert(command, piped, rules)) is not None:
+    one = insert(command, piped if rules.joins else f"{piped}.1", rules)
+    if one is not None and (rules.joins or one.merged or one.filtered):
         return Rewritten(*one)
     if not lists:
         return None
-    from sightline.capture.list_insertion import LeftAlone, insert_list  # a single command needs none of it
+    from sightline.capture.list_insertion import LeftAlone, Part, insert_list  # few single commands need any of it
+
+    if one is not None:  # what comes through the pipe is held against what the harness tells, as of a list's parts
+        parts = (Part(one.kept, "", 1, silent=False),)
+        return Rewritten(one.command, command, one.merged, filtered=False, parts=parts)
 
     try:
         made = insert_list(command, piped, rules)
@@ -124,7 +131,7 @@ def put_in(harness: Harness, command: str, piped: str, *, lists: bool = True) ->
         return None
     if made.kept:
         return Rewritten(made.command, made.kept, made.merged, filtered=True)
-    if made.is_one:
+    if made.is_one and (rules.joins or made.merged):
         return Rewritten(made.command, command, made.merged, filtered=False)
     return Rewritten(made.command, command, made.merged, filtered=False, parts=made.parts)
 
@@ -146,7 +153,7 @@ def why_left_alone(harness: Harness, command: str) -> str:
 
 
 def _rules(harness: Harness) -> Rules:
-    return Rules(lambda name: bool(on_path(name)), harness.judged, _is_bash())
+    return Rules(lambda name: bool(on_path(name)), harness.judged, _is_bash(), harness.joins)
 
 
 def _is_bash() -> bool:

@@ -54,9 +54,11 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
     ends = endings(call.use)
     pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
     call = with_saved(call)
-    if not ends or (not call.partial and not _is_the_same(call, pieces)):
+    if not ends:  # none has run, or none of it could be written
+        return keep(store, session, call)
+    if not call.partial and not _is_the_same(call, pieces):
         return keep(store, session, call._replace(note=joined_notes(call.note, _told(pieces, lines=False))))
-    return _kept(store, session, call, pieces, merged=pending.merged)
+    return _kept(store, session, call, pieces, pending)
 
 
 def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
@@ -69,19 +71,19 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             if buffer_of_use(store, session, pending.use) is None and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
                 call = ToolCall(told, pending.use, pending.use, 0, 0, 0, "", {}, "cmd", pending.command, session.cwd)
-                _kept(store, session, call._replace(partial=_UNTOLD), pieces, merged=pending.merged)
+                _kept(store, session, call._replace(partial=_UNTOLD), pieces, pending)
             forget(pending.use)
 
 
-def _kept(store: Store, session: Session, call: ToolCall, pieces: list[_Piece], *, merged: bool) -> Buffer:
+def _kept(store: Store, session: Session, call: ToolCall, pieces: list[_Piece], pending: PendingCommand) -> Buffer:
     artifact = use_key(session.name, call.use)
     recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=artifact)
     try:
         pieces = [*_appended(recording, call.use, pieces)]
-        missing, why = _missing(call, pieces)
+        missing, why = _missing(call, pieces, past=pending.past)
         return recording.seal(
             exit_code=call.exit_code,
-            note=joined_notes("merged" * merged, _told(pieces)),
+            note=joined_notes("merged" * pending.merged, _told(pieces)),
             partial=why,
             gaps=tuple(Gap("out", after) for after in missing),
         )
@@ -120,12 +122,14 @@ def _is_the_same(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
     return made == told or made.decode(errors="replace").encode() == told
 
 
-def _missing(call: ToolCall, pieces: list[_Piece]) -> tuple[list[int], str]:
+def _missing(call: ToolCall, pieces: list[_Piece], *, past: bool) -> tuple[list[int], str]:
     """Behind which lines something may be missing of an output that the harness cut, and why it is partial then."""
     if call.partial in ("", _UNTOLD):
         return [], call.partial
     if any(piece.end and (piece.end.lost or piece.end.left_open) for piece in pieces):
         return [pieces[-1].last], "not all that a part of the list wrote could be kept"
+    if past:
+        return [pieces[-1].last], "what it wrote to standard error may be missing: that has no pipe"
     if not _begins_so(call, pieces):
         return [0], "something in the list wrote past its pipes"
     ran = [at for at, piece in enumerate(pieces) if piece.end]
@@ -158,7 +162,9 @@ def _begins_so(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
 
 
 def _told(pieces: list[_Piece], *, lines: bool = True) -> str:
-    """What is known of the parts: their lines, their words, how each ended."""
+    """What is known of the parts: their lines, their words, how each ended; nothing of one alone."""
+    if len(pieces) < 2:
+        return ""
     rows = []
     for at, piece in enumerate(pieces):
         if not piece.part.number:

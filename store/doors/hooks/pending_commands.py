@@ -30,6 +30,7 @@ class PendingCommand(NamedTuple):
         filtered: whether filters come after it, so that its code is not the command line's.
         shape: whether the agent is shown our view.
         parts: of a list whose parts have pipes of their own, each as `capture.list_insertion.Part`; none else.
+        past: whether standard error may have gone past the pipes.
     """
 
     use: str
@@ -41,6 +42,7 @@ class PendingCommand(NamedTuple):
     filtered: bool
     shape: bool
     parts: tuple[Any, ...] = ()
+    past: bool = False
 
 
 def is_use(text: Any) -> bool:

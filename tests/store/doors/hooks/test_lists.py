@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.before_tool import before_tool
 from sightline.doors.hooks.capture_script import script
+from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
+from sightline.shell_words.lexer import OPERATOR, tokens_of
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut
 
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads((Path(__file__).parent / "lists.toml").read_text())
@@ -228,6 +230,57 @@ def test_any_list_does_what_it_did(plain_bench: Bench, command: str) -> None:
 
 def _unnumbered(outcome: Outcome) -> Outcome:
     return outcome._replace(output=outcome.output.replace(b"real 0.01", b"real 0.00"))
+
+
+CODEX = {"tool_name": "Bash", "session_id": "s1", "cwd": "/", "permission_mode": "bypassPermissions"}
+
+
+def codex(bench: Bench, command: str, use: str, **more: Any) -> str | None:
+    """What the hook of Codex makes of a command; None where it leaves it alone."""
+    harness = find("codex")
+    assert harness is not None
+    told = {**CODEX, "tool_use_id": use, "tool_input": {"command": command}, **more}
+    answer = before_tool(harness, "PreToolUse", KEEP, told, str(bench.script))
+    if answer is None:
+        return None
+    made = answer["hookSpecificOutput"]
+    assert made["permissionDecision"] == "allow", "or it would not be rewritten"
+    return str(made["updatedInput"]["command"])
+
+
+@pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "", None])
+def test_in_codex_nothing_is_rewritten_that_a_person_may_be_asked_about(
+    mode: str | None, root: Path, tmp_path: Path
+) -> None:
+    assert codex(Bench(tmp_path, script()), "cat a.txt", "use", permission_mode=mode) is None
+
+
+@pytest.mark.parametrize(
+    "command", ["cat a.txt", "cd sub && cat deep.txt", "cat a.txt && cat b.txt", "seq 9 | tail -1"]
+)
+def test_in_codex_nothing_is_put_in_that_its_rules_are_not_held_against(
+    command: str, root: Path, tmp_path: Path
+) -> None:
+    made = codex(Bench(tmp_path, script()), command, "use")
+    assert made is not None
+    operators = {token.text for token in tokens_of(made).tokens if token.kind == OPERATOR}
+    assert operators <= {"|", ";", "&&"}
+    assert codex(Bench(tmp_path, script()), "python3 - <<'EOF'\nprint(1)\nEOF", "use") is None
+
+
+def test_of_a_long_output_in_codex_all_is_kept_but_for_what_went_past_the_pipe(root: Path, tmp_path: Path) -> None:
+    bench, harness = Bench(tmp_path, script(str(root))), Harness("codex", root, tmp_path)
+    for number, (command, missing) in enumerate({"seq 1 30000": "standard error", "seq 1 30000 2>&1": ""}.items()):
+        made = codex(bench, command, f"use-{number}")
+        assert made is not None
+        outcome = bench.run(made)
+        cut = "Warning: truncated output \nTotal output lines: 30000\n\n1\n…9 tokens truncated…"
+        called = {"tool_name": "Bash", "tool_use_id": f"use-{number}", "tool_input": {"command": command}}
+        harness.tell("PostToolUse", **called, tool_response=cut)
+        (buffer,) = [one for one in harness.buffers() if one.command == command]
+        assert harness.content(buffer) == outcome.output
+        assert missing in buffer.partial
+        assert bool(missing) == bool(buffer.partial)
 
 
 def test_a_list_that_a_person_breaks_off_is_there_at_the_next_prompt(root: Path, tmp_path: Path) -> None:
