@@ -57,6 +57,10 @@ def main() -> int:
         from benchmarks import soak
 
         return soak.main(sys.argv[2:])
+    if sys.argv[1:2] == ["soak-keys"]:  # likewise
+        from benchmarks.soaking import keys
+
+        return keys.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(ALL)}; all but load by default")
     how = parser.add_mutually_exclusive_group()

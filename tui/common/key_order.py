@@ -44,6 +44,10 @@ class KeyOrder:
 
     async def _go_on(self) -> None:
         while self._waiting and self._under_way is None:
+            screen = self._app.screen
+            if not screen.is_attached:  # the application is being left: nothing can be opened in it any more
+                self._waiting.clear()
+                return
             typed = self._under_way = self._waiting.popleft()
             receiver = self._app.focused or self._app.screen
             await self._deal(typed)
