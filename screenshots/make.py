@@ -1,45 +1,56 @@
 """Makes the pictures of the inspector: really captures a few commands, opens the store, exports what the screen shows.
 
-Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``, ``diff.svg``,
-``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg``, ``missed.svg`` (the one
-in the README) and, where a converter (rsvg-convert) is installed, the same as PNG.
+Run it from anywhere: ``python screenshots/make.py``. It writes ``inspector.svg``, ``inspector-light.svg``,
+``diff.svg``, ``query.svg``, ``json.svg``, ``audit.svg``, ``shown.svg``, ``timeline.svg``, ``replay.svg``, ``missed.svg`` (the one
+in the README), where a converter (rsvg-convert) is installed the same as PNG, and ``story.svg`` and ``story.cast``,
+which move: from the start to the line that no agent saw, in two keys.
 """
 
 import asyncio
+import codecs
 import contextlib
+import fcntl
+import json
 import os
+import pty
 import re
+import select
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import textwrap
 import time
 from collections.abc import Iterator
 from unittest.mock import patch
 
 import session
-from sightline.log.notes import write_note
+from textual.pilot import Pilot
+
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.doors.cli.output import render_text
+from sightline.log.notes import write_note
 from sightline.records import Session
 from sightline.store import Store
-from sightline.verbs.asker import Asker
-from sightline.verbs.query import Request as Query
-from sightline.verbs.query import query
-from sightline.verbs.delivery import deliver
-from sightline.verbs.run_command import Request, run_command
-from sightline.tui.asking.answers import bar_call
 from sightline.tui.app import InspectorApp
+from sightline.tui.asking.answers import bar_call
 from sightline.tui.diff.screen import DiffScreen
 from sightline.tui.viewer.annotations import AUDIT_SECONDS
-from textual.pilot import Pilot
+from sightline.verbs.asker import Asker
+from sightline.verbs.delivery import deliver
+from sightline.verbs.query import Request as Query
+from sightline.verbs.query import query
+from sightline.verbs.run_command import Request, run_command
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = (144, 38)
 SMALL = (133, 26)  # for the README: letters that can be read on a page of its width
 CELL_WIDTH = 12.2  # of Textual's SVG export
+PROJECT = os.path.join(tempfile.gettempdir(), "shop")
 AGENT, PERSON = "claude-code-7f3a", "shell-2210"
 TEST_RUN, BEFORE, AFTER = "python3 -m unittest -v test_parser", "cmd_4c7e90", "cmd_a1b2c3"
 
@@ -114,7 +125,7 @@ def capture(store: Store, command: str, session: str = AGENT, label: str = "", n
         recorded = CommandCapture(store, ["sh", "-c", command], command=command, session=session, label=label)
     captured = recorded.run()
     if captured.buffer is not None:
-        store.index.put_buffer(captured.buffer._replace(cwd="~/project"))
+        store.index.put_buffer(captured.buffer._replace(cwd=PROJECT))
 
 
 def write(file: str, text: str) -> None:
@@ -127,15 +138,17 @@ def write(file: str, text: str) -> None:
 def project() -> Iterator[Store]:
     """A small project, and a store with what an agent and a person ran in it."""
     before = os.getcwd()
+    # Its name stands in the pictures as it is: one that is put in place of another leaves a gap, or covers something.
+    os.mkdir(PROJECT)
     with tempfile.TemporaryDirectory() as folder, Store(os.path.join(folder, "store"), Settings()) as store:
-        os.mkdir(os.path.join(folder, "project"))
-        os.chdir(os.path.join(folder, "project"))
+        os.chdir(PROJECT)
         for file, text in (("test_parser.py", TESTS), ("parser.py", PARSER_BEFORE), ("serve.py", LOG)):
             write(file, text)
         try:
             yield store
         finally:
             os.chdir(before)
+            shutil.rmtree(PROJECT)
 
 
 def fill(store: Store) -> None:
@@ -159,17 +172,82 @@ def fill(store: Store) -> None:
 
 def overlook(store: Store) -> None:
     """Have an agent pack a release and ask about it, without ever being shown what failed; a person points at it."""
-    agent = Session(AGENT, "claude-code", "", "", "~/project", time.time())
+    agent = Session(AGENT, "claude-code", "", "", PROJECT, time.time())
     asking = Asker(store, agent, bar_call)
     write("release.py", RELEASE)
     with named(store, "cmd_9d2e61"):
-        reply = run_command(asking, Request("python3 release.py"))
+        reply = run_command(asking, Request("python3 release.py", verbosity="silent"))
     deliver(asking, reply, render_text, lambda _: None)
-    store.amend("cmd_9d2e61", cwd="~/project")
+    store.amend("cmd_9d2e61", cwd=PROJECT)
     for pipeline in ("grep 'shelf 4' @cmd_9d2e61 | head -8", "sed -n 300,330p @cmd_9d2e61"):
         deliver(asking, query(asking, Query(pipeline)), render_text, lambda _: None)
-    person = Session(PERSON, "shell", "", "", "~/project", time.time())
+    person = Session(PERSON, "shell", "", "", PROJECT, time.time())
     write_note(store, person, store.resolve("@cmd_9d2e61:217-217"), "this one never made it into the catalogue")
+
+
+async def story(store: Store) -> None:
+    """The two keys that lead to the line that no agent saw: one picture of all, and what a terminal was sent."""
+    app, shown = InspectorApp(store, live=False), list[str]()
+    async with app.run_test(size=SMALL) as pilot:
+        for key in ("", "t", "exclamation_mark"):
+            if key:
+                await pilot.press(key)
+            for _ in range(4):  # what is counted behind the screen is there, too
+                await rest(pilot)
+                await pilot.pause(AUDIT_SECONDS * 3)
+            shown.append(aligned(app.export_screenshot(title=f"sightline{'   ' if key else ''}{_TOLD[key]}")))
+    with open(os.path.join(HERE, "story.svg"), "w", encoding="utf-8") as file:
+        file.write(animated(shown))
+    record(store.root)
+
+
+_TOLD = {"": "", "t": "t: what was asked", "exclamation_mark": "!: what no agent saw"}
+_FRAME_SECONDS = 2.5
+
+
+def animated(frames: list[str]) -> str:
+    """Pictures of one size as one that shows them in turn; names of each are made its own."""
+    total = _FRAME_SECONDS * len(frames)
+    share = 100 / len(frames)
+    size = re.search(r'viewBox="([^"]+)"', frames[0])
+    assert size is not None
+    rules = [f".frame {{ visibility: hidden; animation: turn {total}s step-end infinite; }}"]
+    rules.append(f"@keyframes turn {{ 0% {{ visibility: visible; }} {share:.3f}% {{ visibility: hidden; }} }}")
+    rules += [f".frame-{at} {{ animation-delay: {_FRAME_SECONDS * at}s; }}" for at in range(len(frames))]
+    inner = (
+        f'<g class="frame frame-{at}">{frame.replace("terminal", f"frame{at}")}</g>' for at, frame in enumerate(frames)
+    )
+    style = "<style>" + "\n".join(rules) + "</style>"
+    return f'<svg viewBox="{size[1]}" xmlns="http://www.w3.org/2000/svg">{style}{"".join(inner)}</svg>\n'
+
+
+def record(root: str) -> None:
+    """The same in a real terminal, as a file of asciinema's second format: ``asciinema play story.cast``."""
+    columns, rows = SMALL
+    environment = {**os.environ, "SIGHTLINE_HOME": root, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    process, terminal = pty.fork()
+    if not process:
+        os.execve(sys.executable, [sys.executable, "-m", "sightline.tui"], environment)  # noqa: S606 (no shell is wanted)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    told = [json.dumps({"version": 2, "width": columns, "height": rows, "title": "sightline: t, !"})]
+    begun = time.time()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for keys, seconds in ((b"", 3.0), (b"t", 2.5), (b"!", 3.0), (b"q", 1.0)):
+        os.write(terminal, keys)
+        until = time.time() + seconds
+        while (left := until - time.time()) > 0:
+            if select.select([terminal], [], [], left)[0]:
+                try:
+                    text = decoder.decode(os.read(terminal, 1 << 16))
+                except OSError:  # it has ended
+                    break
+                if text and keys != b"q":
+                    told.append(json.dumps([round(time.time() - begun, 3), "o", text], ensure_ascii=False))
+    os.kill(process, signal.SIGTERM)
+    os.waitpid(process, 0)
+    os.close(terminal)
+    with open(os.path.join(HERE, "story.cast"), "w", encoding="utf-8") as file:
+        file.write("\n".join(told) + "\n")
 
 
 async def picture(
@@ -187,7 +265,7 @@ async def picture(
         await rest(pilot)
         await pilot.pause(AUDIT_SECONDS * 3)  # who has seen what comes a moment later
         await rest(pilot)
-        svg = aligned(app.export_screenshot(title="sightline").replace(os.getcwd(), "~/project"))
+        svg = aligned(app.export_screenshot(title="sightline"))
     path = os.path.join(HERE, f"{name}.svg")
     with open(path, "w", encoding="utf-8") as file:
         file.write(svg)
@@ -227,7 +305,7 @@ def main() -> int:
             while not (store.index.running() and store.listed(1)[0].buffer.lines > 60):
                 time.sleep(0.1)
             for buffer in store.index.running():
-                store.index.put_buffer(buffer._replace(cwd="~/project"))
+                store.index.put_buffer(buffer._replace(cwd=PROJECT))
             asyncio.run(picture(store, "inspector", "j"))
             asyncio.run(picture(store, "diff", "i", "n", compared=(BEFORE, AFTER)))
             asyncio.run(picture(store, "query", "j", ":", *"grep -n ok @cmd_a1b2c3.err | head", "enter"))
@@ -245,7 +323,8 @@ def main() -> int:
         session.ask(store.root, agent, PERSON, lambda done: write("parser.py", PARSER) if done == "read" else None)
         asyncio.run(picture(store, "timeline", "t", "k", "k"))
         asyncio.run(picture(store, "replay", "t", "k", "k", "r"))
-        asyncio.run(picture(store, "missed", "t", "k", "k", "r", size=SMALL))
+        asyncio.run(picture(store, "missed", "exclamation_mark", size=SMALL))
+        asyncio.run(story(store))
     return 0
 
 

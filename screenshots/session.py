@@ -15,7 +15,7 @@ STEPS = [
     ("run", "--", "python3", "-m", "unittest", "-v", "test_parser"),
     ("run", "--", "find", "/usr/share/doc", "-name", "copyright"),
     ("query", "grep -c python @last"),
-    ("run", "--", "python3", "release.py"),
+    ("run", "--verbosity", "silent", "--", "python3", "release.py"),
     ("note", f"{RELEASED}:217", "item 217 never made it into the catalogue", "--send"),
     ("query", f"tail -2 {RELEASED}"),
 ]
