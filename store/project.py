@@ -1,4 +1,4 @@
-"""To which project a folder belongs: the repository that it lies in, a linked worktree by itself, else the folder."""
+"""Finds the project of a folder: its repository, a linked worktree as one by itself, or else the folder."""
 
 import os
 from collections.abc import Iterable, Sequence

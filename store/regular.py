@@ -1,4 +1,4 @@
-"""Reads files that a person or another program keeps: links are followed, nothing but a file is read or waited for."""
+"""Reads files of a person or of another program: follows links, but reads only regular files, and waits for none."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What a harness would have shown its model by itself, beside what was shown: nothing is said to be saved without it.
+"""Compares what was shown with what a harness would have shown by itself; where that is unknown, nothing is saved.
 
 Its limits stand with each harness: what it was seen to do with outputs of known sizes.
 """

@@ -1,4 +1,4 @@
-"""Recognises a stream's lines in a text that was made of them: by what they read, in order, whole or in part. Pure."""
+"""Finds the lines of a stream in a text that was made from them: in order, whole or in part. Pure."""
 
 import re
 import shlex

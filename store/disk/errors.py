@@ -1,4 +1,4 @@
-"""What is the matter where the disk or the index refuses, in a person's words, and what to do about it."""
+"""Explains errors of the disk and of the index in a person's words, and says what to do about each."""
 
 import errno
 import os

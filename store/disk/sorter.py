@@ -1,4 +1,4 @@
-"""Records in the order of a key, sorted on disk: memory does not depend on how many they are, where there is room."""
+"""Sorts records by a key on disk, so that memory does not grow with how many there are, where the disk has room."""
 
 import pickle
 import sqlite3

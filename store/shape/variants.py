@@ -1,4 +1,4 @@
-"""Other rules by which raw bytes become text than a terminal's: those that a profile may name."""
+"""Rules by which raw bytes become text in another way than on a terminal, for profiles that name them."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What only some replies need of the floors below, loaded where one is made that does.
+"""What only some replies need of the floors below, loaded when the first such reply is made.
 
 A start of ``run -- true`` or ``list`` takes 45 ms. Behind each name stands what it would add to every start.
 """

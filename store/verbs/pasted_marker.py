@@ -1,4 +1,4 @@
-"""What a marker means that is pasted where a ref is wanted: the lines that it stands for.
+"""Finds the lines that a marker stands for when it is pasted in the place of a ref.
 
 A marker with a ref says so itself. A short one, such as ``[… 3-345]``, means the session's last view that holds it.
 """

@@ -1,4 +1,4 @@
-"""What is plainly meant by a ref that was typed by heart: without its ``@``, in capitals, in brackets, nearly right."""
+"""Finds the ref that is plainly meant where one is typed from memory: without its ``@``, in capitals, nearly right."""
 
 import re
 from difflib import get_close_matches

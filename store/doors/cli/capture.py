@@ -1,4 +1,4 @@
-"""``sightline capture``: what it takes. Where a hook has put it into a command, only what keeps that is loaded."""
+"""``sightline capture``: its options. Where a hook has put it into a command, only what keeps the output is loaded."""
 
 from sightline.doors.cli.arguments import SUPPRESS, VERBOSITY_HELP, ArgumentParser, Namespace, command_parser
 from sightline.errors import UsageError

@@ -1,4 +1,4 @@
-"""``sightline doctor``: is the store sound, what holds on this machine, and do agents' harnesses reach us."""
+"""``sightline doctor``: checks the store, what keeps queries from writing here, and whether harnesses reach us."""
 
 import os
 import time

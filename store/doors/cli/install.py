@@ -1,4 +1,4 @@
-"""``sightline install`` and ``sightline uninstall``: what an agent's harness is told of us, shown as a diff."""
+"""``sightline install`` and ``uninstall``: change the settings of a harness, and show the change as a diff."""
 
 import difflib
 import os

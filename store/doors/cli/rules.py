@@ -1,4 +1,4 @@
-"""``sightline rules``: the tools whose output is known, how an output is read, and a start for a tool that is not."""
+"""``sightline rules``: lists the tools that are known, shows how an output is read, starts a rule for another tool."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""After a tool: what it gave is kept, and in mode ``shape`` replaced by a view where the harness lets it be.
+"""After a tool: keeps its result, and in mode ``shape`` replaces it by a view where the harness allows that.
 
 Where a harness tells of a batch what its model is shown, that goes into the log; else what is known of it here does.
 """

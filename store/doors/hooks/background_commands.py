@@ -1,4 +1,4 @@
-"""Commands that a harness lets go on in the background: what they wrote is kept once it says that they have ended."""
+"""Commands that a harness moved to the background: their outputs are kept once it says that they have ended."""
 
 import os
 

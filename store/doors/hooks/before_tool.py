@@ -1,4 +1,4 @@
-"""Before a shell command: it is rewritten so that what it writes is kept whole, or left alone."""
+"""Before a shell command: rewrites it so that its whole output is kept, or leaves it alone."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Patterns that others wrote, which may take for ever on a line: on one view they get so much time, then are given up.
+"""Patterns that others wrote and that may take very long: each has a limit of time on a view, and is then given up.
 
 `re` cannot be stopped; the library regex can, in any thread. It takes a person's or a package's rule to load it.
 """

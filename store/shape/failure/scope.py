@@ -1,4 +1,4 @@
-"""Which lines that look like failures are some: by what the command does, and how it ended.
+"""Decides which lines that look like failures are failures: by what the command does, and how it ended.
 
 What a program reads, finds or looks up was written by others: words of failure in it are nobody's failure.
 """

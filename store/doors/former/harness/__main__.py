@@ -1,4 +1,4 @@
-"""What 0.1.0 wrote into settings for hooks, this file's path as it is installed, goes on working here."""
+"""Keeps the hooks working that 0.1.0 wrote into settings, as the path of this file."""
 
 import sys
 
