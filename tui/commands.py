@@ -61,6 +61,7 @@ LEGEND = (
     ("tinted, ○", "a line that no agent saw"),
     ("▎", "a line that an agent was shown"),
     ("┊", "one that was recognised in a reply"),
+    ("╎", "one that an agent saw before, and no longer has"),
     ("▘ ·", "one shown in part; one only counted or searched"),
     ("!", "a failure that no agent saw"),
     ("✓ ✗ ?", "ended well; did not; how is not known"),

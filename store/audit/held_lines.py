@@ -28,6 +28,9 @@ from sightline.store import Reading, Target
 
 HELD, WENT, UNKNOWN = "held", "went", "unknown"
 
+LOSSES = (COMPACTED, CLEARED, REWOUND, PRUNED)
+"""What takes something out of a context."""
+
 _MATCHED_BYTES = 16 << 20  # of a larger stream nobody waits for what a summary quotes of it
 
 
@@ -114,6 +117,11 @@ class Holdings:
         if session not in self._known:
             self._known[session] = Holding(events_of(self._store, session))
         return self._known[session]
+
+
+def may_have_lost(store: Reading, sessions: Iterable[str]) -> bool:
+    """Whether anything is known to have gone from the context of any of some sessions."""
+    return any(change.event in LOSSES for name in sessions for change in events_of(store, name).changes)
 
 
 class HeldLines(NamedTuple):

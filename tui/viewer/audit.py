@@ -20,6 +20,9 @@ if TYPE_CHECKING:  # loaded by the thread that reads
     from sightline.tui.viewer.marks import Marks
     from sightline.tui.viewer.overview import Cell
 
+GONE = "gone"
+"""Instead of the grade, of a line that was seen before and that no context has any more."""
+
 
 class AuditRead(NamedTuple):
     """What was read, for which output, and how it looks on the overview's rows."""
@@ -107,8 +110,11 @@ class ViewerAudit:
     # what is marked
 
     def grade(self, drawn: "DrawnLine") -> str:
-        """How a line was seen; empty where it was not, and while that is not known."""
-        return self.marks.grade(drawn.stream, drawn.line) if self.marks is not None else ""
+        """How a line was seen, or that it is `GONE`; empty where it was not seen, and while that is not known."""
+        if self.marks is None:
+            return ""
+        is_gone = self.marks.gone and self.marks.is_gone(drawn.stream, drawn.line)
+        return GONE if is_gone else self.marks.grade(drawn.stream, drawn.line)
 
     def is_unseen(self, drawn: "DrawnLine") -> bool:
         """Whether a line is known to have stood in no reply, not even in part."""

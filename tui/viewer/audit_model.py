@@ -196,6 +196,8 @@ def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
         parts += [Part(f"{shown} {sight.views:,}×", style), Part(f" by {_named(marks, sight.sessions)}")]
         in_part = f"{size(sight.part.seen):,} of {sight.part.length:,} B" if sight.part else ""
         parts.append(Part(f" ({in_part or sight.grade})", "dim"))
+        if marks.is_gone(stream, line):
+            parts.append(Part(" · no longer held", "interrupted"))
     for remark in marks.remarks_on(stream, line):
         parts += [Part(" · ", "dim"), Part(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
     if sight.grade == ASKED:

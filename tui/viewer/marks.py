@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, PartSeen
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, failures_of, judgement_of, unjudged_of
+from sightline.audit.held_lines import held_of, may_have_lost
 from sightline.audit.line_spans import NONE, Span, Spans, holds, union
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes
@@ -65,6 +66,7 @@ class Marks:
         names: what to call sessions, by name.
         unjudged: lines that look like failures and are not judged; None where these were not looked for.
         why_not: why nothing of the output is judged; empty where it is.
+        gone: by stream, the lines that were seen before, and that no context has any more.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Marks:
         unjudged: Unjudged | None = None,
         why_not: str = "",
         gaps: Iterable[Gap] = (),
+        gone: Mapping[str, Spans] | None = None,
     ) -> None:
         """Work out what follows from these."""
         self.whole = whole
@@ -88,6 +91,7 @@ class Marks:
         self.names = names or {}
         self.unjudged = unjudged
         self.why_not = why_not
+        self.gone = gone or {}
         self.gaps = dict[str, Spans]()
         for gap in gaps:
             at = max(gap.after, 1)
@@ -109,7 +113,7 @@ class Marks:
 
     def _told(self) -> tuple[object, ...]:
         told = self.whole, self.session, self.failures, self.remarks, self.names
-        return *told, self.unjudged, self.why_not, self.gaps
+        return *told, self.unjudged, self.why_not, self.gaps, self.gone
 
     @property
     def is_thorough(self) -> bool:
@@ -126,6 +130,10 @@ class Marks:
     def is_unseen(self, stream: str, line: int) -> bool:
         """Whether a line stood in none of the replies, though perhaps it was asked about."""
         return bool(line) and self.grade(stream, line) in (UNSEEN, ASKED)
+
+    def is_gone(self, stream: str, line: int) -> bool:
+        """Whether a line was seen before, and no context has it any more."""
+        return holds(self.gone.get(stream, NONE), line)
 
     def overlooks(self, stream: str, line: int) -> bool:
         """Whether a line tells of a failure that stood in none of the replies."""
@@ -218,7 +226,15 @@ def gather(
     remarks = tuple(_remarks(store, buffer))
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
     why_not = judgement_of(buffer).why_not
-    return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps)
+    gone = _gone(store, buffer, whole.of_session(session) if session else whole)
+    return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps, gone)
+
+
+def _gone(store: Reading, buffer: Buffer, coverage: Coverage) -> dict[str, Spans]:
+    """By stream, the lines that were seen before; of most sessions nothing ever went from the context."""
+    if not may_have_lost(store, coverage.sessions):
+        return {}
+    return {name: lines.before for name, lines in held_of(store, buffer, coverage).streams.items() if lines.before}
 
 
 def _remarks(store: Reading, buffer: Buffer) -> Iterator[Remark]:

@@ -61,7 +61,7 @@ def wait_text(nanoseconds: int) -> str:
 STREAM_MARKS = {"err": "▌"}
 """What stands between number and text; the other streams have nothing there."""
 
-SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·"}
+SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·", "gone": "╎"}
 """What stands before the number of a line that was shown to someone; one that never was has nothing there."""
 
 UNSEEN_MARK = "○"

@@ -25,11 +25,11 @@ from sightline.audit.evidence.checks import (
 from sightline.audit.evidence.claims import Claim, claims_in
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited
 from sightline.audit.failures import Failure, failures_if_quick
-from sightline.audit.held_lines import Holding, Holdings, held_of
+from sightline.audit.held_lines import LOSSES, Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
 from sightline.audit.timeline import Call, calls_of
 from sightline.errors import SightlineError
-from sightline.log.session_events import CLEARED, COMPACTED, FORKED, PRUNED, RESUMED, REWOUND, AgentMessage
+from sightline.log.session_events import FORKED, RESUMED, AgentMessage
 from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
@@ -63,7 +63,6 @@ _SLACK_SECONDS = 0.5  # a message may be written down that much before the call 
 _COMMAND_CHARACTERS = 80
 _SEARCHED_VIEWS = 400
 _EDITED_NAMES = 3
-_LOSSES = (COMPACTED, CLEARED, REWOUND, PRUNED)
 
 
 class Ground(NamedTuple):
@@ -425,7 +424,7 @@ def _was_shown(store: Reading, name: str, before: Sequence[Call]) -> bool:
 
 def _forgotten(store: Reading, session: Session, calls: Sequence[Call], holding: Holding) -> Iterator[Alarm]:
     """Failures that the context once had."""
-    if not any(change.event in _LOSSES for change in holding.events.changes):
+    if not any(change.event in LOSSES for change in holding.events.changes):
         return
     well = {command_of(call): call.view.time for call in calls if call.ended_well and command_of(call)}
     holdings, newest = Holdings(store), {command_of(call): call for call in calls if call.failed}
