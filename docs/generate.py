@@ -28,6 +28,7 @@ PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 IN_TABLES = {
     "capture_off": ('[directories."FOLDER"] capture', '`"on"`'),
     "ship_off": ('[directories."FOLDER"] ship', '`"on"`'),
+    "evidence": ("[evidence] messages, remind, ask", "`true`, `false`, `false`"),
     "fleet": ("[fleet] db, objects, …", "[all](fleet.md#settings)"),
     "confirm": ("[safety] confirm", "`[]`"),
     "confirm_not": ("[safety] confirm_not", "`[]`"),

@@ -97,7 +97,8 @@ class Settings(NamedTuple):
         redact_known: whether secrets of well-known formats are hidden before anything is written.
         redact_patterns: regular expressions of further secrets; where one has a group, only the group is hidden.
         ship_off: folders; of what runs in one, or below it, nothing is shipped to the fleet.
-        evidence: what is kept of an agent's own words, and what it is told of them.
+        evidence: whether agents' messages are kept, whether a session is reminded of failures after a compaction, and
+            whether an agent is told what its claims lack: [more](evidence.md).
         fleet: the fleet that outputs are shipped to.
     """
 

@@ -266,3 +266,31 @@ def held_tokens(holding: Holding, views: Iterable[View], bytes_a_token: int) -> 
             outputs[name] = outputs.get(name, 0) + tokens
     ordered = sorted(outputs.items(), key=lambda one: -one[1])
     return HeldTokens(sums[HELD], sums[WENT], sums[UNKNOWN], tuple(HeldOutput(*one) for one in ordered))
+
+
+class Loss(NamedTuple):
+    """What went from a context at once: with what, how many replies, and about how many tokens these were."""
+
+    change: ContextChange
+    replies: int
+    tokens: int
+
+    @property
+    def told(self) -> str:
+        """``compacted (automatic, 150,000 tokens before): 3 replies went, ~1,200 tokens``."""
+        before = f"{self.change.before:,} tokens before" if self.change.before is not None else ""
+        about = ", ".join(filter(None, (self.change.trigger, before)))
+        plural = "y" if self.replies == 1 else "ies"
+        return (
+            f"{self.change.event}{about and f' ({about})'}: {self.replies:,} repl{plural} went, ~{self.tokens:,} tokens"
+        )
+
+
+def losses_of(holding: Holding, views: Iterable[View], bytes_a_token: int) -> list[Loss]:
+    """What went from the context of a session, in order; what took nothing with it is there, too."""
+    sums = {change.number: [0, 0] for change in holding.events.changes if change.event in LOSSES}
+    for view in views:
+        if (change := holding.fate(view).change) is not None:
+            sums[change.number][0] += 1
+            sums[change.number][1] += -(-view.bytes_shown // bytes_a_token)
+    return [Loss(one, *sums[one.number]) for one in holding.events.changes if one.number in sums]

@@ -80,6 +80,7 @@ class Harness:
         joins: whether standard error may be joined to the pipe then; else its rules hold only without redirections.
         replaces: whether a hook can replace what the model is shown of a successful tool.
         tells: whether hooks can say something to the model.
+        asks: whether a hook at the end of a turn can have the model go on, with a reason.
         tells_context: whether its hooks, or the transcript that they follow, tell all that happens to a context.
         judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
         exit_line: the pattern of what it puts before what a failing command wrote; empty for no such thing.
@@ -124,6 +125,7 @@ class Harness:
     replaces = False
     tells = False
     tells_context = False
+    asks = False
     judged: tuple[str, ...] = ()
     exit_line = ""
     background = ""

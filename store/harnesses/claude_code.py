@@ -58,7 +58,7 @@ class ClaudeCode(Harness):
     runs = ("Bash",)
     reads = ("Read",)
     own = ("mcp__sightline__", "mcp__plugin_sightline_sightline__")
-    rewrites = replaces = tells = tells_context = True
+    rewrites = replaces = tells = tells_context = asks = True
     judged = ("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep")
     exit_line = r"Exit code (\d+)(?:\n|$)"
     background = "<task-notification>"

@@ -182,6 +182,12 @@ def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None =
     )
 
 
+def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:
+    """The failures that the context of a session once had, and no longer has."""
+    calls = calls_of(store, session=session.name)
+    return list(_forgotten(store, session, calls, Holding(events_of(store, session.name))))
+
+
 def _goes_on(changes: Sequence[object]) -> bool:
     """Whether a session goes on from what no log of it has."""
     return bool(changes) and getattr(changes[0], "event", "") in (RESUMED, FORKED)

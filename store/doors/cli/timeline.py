@@ -1,12 +1,14 @@
 """``sightline timeline``: what was asked, call by call, what it was shown, and what it all comes to."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from sightline.audit.accounting import Accounted
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.failures import not_judged, overlooked
-from sightline.audit.timeline import Call, Totals, Wanted, filtered, totals_of, unknowable
+from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, Totals, Wanted, filtered, totals_of, unknowable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
@@ -17,6 +19,7 @@ from sightline.doors.cli.views import gone_of
 from sightline.errors import ExpiredRef
 from sightline.log.notes import list_notes, notes_for
 from sightline.shape.summary import human_bytes
+from sightline.store import Reading
 from sightline.verbs.printable_text import printable
 
 _ASKED_CHARACTERS = 90
@@ -57,6 +60,7 @@ def main(given: Namespace) -> int:
         wanted = Wanted(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
         notes = notes_for(list_notes(door.store), (call.view for call in calls), scope.session, scope.since)
+        context = _Context(door.store, scope.session, calls) if scope.session else None
         if given.json:
             rows = [{**as_data(call), "gone": gone_of(door.store, call.view)} for call in shown]
             print_json(
@@ -64,6 +68,7 @@ def main(given: Namespace) -> int:
                     "calls": rows,
                     "notes": [note_data(one) for one in notes],
                     "totals": {**totals_data(totals, unseen, gone), "not_judged_outputs": unjudged},
+                    "context": context.data if context else None,
                 }
             )
             return 0
@@ -71,11 +76,55 @@ def main(given: Namespace) -> int:
         everyone = scope.session is None
         rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), everyone=everyone)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
+        rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
         write_out(_totals(totals, unseen, gone, unjudged))
+        write_out(_held(context.tokens) if context else "")
         return 0
     finally:
         door.close()
+
+
+class _Context:
+    """What became of what one session was shown.
+
+    Attributes:
+        losses: what went from its context.
+        tokens: what it holds now.
+    """
+
+    def __init__(self, store: Reading, session: str, calls: Sequence[Call]) -> None:
+        holding = Holdings(store).of(session)
+        views = [call.view for call in calls if call.view.number]
+        self.losses = losses_of(holding, views, BYTES_A_TOKEN)
+        self.tokens = held_tokens(holding, views, BYTES_A_TOKEN)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """As ``timeline --json`` gives it; times are seconds since the epoch."""
+        losses = [
+            {"event": one.change.event, "time": one.change.time, "replies": one.replies, "tokens_estimated": one.tokens}
+            for one in self.losses
+        ]
+        held = {f"@{one.buffer}": one.tokens for one in self.tokens.outputs if one.buffer}
+        sums = {"held": self.tokens.held, "went": self.tokens.went, "not_known": self.tokens.unknown}
+        return {"losses": losses, "tokens_estimated": sums, "held_by_output": held}
+
+
+def _rule(loss: Loss) -> str:
+    when = time.strftime("%m-%d %H:%M:%S", time.localtime(loss.change.time))
+    return f"────  {when}  {loss.told}\n"
+
+
+def _held(tokens: HeldTokens) -> str:
+    """What the session still holds, the largest outputs named."""
+    parts = [f"~{tokens.held:,} tokens", f"~{tokens.went:,} went" if tokens.went else ""]
+    parts.append(f"of ~{tokens.unknown:,} it is not known" if tokens.unknown else "")
+    most = ", ".join(f"@{one.buffer} ~{one.tokens:,}" for one in tokens.outputs[:_LARGEST] if one.buffer)
+    return f"held now: {'; '.join(filter(None, parts))}{most and f'; most in {most}'}\n"
+
+
+_LARGEST = 3
 
 
 def _name(door: Door, ref: str) -> str:

@@ -8,6 +8,7 @@ import os
 from sightline.config import default_root
 from sightline.doors.hooks import late_hooks
 from sightline.doors.hooks.command_line import capture_program
+from sightline.doors.hooks.evidence_answer import question, reminder
 from sightline.doors.hooks.pending_commands import forget_old, pending_lists
 from sightline.doors.hooks.session_record import record_event
 from sightline.harnesses.base import CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
@@ -37,8 +38,9 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
             harness, given
         )
     if when == END:
-        return None
+        return question(harness, given)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
+    said += reminder(harness, given) if when == START and harness.tells else []
     if os.path.exists(os.path.join(default_root(), "outbox")):
         with late_hooks.open_store() as store:
             harness_session = given.get("session_id") or given.get("conversation_id") or ""

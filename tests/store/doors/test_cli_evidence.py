@@ -56,3 +56,16 @@ def test_coverage_tells_what_is_still_held(cli: Cli, tmp_path: Path) -> None:
     told = cli("coverage", ref, "--held").out
     assert "0 of 16 lines still held, 16 seen before, 0 never seen" in told
     assert cli("coverage", ref, "--held", "--json").data["held"]["out"]["before"] == ["1-16"]
+
+
+def test_a_timeline_has_a_rule_where_the_context_was_compacted_and_what_is_held_now(cli: Cli, tmp_path: Path) -> None:
+    imported(cli, tmp_path, FORGETFUL.name)
+    rows = cli("timeline", "--session", "claude-code-5e550").out.splitlines()
+    (rule,) = (at for at, row in enumerate(rows) if row.startswith("────"))
+    assert "compacted (automatic, 150,000 tokens before): 2 replies went, ~" in rows[rule]
+    assert "pytest -q" in rows[rule - 1]
+    assert "Edit" in rows[rule + 1]
+    assert rows[-1].startswith("held now: ~")
+    context = cli("timeline", "--session", "claude-code-5e550", "--json").data["context"]
+    assert [(one["event"], one["replies"]) for one in context["losses"]] == [("compacted", 2)]
+    assert context["tokens_estimated"]["went"] > 0

@@ -99,3 +99,54 @@ def test_secrets_are_hidden_in_a_prompt(claude: Harness, root: Path) -> None:
     (root / "config.toml").write_text('[redact]\nknown = false\npatterns = ["hush[a-z]+"]\n')
     claude.tell("UserPromptSubmit", prompt="Log in with hushhush", prompt_id="p1")
     assert "hushhush" not in subject(root) and subject(root).startswith("Log in with")
+
+
+FAILED = """=================================== FAILURES ===================================
+__________________________________ test_total __________________________________
+>       assert 2 == 3
+E       assert 2 == 3
+tests/test_cart.py:9: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_cart.py::test_total - assert 2 == 3
+========================= 1 failed, 11 passed in 0.42s =========================
+"""
+
+
+def fail(claude: Harness) -> None:
+    claude.tell("SessionStart", source="startup")
+    about = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "tool_use_id": "toolu_1"}
+    claude.tell("PostToolUseFailure", error=f"Exit code 1\n{FAILED}", **about)
+    claude.tell("PostToolBatch", tool_calls=[{**about, "tool_response": f"Exit code 1\n{FAILED}"}])
+
+
+def switch_on(root: Path, name: str) -> None:
+    (root / "config.toml").write_text(f"[evidence]\n{name} = true\n")
+
+
+def test_after_a_compaction_a_session_is_reminded_of_what_failed_where_a_person_wants_that(
+    claude: Harness, root: Path
+) -> None:
+    fail(claude)
+    switch_on(root, "remind")
+    claude.tell("PreCompact", trigger="auto")
+    told = str(claude.tell("SessionStart", source="compact"))
+    assert "test_total: seen only before the context was compacted" in told
+    assert "@cmd_" in told
+    assert "test_total" not in str(claude.tell("SessionStart", source="resume"))
+
+
+def test_by_default_nobody_is_reminded_or_asked(claude: Harness) -> None:
+    fail(claude)
+    claude.tell("PreCompact", trigger="auto")
+    assert "test_total" not in str(claude.tell("SessionStart", source="compact"))
+    assert claude.tell("Stop", last_assistant_message="All tests pass.", stop_hook_active=False) is None
+
+
+def test_an_agent_is_told_once_what_its_claim_lacks_where_a_person_wants_that(claude: Harness, root: Path) -> None:
+    fail(claude)
+    switch_on(root, "ask")
+    answer = claude.tell("Stop", last_assistant_message="Done. All tests pass.", stop_hook_active=False)
+    assert answer["decision"] == "block"
+    assert "“All tests pass.”: the last run failed (@cmd_" in answer["reason"]
+    assert claude.tell("Stop", last_assistant_message="All tests pass.", stop_hook_active=True) is None
+    assert claude.tell("Stop", last_assistant_message="I looked around.", stop_hook_active=False) is None

@@ -1,0 +1,55 @@
+"""What an agent is told where a person has switched that on: failures that it forgot, and what its claim lacks.
+
+`[evidence] remind` and `ask` are off by default, so nothing of this is loaded for most.
+"""
+
+import os
+from typing import Any
+
+from sightline.config import EvidenceSettings, default_root, load_settings
+from sightline.harnesses.base import Harness
+
+Json = dict[str, Any]
+
+_MOST = 5
+
+
+def switches() -> EvidenceSettings:
+    """What a person has switched on; without a file of settings, as by default nothing."""
+    path = os.path.join(default_root(), "config.toml")
+    return load_settings(path).evidence if os.path.exists(path) else EvidenceSettings()
+
+
+def reminder(harness: Harness, given: Json) -> list[str]:
+    """After a compaction a line for each failure that went with it, with its ref; none at any other start."""
+    if given.get("source") != "compact" or not switches().remind:
+        return []
+    from sightline.audit.evidence.session_evidence import forgotten_failures  # of few starts
+    from sightline.doors.hooks.hook_session import open_store, session_of
+
+    with open_store() as store:
+        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        found = forgotten_failures(store, session)
+    return [f"Sightline: {one.at} ({one.command}): {one.text}" for one in found[:_MOST]]
+
+
+def question(harness: Harness, given: Json) -> Json | None:
+    """At the end of a turn, once, what its claim lacks; None where it lacks nothing, and where that is off."""
+    if not harness.asks or given.get("stop_hook_active") or not switches().ask:
+        return None
+    from sightline.audit.evidence.session_evidence import CONTRADICTED, STALE, evidence_of  # of few ends
+    from sightline.doors.hooks.hook_session import open_store, session_of
+
+    with open_store() as store:
+        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        claims = evidence_of(store, session).claims
+    newest = [one for one in claims if one.message == claims[-1].message] if claims else []
+    said = str(given.get("last_assistant_message") or "")
+    lacking = [one for one in newest if one.verdict in (CONTRADICTED, STALE) and one.claim.words in said]
+    if not lacking:
+        return None
+    told = "; ".join(
+        f"“{one.claim.words}”: {one.why} ({', '.join(ground.ref for ground in one.grounds if ground.ref)})"
+        for one in lacking[:_MOST]
+    )
+    return {"decision": "block", "reason": f"Sightline: {told}"}
