@@ -32,11 +32,13 @@ from sightline.tui.timeline import call_filter as filters
 from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
 from sightline.tui.timeline.call_reader import CallReader, Calls, id_of
 from sightline.tui.timeline.call_rows import CallRows
+from sightline.tui.timeline.histogram import Histogram, histogram, histogram_parts
 from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.sessions_screen import SessionsScreen as SessionsScreen
 from sightline.tui.timeline.totals import TimelineTotals, TotalsReader
 
 ALL = None
+TIMES_ROWS = 35  # of a screen that has room for a row that tells when calls were made
 
 
 class TimelineScreen(StoreScreen[None]):
@@ -89,9 +91,12 @@ class TimelineScreen(StoreScreen[None]):
         self._totalling = TotalsReader(store, session, project)
         self._reading: Calls | None = None
         self._told: TimelineTotals | None = None
+        self._histogram: Histogram | None = None
         self._missed_at = 0
         self._counted_at = 0.0
-        self._reads: StoreRead[tuple[CallReader, Calls]] = StoreRead(self, self._plan_read, self._take)
+        self._reads: StoreRead[tuple[CallReader, Calls, Histogram | None]] = StoreRead(
+            self, self._plan_read, self._take
+        )
         self._counts: StoreRead[tuple[TotalsReader, TimelineTotals]] = StoreRead(
             self, self._plan_count, self._take_totals
         )
@@ -102,6 +107,7 @@ class TimelineScreen(StoreScreen[None]):
         load_style(self.app, "timeline/call_rows")
         yield Bar(id="timeline-head")
         yield Bar(id="timeline-totals")
+        yield Bar(id="timeline-times")
         yield Bar(id="timeline-columns")
         yield CallRows()
         yield Bar(id="timeline-detail")
@@ -152,16 +158,22 @@ class TimelineScreen(StoreScreen[None]):
         """Which calls are shown."""
         return filters.both(self._typed, self._keyed)
 
-    def _plan_read(self) -> Callable[[], tuple[CallReader, Calls]]:
+    def _plan_read(self) -> Callable[[], tuple[CallReader, Calls, Histogram | None]]:
         reader, wanted = self._reader, self.wanted
-        return lambda: (reader, reader.step(wanted))
 
-    def _take(self, answer: tuple[CallReader, Calls]) -> None:
-        reader, reading = answer
+        def read() -> tuple[CallReader, Calls, Histogram | None]:
+            reading = reader.step(wanted)
+            return reader, reading, histogram(reading.rows or ())
+
+        return read
+
+    def _take(self, answer: tuple[CallReader, Calls, Histogram | None]) -> None:
+        reader, reading, counted = answer
         if reader is not self._reader:
             return
         self._reading = reading
         if reading.rows is not None:
+            self._histogram = counted
             self.query_one(CallRows).show(reading.rows, self._look())
         self.tell()
         if reading.done < 1:
@@ -200,6 +212,9 @@ class TimelineScreen(StoreScreen[None]):
         calls = self.query_one(CallRows)
         self.query_one("#timeline-head", Bar).say(self._head(calls))
         self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told, self.size.width)))
+        times = self.query_one("#timeline-times", Bar)
+        times.display = self.size.height >= TIMES_ROWS and self._histogram is not None
+        times.say((histogram_parts(self._histogram, self.size.width), ()))
         names = heading_parts(calls.room, everyone=self._session is ALL)
         self.query_one("#timeline-columns", Bar).say((names, ()))
         self.query_one("#timeline-detail", Bar).say(*((row, ()) for row in self._detail(calls)))
