@@ -1,0 +1,26 @@
+"""Factory Droid, as its documentation of November 2026 says, which was not tried: its hooks and settings."""
+
+from collections.abc import Mapping
+
+from sightline.harnesses.claude_shaped import ClaudeShaped
+
+
+class Droid(ClaudeShaped):
+    """Hooks only look on."""
+
+    name, title = "droid", "Factory Droid"
+    programs = ("droid",)
+    missing = "as documented, not tried: hooks look on only"
+    timeout = 20  # seconds
+    runs = ("Execute",)
+
+    def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
+        """Two files."""
+        return f"{home}/.factory/mcp.json", f"{home}/.factory/hooks.json"
+
+    def project_settings(self, project: str) -> tuple[str, str]:
+        """Likewise."""
+        return f"{project}/.factory/mcp.json", f"{project}/.factory/hooks.json"
+
+
+HARNESS = Droid()
