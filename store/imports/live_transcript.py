@@ -22,9 +22,20 @@ from sightline.config import HOOKS
 from sightline.errors import SightlineError
 from sightline.harnesses import find
 from sightline.harnesses.tool_call import CallSession, ToolCall
-from sightline.harnesses.transcript import SHAPE_ERRORS, LiveParser, NotReadable, Transcript, bounded_call, load_object
+from sightline.harnesses.transcript import (
+    SHAPE_ERRORS,
+    LiveParser,
+    NotReadable,
+    ToldEvent,
+    Transcript,
+    bounded_call,
+    bounded_event,
+    load_object,
+)
 from sightline.imports.past_call import KeptCall, Recorded, keep_call
 from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
+from sightline.log.session_events import AgentMessage, SessionEvent
+from sightline.log.session_history import write_events
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, remove_file, write_all
@@ -86,6 +97,7 @@ class LiveTranscript:
         self._parser: LiveParser | None = None
         self._known: Known | None = None
         self._kept: list[KeptCall] = []
+        self._told: list[SessionEvent] = []
         self.is_readable = True
 
     @property
@@ -124,7 +136,19 @@ class LiveTranscript:
             self.is_readable = False
             self._give_up(f"the transcript of {self._place.title} cannot be read", time.time())
         self._record()
+        self._log_events()
         return held
+
+    def _log_events(self) -> None:
+        """Log what happened to the context, and what the agent said, as far as a person lets that be kept."""
+        told, self._told = self._told, []
+        settings = self._store.settings
+        if not settings.captures(self._session.cwd):
+            return
+        if not settings.evidence.messages:
+            told = [one for one in told if not isinstance(one, AgentMessage)]
+        if told:
+            write_events(self._store, self._session, told)
 
     def add(self, waiting: Waiting, *, is_told: bool) -> None:
         """Have the view of a call that was recorded wait, or log it where it is known what was shown."""
@@ -154,11 +178,11 @@ class LiveTranscript:
             for line in transcript.lines():
                 if isinstance(record := load_object(line), dict):
                     with contextlib.suppress(*SHAPE_ERRORS):  # an import tells of what it cannot read
-                        yield from (
-                            bounded_call(one, written)
-                            for one in parser.feed(record, line.number)
-                            if isinstance(one, ToolCall)
-                        )
+                        for one in parser.feed(record, line.number):
+                            if isinstance(one, ToolCall):
+                                yield bounded_call(one, written)
+                            elif isinstance(one, ToldEvent):
+                                self._told.append(bounded_event(one, written))
                 if parser.is_idle:
                     self._position = transcript.position
         finally:

@@ -1,5 +1,6 @@
 """What hooks tell of a session's context, and of what its agent said; payloads as Claude Code 2.1.329 sends them."""
 
+import json
 from pathlib import Path
 
 from sightline.log.session_events import (
@@ -150,3 +151,27 @@ def test_an_agent_is_told_once_what_its_claim_lacks_where_a_person_wants_that(cl
     assert "“All tests pass.”: the last run failed (@cmd_" in answer["reason"]
     assert claude.tell("Stop", last_assistant_message="All tests pass.", stop_hook_active=True) is None
     assert claude.tell("Stop", last_assistant_message="I looked around.", stop_hook_active=False) is None
+
+
+def test_what_a_followed_transcript_tells_of_a_context_is_logged_once(root: Path, tmp_path: Path) -> None:
+    codex, rollout = Harness("codex", root, tmp_path), tmp_path / "rollout-1.jsonl"
+
+    def write(kind: str, second: int, **payload: object) -> None:
+        line = {"timestamp": f"2026-01-02T10:00:{second:02}.000Z", "type": kind, "payload": payload}
+        with rollout.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    write("session_meta", 0, id="s1", cwd=str(tmp_path), timestamp="2026-01-02T10:00:00.000Z")
+    codex.tell("SessionStart", source="startup", transcript_path=str(rollout))
+    write("turn_context", 1, cwd=str(tmp_path))
+    write("compacted", 2, message="what was done")
+    said = {"type": "output_text", "text": "All tests pass."}
+    write("response_item", 3, type="message", role="assistant", content=[said])
+    for _ in range(2):
+        codex.tell("Stop", transcript_path=str(rollout))
+    with Store(str(root)) as store:
+        found = events_of(store, "codex-s1")
+    assert [(one.event, one.summary) for one in found.changes if one.event == COMPACTED] == [
+        (COMPACTED, "what was done")
+    ]
+    assert [one.text for one in found.messages] == ["All tests pass."]
