@@ -1,0 +1,49 @@
+"""What an agent said, and summaries of its context, leave the machine only where a person says so; needs no server."""
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("zstandard", reason="the extra `fleet` is not installed")
+
+from sightline.config import FleetSettings, Settings
+from sightline.fleet.content import Content
+from sightline.fleet.queue import Item
+from sightline.log import log
+from sightline.log.session_events import COMPACTED, AgentMessage, ContextChange, append_events
+from sightline.records import Session
+from sightline.store import Store
+
+AGENT = Session("claude-code-1", "claude-code", "1", "", "/", 100.0)
+
+
+class _Sent:
+    """Stands for the queue and the packer: takes what would be sent."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def left_out(self) -> dict[str, Any]:
+        return {}
+
+    def known(self) -> dict[str, Any]:
+        return {}
+
+    def add(self, data: bytes, frames: list[Any]) -> None:
+        self.data += data
+
+
+@pytest.mark.parametrize("messages", [False, True])
+def test_words_are_sent_only_where_a_person_says_so(tmp_path: Any, messages: bool) -> None:
+    settings, sent = Settings(fleet=FleetSettings(db="postgresql://x", messages=messages)), _Sent()
+    with Store(str(tmp_path / "root"), settings) as store:
+        told = [AgentMessage(1.0, "what it said"), ContextChange(2.0, COMPACTED, summary="what it summed up")]
+        append_events(store.root, AGENT, told)
+        content: Any = Content
+        made = content(store, sent, sent, lambda _: True, lambda: None)
+        item = dict.fromkeys(Item._fields, 0) | {"kind": "log", "name": AGENT.name, "first": 0, "last": 2}
+        made.add(Item(**item))
+    assert (b"what it said" in sent.data, b"what it summed up" in sent.data) == (messages, messages)
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(sent.data)
+    assert log.verify(str(copy)) == 3  # the chain holds without the words
