@@ -199,6 +199,18 @@ class Narrowing(NamedTuple):
     limit: int = 100
 
 
+class Place(NamedTuple):
+    """What is read where that is not the store of this machine.
+
+    Attributes:
+        words: what it is, and how far what is here of it reaches: ``37 hosts, newest 4 s ago, 2 behind``.
+        trouble: why it does not answer; empty where it does.
+    """
+
+    words: str
+    trouble: str = ""
+
+
 class Feed(Protocol):
     """Tells of changes from its start until it is closed.
 

@@ -39,6 +39,7 @@ from sightline.project import Project, find_project
 from sightline.protocols import Feed as Feed
 from sightline.protocols import MergedStream as MergedStream
 from sightline.protocols import Narrowing as Narrowing
+from sightline.protocols import Place as Place
 from sightline.protocols import Rows as Rows
 from sightline.protocols import Stream as Stream
 from sightline.records import Buffer, Note
@@ -121,6 +122,10 @@ class Reading(Protocol):
         Raises:
             UsageError: the text is empty, or too long.
         """
+
+    @property
+    def place(self) -> Place | None:
+        """What is read; None for the store of this machine."""
 
     @property
     def local(self) -> "Store":
@@ -388,6 +393,11 @@ class Store:
     def bring_up_to_date(self, _since: float | None = None, /) -> bool:
         """Nothing: it always is."""
         return False
+
+    @property
+    def place(self) -> Place | None:
+        """None: it is the store of this machine."""
+        return None
 
     @property
     def local(self) -> "Store":

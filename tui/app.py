@@ -1,5 +1,6 @@
 """The inspector: a terminal UI on a store. Each feature is a folder beside this file, which `inspector.py` joins."""
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -23,7 +24,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from sightline.project import Project, find_project, project_here, project_of
-from sightline.store import Store, Target
+from sightline.store import Reading, Store, Target
 from sightline.threads import share_one_heap
 from sightline.tui import asking, evidence, late
 from sightline.tui.common import messages
@@ -45,7 +46,7 @@ _CATCH_UP = (sys.executable, "-P", "-m", "sightline.doors.cli.main", "sessions",
 class Feed:
     """Posts a `StoreChanged` to one receiver for each burst of changes, from `start` until `close`."""
 
-    def __init__(self, store: Store, receiver: MessagePump) -> None:
+    def __init__(self, store: Reading, receiver: MessagePump) -> None:
         self._receiver = receiver
         self._store = store
         self._stop = threading.Event()
@@ -69,8 +70,8 @@ class Feed:
     def _look(self) -> None:
         """Have views logged that wait for what a harness writes down, which nothing else may tell of for long."""
         while True:
-            if self._store.layout.waiting_sessions():
-                environment = {**os.environ, "SIGHTLINE_HOME": self._store.root}
+            if self._store.local.layout.waiting_sessions():
+                environment = {**os.environ, "SIGHTLINE_HOME": self._store.local.root}
                 with suppress(OSError):  # it is tried again
                     subprocess.run(_CATCH_UP, env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
             if self._stop.wait(_LOOK_SECONDS):
@@ -120,7 +121,7 @@ class InspectorApp(FaultTold[None]):
 
     def __init__(
         self,
-        store: Store,
+        store: Reading,
         *,
         target: Target | None = None,
         project: Project | None = None,
@@ -142,9 +143,10 @@ class InspectorApp(FaultTold[None]):
         self._store = store
         self._read_only = read_only
         self._target = target
-        self._store_identity = store.identity
+        self._store_identity = store.local.identity
+        self._is_filled = False
         self._failures_told = dict[tuple[str, str], float]()  # when each was last told, by the monotonic clock
-        self.remembered = Preferences(store.root)
+        self.remembered = Preferences(store.local.root)
         self._key_order = KeyOrder(self, super().on_event)
         self._keys = self._keymap_of(store) if store.settings.keys else {}
         self.set_keymap(self._keys)
@@ -157,11 +159,11 @@ class InspectorApp(FaultTold[None]):
         self._feed = Feed(store, self) if live else None
 
     @staticmethod
-    def _keymap_of(store: Store) -> dict[str, str]:
+    def _keymap_of(store: Reading) -> dict[str, str]:
         from sightline.tui.bindings import all_bindings  # all features, 250 ms: few have keys of their own
 
         panes = [InspectorApp.BINDINGS, *all_bindings()]
-        return keymap_of(store.settings.keys, panes, store.layout.config)
+        return keymap_of(store.settings.keys, panes, store.local.layout.config)
 
     def _take_up_theme(self, theme: str) -> None:
         if theme == TERMINAL.name:
@@ -193,7 +195,7 @@ class InspectorApp(FaultTold[None]):
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
         if self._store.settings.starts_with == "brief" and self._target is None and self._inspector.listed_names():
             self._inspector.action_brief()
-        if why := self._store.index.unwritable:
+        if why := self._store.local.index.unwritable:
             self.notify(visible(f"Nothing can be written to the store, which is only read: {why}"), markup=False)
 
     def on_unmount(self) -> None:
@@ -213,13 +215,16 @@ class InspectorApp(FaultTold[None]):
 
     def fault_told(self, fault: BaseException | None) -> RenderableType:
         """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
-        return told(keep(self._store.root, fault))
+        return told(keep(self._store.local.root, fault))
 
     # what happens
 
     def on_store_changed(self, message: messages.StoreChanged) -> None:
         """The store's changes enter here."""
         self._notice_another_store()
+        if self._store.place and not self._is_filled:
+            self._is_filled = True
+            self._inspector.start_afresh()  # what came first were the newest alone
         self._inspector.store_changed(message)
         for screen in self.screen_stack[1:]:
             if (hear := getattr(screen, "store_changed", None)) is not None:
@@ -227,13 +232,13 @@ class InspectorApp(FaultTold[None]):
 
     def _notice_another_store(self) -> None:
         """Where the store was removed and made anew, or only its index, say so and start afresh."""
-        before, now = self._store_identity, self._store.identity
+        before, now = self._store_identity, self._store.local.identity
         if now is None or now == before:
             return
         self._store_identity = now
         if before is None:
             return  # it was empty, and nothing was listed
-        same = any(os.path.isdir(self._store.layout.folder(name)) for name in self._inspector.listed_names())
+        same = any(os.path.isdir(self._store.local.layout.folder(name)) for name in self._inspector.listed_names())
         what = "The store's index was made anew" if same else "The store was removed and made anew"
         self.notify("All is read again from here on", title=what, markup=False)
         self._start_afresh()
@@ -252,13 +257,16 @@ class InspectorApp(FaultTold[None]):
     def on_polling_begun(self, message: messages.PollingBegun) -> None:
         """Say it once, and keep a word of it in the header."""
         self._inspector.polling_begun()
+        if self._store.place:
+            self.notify(visible(f"{message.reason}"), title="What is here can still be read", markup=False)
+            return
         self.notify(visible(f"Looking for changes instead of watching: {message.reason}"), markup=False)
 
     def on_read_failed(self, message: messages.ReadFailed) -> None:
         """Say what happened and what to do, once as long as it can still be read."""
         what, hint = visible(message.message), visible(message.hint) or "Try again"
-        if not os.path.isdir(self._store.root):
-            what, hint = visible(f"The store is gone: {self._store.root}"), "What is listed was in it"
+        if not os.path.isdir(self._store.local.root):
+            what, hint = visible(f"The store is gone: {self._store.local.root}"), "What is listed was in it"
         now = time.monotonic()
         if now - self._failures_told.get((what, hint), -self.NOTIFICATION_TIMEOUT) >= self.NOTIFICATION_TIMEOUT:
             self._failures_told[what, hint] = now
@@ -355,7 +363,7 @@ class InspectorApp(FaultTold[None]):
         self._inspector.show_line(message.buffer, message.stream, message.line, message.last)
 
 
-def _project(store: Store, folder: str) -> Project | None:
+def _project(store: Reading, folder: str) -> Project | None:
     """The project that is meant by a folder, or by where one stands."""
     rows = store.index.folders()
     try:
@@ -371,6 +379,7 @@ def run(
     folder: str = "",
     everything: bool = False,
     read_only: bool = False,
+    opened: Callable[[Store], contextlib.AbstractContextManager[Reading]] | None = None,
 ) -> int:
     """Open the inspector and stay in it until it is left.
 
@@ -381,6 +390,7 @@ def run(
             anything of that, else all.
         everything: whether it shows all projects wherever it is started.
         read_only: whether nothing can be deleted, pinned, written or sent in it.
+        opened: gives what is shown instead of the store, such as what other hosts have shipped.
 
     Returns:
         The exit code.
@@ -389,7 +399,10 @@ def run(
         SightlineError: the store cannot be opened, or there is no such buffer.
     """
     gc.disable()  # nothing that is made for the first screen is garbage: looking for some takes a tenth of its time
-    with Store(store_root) as store:
+    with contextlib.ExitStack() as held:
+        local = held.enter_context(Store(store_root))
+        store: Reading = held.enter_context(opened(local)) if opened else local
+        everything = everything or opened is not None  # what one stands in is a folder of this machine
         target = store.resolve(ref, prefixes=True) if ref else None
         project = None if everything or target else _project(store, folder)
         app = InspectorApp(store, target=target, project=project, read_only=read_only)

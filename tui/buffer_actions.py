@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from sightline.project import Project
 from sightline.records import Buffer
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui import brief, buffers, diff, evidence, json, notes, timeline
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common import late
@@ -51,7 +51,7 @@ class BufferActions(Screen[None]):
         ],
     )
 
-    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+    def __init__(self, store: Reading, clock: Callable[[], float]) -> None:
         super().__init__()
         self._store = store
         self._clock = clock

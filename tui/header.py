@@ -1,9 +1,11 @@
 """The top row: what no agent saw, what runs, what is looked at, and last how much the store holds."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sightline.config import Settings
 from sightline.shape.summary import human_bytes
+from sightline.store import Place
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import StoreCounted
 from sightline.tui.common.phrases import MARKS, counted
@@ -20,8 +22,9 @@ _DOT = Part("  ·  ", "dim")
 class Header(Bar):
     """What matters most stands first, so that a narrow screen cuts what matters least."""
 
-    def __init__(self, settings: Settings, scope: str) -> None:
+    def __init__(self, settings: Settings, scope: str, place: Callable[[], Place | None] = lambda: None) -> None:
         super().__init__(id="header")
+        self._place = place
         self._scope = scope
         self._settings = settings
         self._polling = self._live = False
@@ -77,9 +80,13 @@ class Header(Bar):
         return [Part(title(self._scope), "strong"), *live]
 
     def _polls(self) -> list[Part]:
+        if self._place():
+            return []  # that is how it is asked
         return [Part("polling", "failed")] if self._polling else []
 
     def _held(self) -> list[list[Part]]:
+        if place := self._place():
+            return [[Part(f"{place.words} ", "failed" if place.trouble else "")]]
         counts, settings = self._counts, self._settings
         if counts is None:
             return []

@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical
 
 from sightline.project import Project, project_of
 from sightline.records import Buffer
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.tui import asking, buffers, late
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
@@ -62,7 +62,7 @@ class Inspector(BufferActions):
 
     def __init__(
         self,
-        store: Store,
+        store: Reading,
         remembered: Preferences,
         *,
         target: Target | None = None,
@@ -95,7 +95,7 @@ class Inspector(BufferActions):
         target = self._target
         # Textual sets these with the first resize: every style would be worked out, and all be painted, twice.
         self.update_classes({self._width_class(self.app.size.width): True}, update=False)
-        yield Header(self._store.settings, self._scope_name)
+        yield Header(self._store.settings, self._scope_name, lambda: self._store.place)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 order = self._remembered_order()

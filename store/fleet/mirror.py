@@ -218,7 +218,7 @@ class Mirror:
         if before == float("inf"):
             newer = {host.id: (0, host.shipped) for host in hosts}
         if newer:
-            is_new |= self._take(rows, Span(newer, min(since, before)))
+            is_new |= self._take(rows, Span(newer, min(since, before)), on_top=before < float("inf"))
             self._take_changes(rows, Span(newer, 0.0))
         with self._db.writing():
             self._db.execute_all(
@@ -266,11 +266,11 @@ class Mirror:
                 self._db.execute(f"DELETE FROM {table} WHERE substr({column}, 1, ?) = ?", within)  # noqa: S608
             self._db.execute("DELETE FROM views_of WHERE view NOT IN (SELECT number FROM views)")
 
-    def _take(self, rows: SharedRows, span: Span, *, older: bool = False) -> bool:
+    def _take(self, rows: SharedRows, span: Span, *, older: bool = False, on_top: bool = False) -> bool:
         found = False
         for stored in _batches(rows.buffers(span)):
             found = True
-            self._put(stored)
+            self._put(stored, on_top=on_top)
         missing = dict[str, None]()
         for entries in _batches(rows.entries(span, newest_first=older)):
             found = True
@@ -307,14 +307,20 @@ class Mirror:
             for one in known:
                 self.index.put_buffer(one.buffer)
 
-    def _put(self, stored: Sequence[Stored]) -> None:
+    def _put(self, stored: Sequence[Stored], *, on_top: bool = False) -> None:
+        """Take in outputs in order of their beginning; ``on_top``, those that came late stand above what was there."""
         ran = {buffer.name for buffer in self.index.running()}
+        above = next((item.used for item in self.index.listed(1)), 0) if on_top else 0
         with self._db.writing():
             self.index.add_buffers([one.buffer for one in stored if one.buffer.name not in ran])
             for one in stored:
                 if one.buffer.name in ran:
                     self.index.put_buffer(one.buffer)
-            self.index.put_in_order({one.buffer.name: _order(one.buffer) for one in stored})
+            places = dict[str, int]()
+            for one in sorted(stored, key=lambda one: one.buffer.created):
+                if one.buffer.name not in ran:
+                    places[one.buffer.name] = above = max(_order(one.buffer), above + 1 if on_top else 0)
+            self.index.put_in_order(places)
             self._db.execute_all(
                 "INSERT OR REPLACE INTO shared_places VALUES (?, ?, ?)",
                 [(one.buffer.name, json.dumps(one.packs), json.dumps(one.frames)) for one in stored],

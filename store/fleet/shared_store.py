@@ -39,7 +39,8 @@ from sightline.records import Buffer, Note, StreamInfo
 from sightline.refs import Ref, format_ref, host_of, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.json.pretty import pretty
-from sightline.store import Listed, Narrowing, Store, Target
+from sightline.shape.summary import human_seconds
+from sightline.store import Listed, Narrowing, Place, Store, Target
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change
@@ -54,6 +55,7 @@ NEWEST = 20_000
 """So many outputs, the newest, are followed; older ones are there by name, and where a time is asked for."""
 
 _READ_BYTES = 1 << 20
+_FIRST_PAGE = 250  # more than the inspector lists at first
 _LIST_HINT = "`sightline list --store … --host NAME` shows what there is"
 
 
@@ -98,6 +100,7 @@ class SharedStore:
         self._updating = threading.Lock()
         self._running = RunningOutputs(self._folder, self._feeding)
         self._feed_runs = False
+        self._reach = self._mirror.reach()
         self.trouble = ""
         self._mirror.index.ask(self._fetch_buffer, self._fetch_views)
 
@@ -144,7 +147,9 @@ class SharedStore:
                 known = self._mirror.since
                 since = known if known < float("inf") else rows.begins_at(NEWEST)
             try:
-                return self._mirror.bring_up_to_date(rows, since)
+                is_new = self._mirror.bring_up_to_date(rows, since)
+                self._reach = self._mirror.reach()
+                return is_new
             except sqlite3.Error as error:
                 raise store_failed(error, self._folder) from error
 
@@ -169,6 +174,27 @@ class SharedStore:
             raise StoreFailed(f"the fleet has no host {host}", _LIST_HINT)
         self.bring_up_to_date()
         return Note(f"{host}/{REMARKS}:{number}", "", time.time(), f"{host}/{ref}", text, to=to or "*")
+
+    def take_in_newest(self) -> None:
+        """Have a first page of outputs, for who looks at once; where what was read before is there, that will do."""
+        try:
+            self.narrowed(Narrowing(limit=_FIRST_PAGE))
+            self._reach = self._mirror.reach()
+        except StoreFailed as error:
+            self.trouble = error.message
+            if not self._mirror.index.totals().buffers:
+                raise
+
+    @property
+    def place(self) -> Place:
+        """What is read, and how far it reaches."""
+        if self.trouble:
+            return Place(f"lost: {self.trouble}", self.trouble)
+        if self.offline:
+            return Place(f"offline, as of {_ago(self._reach.synced)}")
+        hosts, newest, behind = self._reach.hosts, self._reach.newest, self._reach.behind
+        told = f"{hosts:,} host{'' if hosts == 1 else 's'}" if newest else "asking the hosts"
+        return Place(told + (f", newest {_ago(newest)}" if newest else "") + (f", {behind:,} behind" if behind else ""))
 
     def reach(self) -> Reach:
         """How far what is read here reaches."""
@@ -488,6 +514,10 @@ class SharedStore:
                 lambda pack: self._pack(host, pack),
             ),
         )
+
+
+def _ago(when: float) -> str:
+    return f"{human_seconds(max(time.time() - when, 0.0))} ago" if when else "never"
 
 
 def _opened(folder: str) -> Mirror:

@@ -21,7 +21,7 @@ from sightline.profile import load_profile
 from sightline.refs import parse_ref
 from sightline.search.processes import Cancel
 from sightline.shape.segments import Segment
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.tui.asking.question import SHOW, Part, Pipeline
 from sightline.tui.common.answer_text import Lines, Spool, Text
 from sightline.tui.common.places import Hit
@@ -70,9 +70,10 @@ class Answer(NamedTuple):
         return "error" in self.fields
 
 
-def person(store: Store) -> Asker:
+def person(store: Reading) -> Asker:
     """Who asks in the inspector, with the verbs as the query bar takes them."""
-    return Asker(store, person_session(), bar_call, load_profile(store.settings.profile))
+    shared = None if store is store.local else store
+    return Asker(store.local, person_session(), bar_call, load_profile(store.settings.profile), shared=shared)
 
 
 def bar_call(verb: str, **arguments: Any) -> str:

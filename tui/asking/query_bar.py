@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from sightline.errors import SightlineError
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.asking.question import FORMS as FORMS
 from sightline.tui.asking.question import (
     Completions,
@@ -45,7 +45,7 @@ _HINTS = 8  # completions that are shown together
 class QueryBar(Vertical):
     """Hidden until it is opened. What is typed is read at once: what makes no sense stays there, with the reason."""
 
-    def __init__(self, store: Store, carry_out: Callable[[Question], None]) -> None:
+    def __init__(self, store: Reading, carry_out: Callable[[Question], None]) -> None:
         """Make it.
 
         Args:
@@ -235,7 +235,7 @@ class QueryInput(Input):
         self.cursor_position = len(self._before + word)
 
 
-def open_bar(screen: Screen[None], store: Store, ref: str) -> None:
+def open_bar(screen: Screen[None], store: Reading, ref: str) -> None:
     """Open the query bar above the keys; what names no ref means this one, empty for none."""
     bar = screen.query_one_optional(QueryBar)
     if bar is None:
@@ -246,7 +246,7 @@ def open_bar(screen: Screen[None], store: Store, ref: str) -> None:
     bar.open(ref)
 
 
-def _carry_out(screen: Screen[None], store: Store, question: Question) -> None:
+def _carry_out(screen: Screen[None], store: Reading, question: Question) -> None:
     """Go to a place in the viewer; have a question answered below it."""
     if isinstance(question, Place):
         screen.post_message(PlaceMeant(question.text))

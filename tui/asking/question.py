@@ -13,7 +13,7 @@ from sightline.pipeline.words import Word, split
 from sightline.private_files import read_file, write_atomically
 from sightline.refs import looks_like_a_ref
 from sightline.shell_words.lexer import WORD, Token, lexed
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.places import is_place
 from sightline.verbs.read_output import Request
 
@@ -172,9 +172,9 @@ _LONGEST_CHARACTERS = 2_000  # 500 of these are 1 MB, or 4 of the widest charact
 class History:
     """Texts in the order in which they were last asked."""
 
-    def __init__(self, store: Store) -> None:
-        self._layout = store.layout
-        self._path = os.path.join(store.root, "queries")
+    def __init__(self, store: Reading) -> None:
+        self._layout = store.local.layout
+        self._path = os.path.join(store.local.root, "queries")
 
     def texts(self) -> list[str]:
         """The texts, the newest last. Raises OSError or UnsafeStore where they cannot be read."""

@@ -13,7 +13,7 @@ from sightline.errors import SightlineError
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.search.processes import Cancel
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.asking import question as questions
 from sightline.tui.asking.answers import Answer, answer, person, text_of, value_text, whole_answer, whole_of
 from sightline.tui.common import messages
@@ -49,7 +49,7 @@ class ResultPane(Vertical):
         ],
     )
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Reading) -> None:
         super().__init__(id="result")
         self._head, self.lines = Bar(id="result-head"), TextRows(id="result-lines")
         self._store = store

@@ -39,6 +39,11 @@ class Entry(NamedTuple):
     exit: int
 
 
+def name_in(title: str) -> str:
+    """The name of a buffer, which its title has as a ref: ``@cmd_a1b2c3``, or ``host7/@cmd_a1b2c3``."""
+    return title.partition("\n")[2].partition("\n")[0].replace("@", "", 1)
+
+
 class Texts:
     """Texts by their place, kept joined: each by itself would cost 50 bytes more."""
 
@@ -123,7 +128,7 @@ class Columns:
 
     def name(self, place: int) -> str:
         """The name of the buffer: its title has it."""
-        return self.titles[place].partition("\n@")[2].partition("\n")[0]
+        return name_in(self.titles[place])
 
     def named(self, name: str) -> Iterator[int]:
         """The places of a buffer as it was read at one time or another."""

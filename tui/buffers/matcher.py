@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
-from sightline.tui.buffers.columns import Entries
+from sightline.tui.buffers.columns import Entries, name_in
 
 if TYPE_CHECKING:
     from sightline.tui.buffers.columns import Places
@@ -102,7 +102,7 @@ class NamedOnly(NamedTuple):
 
     def score(self, title: str) -> int:
         """As `Term.score`."""
-        return EXACT if title.partition("\n@")[2].partition("\n")[0] in self.names else _NOT_AT_ALL
+        return EXACT if name_in(title) in self.names else _NOT_AT_ALL
 
     def narrows(self, earlier: "AnyTerm") -> bool:
         """As `Term.narrows`."""

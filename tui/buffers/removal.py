@@ -13,8 +13,9 @@ from textual.widgets import Button, Static
 
 from sightline.log import retention
 from sightline.records import Buffer
+from sightline.refs import host_of
 from sightline.shape.summary import human_bytes
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.phrases import counted, name_of
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.visible_text import title
@@ -75,27 +76,38 @@ class Confirm(ModalScreen[bool]):
 T = TypeVar("T")
 
 
-async def pin(app: App[None], store: Store, buffer: Buffer) -> None:
+async def pin(app: App[None], store: Reading, buffer: Buffer) -> None:
     """Pin a buffer, or let it go again: asked twice, it is as it was."""
-    changed = await _done(app, lambda: store.amend(buffer.name, pinned=not buffer.pinned))
+    if _is_elsewhere(app, buffer):
+        return
+    changed = await _done(app, lambda: store.local.amend(buffer.name, pinned=not buffer.pinned))
     if changed is not None:
         said = "Pinned {}: no limit evicts it" if changed.pinned else "Unpinned {}: the limits hold for it again"
         app.notify(f"{said.format(buffer.ref)}; the same key undoes it", markup=False)
 
 
-def delete(app: App[None], store: Store, buffer: Buffer) -> None:
+def delete(app: App[None], store: Reading, buffer: Buffer) -> None:
     """Delete a buffer, once it is confirmed. What agents were shown of it stays in the log."""
+    if _is_elsewhere(app, buffer):
+        return
     if buffer.state == "evicted":
         app.notify(f"{buffer.ref} is gone; only its place in the log is left", severity="warning", markup=False)
         return
 
     def answered(yes: bool | None) -> None:
         if yes:
-            app.run_worker(_done(app, lambda: retention.remove(store, [buffer])))
+            app.run_worker(_done(app, lambda: retention.remove(store.local, [buffer])))
 
     held = f"{counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)}" + (", pinned" if buffer.pinned else "")
     facts = [name_of(buffer), held, "What agents were shown of it stays in the log."]
     app.push_screen(Confirm(f"Delete {buffer.ref}?", facts, "Delete"), answered)
+
+
+def _is_elsewhere(app: App[None], buffer: Buffer) -> bool:
+    """Whether only another host could do that, which is said."""
+    if host := host_of(buffer.name):
+        app.notify(f"Only {host} itself can do that", severity="warning", markup=False)
+    return bool(host)
 
 
 async def _done(app: App[None], write: Callable[[], T]) -> T | None:

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from sightline.log.log_index import list_views
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session, View
-from sightline.refs import format_ref
+from sightline.refs import format_ref, host_of
 from sightline.shape.summary import human_bytes, human_seconds
-from sightline.store import Store, Target
+from sightline.store import Reading, Target
 from sightline.tui.common.phrases import counted, ending, state_of
 
 VIEWS = 1_000
@@ -60,14 +60,18 @@ class Dossier(NamedTuple):
     is_all: bool
 
 
-def read_dossier(store: Store, name: str) -> Dossier:
+def read_dossier(store: Reading, name: str) -> Dossier:
     """Read all of it. Raises as the store does; UnknownRef for a buffer that is not in the index."""
     buffer = store.index.buffer(name)
     if buffer is None:
         buffer = store.resolve(format_ref(name)).buffer
     buffer = store.with_progress(buffer)
     gone = buffer.state == "evicted"
-    paths = {} if gone else {stream: store.path(Target(buffer, stream)) for stream in buffer.streams}
+    paths = (
+        {}
+        if gone or host_of(name)
+        else {stream: store.local_copy(Target(buffer, stream), raw=True) for stream in buffer.streams}
+    )
     views = list_views(store, buffer=name, limit=VIEWS + 1)
     return Dossier(
         buffer,

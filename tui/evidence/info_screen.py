@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from sightline.log.view_text import view_text
 from sightline.records import IndexedView
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.answer_text import Text
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
@@ -109,7 +109,7 @@ class InfoScreen(ModalScreen[None]):
         ],
     )
 
-    def __init__(self, store: Store, name: str, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Reading, name: str, *, clock: Callable[[], float] = time.time) -> None:
         """Make it.
 
         Args:
@@ -153,7 +153,7 @@ class InfoScreen(ModalScreen[None]):
             self.notify(f"Copied {title(told)[:60]}", markup=False)
 
 
-async def open_view(app: App[Any], store: Store, view: IndexedView) -> None:
+async def open_view(app: App[Any], store: Reading, view: IndexedView) -> None:
     """Show the exact text of a view."""
     try:
         text = await asyncio.to_thread(view_text, store, view)

@@ -12,7 +12,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Note
 from sightline.refs import format_ref
 from sightline.shape.clean import clean_line
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.output_reader import Blocks, MergedLines, OutputReader, StreamLines
 from sightline.tui.common.phrases import age
 from sightline.tui.common.sessions import CLIENT, person_session
@@ -33,7 +33,7 @@ class Passage(NamedTuple):
     last: int
 
 
-async def write_on(app: App[Any], store: Store, passage: Passage, now: float, written: Callable[[], None]) -> None:
+async def write_on(app: App[Any], store: Reading, passage: Passage, now: float, written: Callable[[], None]) -> None:
     """Ask for a remark on some lines.
 
     Args:
@@ -63,7 +63,7 @@ async def write_on(app: App[Any], store: Store, passage: Passage, now: float, wr
     await app.push_screen(NoteScreen(excerpt, lambda: recipients(list_sessions(store), buffer.session, now)), done)
 
 
-async def _keep(app: App[Any], store: Store, ref: str, written: WrittenNote) -> None:
+async def _keep(app: App[Any], store: Reading, ref: str, written: WrittenNote) -> None:
     try:
         note = await asyncio.to_thread(_write, store, ref, written)
     except STORE_ERRORS as error:
@@ -72,7 +72,7 @@ async def _keep(app: App[Any], store: Store, ref: str, written: WrittenNote) -> 
         app.notify(kept_told(note), title=f"Note on {note.ref}", markup=False)
 
 
-def _write(store: Store, ref: str, written: WrittenNote) -> Note:
+def _write(store: Reading, ref: str, written: WrittenNote) -> Note:
     session, target = person_session(), store.resolve(ref)
     if sent := store.remark(target, written.text, written.to or target.buffer.session):
         return sent

@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from sightline.log.notes import list_notes, send_note, withdraw_note
 from sightline.log.session_list import list_sessions
 from sightline.records import Note
-from sightline.refs import parse_ref
-from sightline.store import Store
+from sightline.refs import host_of, parse_ref
+from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
@@ -48,7 +48,7 @@ class NotesScreen(StoreScreen[None]):
         ],
     )
 
-    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Reading, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self._store = store
         self._clock = clock
@@ -133,12 +133,20 @@ class NotesScreen(StoreScreen[None]):
         buffer = self._store.index.buffer(parse_ref(note.ref).name)
         return recipients(list_sessions(self._store), buffer.session if buffer else "", self._clock())
 
+    def _is_elsewhere(self, note: Note) -> bool:
+        """Whether it is in the log of another host, which is said."""
+        if host := host_of(note.id):
+            self.notify(f"It is kept on {host}: write another one", severity="warning", markup=False)
+        return bool(host)
+
     async def _send(self, note: Note, to: str) -> None:
+        if self._is_elsewhere(note):
+            return
         if not to:
             await self._take_back(note)
             return
         try:
-            sent = await asyncio.to_thread(send_note, self._store, person_session(), note, to)
+            sent = await asyncio.to_thread(send_note, self._store.local, person_session(), note, to)
         except STORE_ERRORS as error:
             tell(self.app, error)
         else:
@@ -152,8 +160,10 @@ class NotesScreen(StoreScreen[None]):
             self.run_worker(self._take_back(note))
 
     async def _take_back(self, note: Note) -> None:
+        if self._is_elsewhere(note):
+            return
         try:
-            waited = await asyncio.to_thread(withdraw_note, self._store, person_session(), note)
+            waited = await asyncio.to_thread(withdraw_note, self._store.local, person_session(), note)
         except STORE_ERRORS as error:
             tell(self.app, error)
             return

@@ -9,7 +9,7 @@ from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project, known_project, main_worktree, named
 from sightline.records import Buffer, View
-from sightline.store import Store
+from sightline.store import Reading
 
 STEP_SECONDS = 0.1
 """How long outputs are looked through for failures before the UI gets word."""
@@ -55,7 +55,7 @@ class Board(NamedTuple):
 class BoardReader:
     """Reads the sessions of a project, or of all. One thread at a time may use it."""
 
-    def __init__(self, store: Store, project: Project | None = None) -> None:
+    def __init__(self, store: Reading, project: Project | None = None) -> None:
         """Prepare; nothing is read before `step`."""
         self._store = store
         self._project = project

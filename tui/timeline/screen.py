@@ -15,7 +15,7 @@ from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.project import Project
 from sightline.records import Note
 from sightline.refs import parse_ref
-from sightline.store import Store
+from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
@@ -67,7 +67,7 @@ class TimelineScreen(StoreScreen[None]):
 
     def __init__(
         self,
-        store: Store,
+        store: Reading,
         session: str | None = ALL,
         *,
         project: Project | None = None,

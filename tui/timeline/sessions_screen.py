@@ -13,7 +13,8 @@ from textual.message import Message
 from sightline.log.session_list import Belongings, belongings_of, rename_session
 from sightline.project import Project
 from sightline.records import Session
-from sightline.store import Store
+from sightline.refs import host_of
+from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
@@ -58,7 +59,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
 
     def __init__(
         self,
-        store: Store,
+        store: Reading,
         *,
         project: Project | None = None,
         clock: Callable[[], float] = time.time,
@@ -208,8 +209,11 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
             self.run_worker(self._rename(agent.facts.session, text))
 
     async def _rename(self, session: Session, text: str) -> None:
+        if host := host_of(session.name):
+            self.notify(f"Only {host} itself can do that", severity="warning", markup=False)
+            return
         try:
-            await asyncio.to_thread(rename_session, self._store, session, text)
+            await asyncio.to_thread(rename_session, self._store.local, session, text)
         except STORE_ERRORS as error:
             tell(self.app, error)
         else:

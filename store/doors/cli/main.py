@@ -71,7 +71,7 @@ def _hold_standard_streams() -> None:
 
 
 def _dispatch(words: list[str]) -> int:
-    if not words or words[0].startswith("@") or words[0].partition("=")[0] in ("--project", "--all"):
+    if not words or _is_for_inspector(words[0]):
         return _inspect(words)
     name = words[0]
     if name in COMMANDS:
@@ -97,11 +97,15 @@ def _call(name: str, words: list[str]) -> int:
     return run(parser.parse_args(words))
 
 
+def _is_for_inspector(word: str) -> bool:
+    return "@" in word or word.partition("=")[0] in ("--project", "--all", "--store", "--offline")
+
+
 def _inspect(words: list[str]) -> int:
     if not os.isatty(1):
         print(_overview())
         return 0 if not words else 2
-    ref, folder, everything = "", "", False
+    ref, folder, store, everything, offline = "", "", "", False, False
     rest = iter(words)
     for word in rest:
         option, equals, value = word.partition("=")
@@ -109,20 +113,30 @@ def _inspect(words: list[str]) -> int:
             folder = value if equals else next(rest, "")
             if not folder:
                 return _wrong("--project takes a folder")
+        elif option == "--store":
+            store = value if equals else next(rest, "")
+            if not store:
+                return _wrong("--store takes an address: postgresql://reader@host/db")
+        elif word == "--offline":
+            offline = True
         elif word == "--all":
             everything = True
-        elif word.startswith("@") and not ref:
+        elif "@" in word and not ref:
             ref = word
         else:
             return _wrong(f"the inspector does not know {word!r}")
     gc.disable()  # as in _call; the inspector turns it on again once it has painted
-    from sightline.doors.cli.inspector import inspector  # the one way to the screen
+    from sightline.doors.cli.inspector import inspector, shared_opener  # the one way to the screen
 
-    return int(inspector().run(None, ref or None, folder=folder, everything=everything))
+    opened = shared_opener(store, offline=offline)
+    return int(inspector().run(None, ref or None, folder=folder, everything=everything, opened=opened))
 
 
 def _wrong(what: str) -> int:
-    print(f"sightline: {what}\n  usage: sightline [REF] [--project DIR | --all]", file=sys.stderr)
+    print(
+        f"sightline: {what}\n  usage: sightline [REF] [--project DIR | --all] [--store URL [--offline]]",
+        file=sys.stderr,
+    )
     return 2
 
 
@@ -136,7 +150,8 @@ def _overview() -> str:
 See what your agent saw, and what it missed.
 
 usage: sightline [REF]            the inspector, in a terminal; in a repository it shows that one's outputs,
-                                  with --project DIR another's, with --all those of all
+                                  with --project DIR another's, with --all those of all;
+                                  with --store postgresql://reader@host/db what many hosts have shipped
        sightline COMMAND …        one of those below
 
 {groups}

@@ -26,7 +26,7 @@ from sightline.verbs.reply import Render, Reply, error_reply
 
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
-    from sightline.doors.cli.shared import SharedStore
+    from sightline.fleet.shared_store import SharedStore
 
 STORE_VARIABLE = "SIGHTLINE_STORE"
 """What is read by commands that take ``--store``, where that is not given."""
@@ -150,7 +150,7 @@ class Door:
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))
         self.asking = Asker(self.local, current_session(), cli_call, chosen)
         if given is not None and (address := given.store or os.environ.get(STORE_VARIABLE, "")):
-            from sightline.doors.cli.shared import shared_store  # the clients of a database and an object store
+            from sightline.fleet import shared_store  # few read more than this machine's store
 
             self.shared = shared_store(self.local, address, offline=given.offline)
             calls = partial(shared_call, given.store) if given.store else cli_call

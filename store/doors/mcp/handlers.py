@@ -359,7 +359,7 @@ def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _shared(local: Store, options: Options) -> Reading:
-    from sightline.doors.cli.shared import shared_store  # the clients of a database and an object store
+    from sightline.fleet import shared_store  # few read more than this machine's store
 
     return shared_store(local, options.store, offline=options.offline)
 
