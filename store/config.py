@@ -31,10 +31,13 @@ _UNITS = {
 }
 _TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
+STORE_VARIABLE = "SIGHTLINE_STORE"
+"""What is read by commands that take ``--store``, where that is not given; no setting of a store."""
+
 HOOKS = "hooks"
 """Below the root: what hooks of harnesses must know of one another."""
 
-_OTHER_VARIABLES = {"HOME", "SESSION"}
+_OTHER_VARIABLES = {"HOME", "SESSION", "STORE"}
 """Variables of ours that are no settings."""
 
 

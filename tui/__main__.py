@@ -3,6 +3,7 @@
 import sys
 
 from sightline.errors import SightlineError
+from sightline.fleet import shared_opener
 from sightline.tui.app import run
 
 READ_ONLY = "--read-only"
@@ -12,7 +13,8 @@ def main(words: list[str]) -> int:
     """Open the inspector on the usual store; the exit code."""
     try:
         refs = [word for word in words if word != READ_ONLY]
-        return run(None, refs[0] if refs else None, read_only=READ_ONLY in words)
+        opened = shared_opener("", offline=False)
+        return run(None, refs[0] if refs else None, read_only=READ_ONLY in words, opened=opened)
     except SightlineError as error:
         print(f"sightline: {error.message}\n  {error.hint}", file=sys.stderr)
         return error.exit_code

@@ -1,7 +1,10 @@
 """Beyond one machine: shipping to PostgreSQL and an object store. Whatever loads the rest needs the extra ``fleet``."""
 
+import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sightline.config import STORE_VARIABLE
 from sightline.errors import SightlineError, UsageError
 from sightline.store import Store
 
@@ -21,7 +24,7 @@ class ExtraMissing(SightlineError):
         )
 
 
-def shared_store(local: Store, address: str, *, offline: bool = False) -> "SharedStore":
+def open_shared(local: Store, address: str, *, offline: bool = False) -> "SharedStore":
     """The shared place of an address, read instead of a machine's own store; nothing is asked of the network yet.
 
     Raises:
@@ -41,3 +44,17 @@ def shared_store(local: Store, address: str, *, offline: bool = False) -> "Share
                 f'write [fleet] store = "postgresql://reader@host/db" into {local.layout.config}, or give the address',
             )
     return SharedStore(local, address, offline=offline)
+
+
+def shared_opener(address: str, *, offline: bool) -> "Callable[[Store], SharedStore] | None":
+    """Gives what is shown instead of this machine's store, with its newest outputs; None where that is it."""
+    address = address or os.environ.get(STORE_VARIABLE, "")
+    if not address:
+        return None
+
+    def opened(local: Store) -> "SharedStore":
+        store = open_shared(local, address, offline=offline)
+        store.take_in_newest()
+        return store
+
+    return opened

@@ -126,9 +126,13 @@ def _inspect(words: list[str]) -> int:
         else:
             return _wrong(f"the inspector does not know {word!r}")
     gc.disable()  # as in _call; the inspector turns it on again once it has painted
-    from sightline.doors.cli.inspector import inspector, shared_opener  # the one way to the screen
+    from sightline.doors.cli.inspector import inspector  # the one way to the screen
 
-    opened = shared_opener(store, offline=offline)
+    opened = None
+    if store or os.environ.get("SIGHTLINE_STORE"):
+        from sightline.fleet import shared_opener  # few read more than this machine's store
+
+        opened = shared_opener(store, offline=offline)
     return int(inspector().run(None, ref or None, folder=folder, everything=everything, opened=opened))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sightline.config import default_root
+from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log.sessions import current_session
@@ -27,9 +27,6 @@ from sightline.verbs.reply import Render, Reply, error_reply
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
     from sightline.fleet.shared_store import SharedStore
-
-STORE_VARIABLE = "SIGHTLINE_STORE"
-"""What is read by commands that take ``--store``, where that is not given."""
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What an output goes to takes no more, though nobody has closed it."""
@@ -150,9 +147,9 @@ class Door:
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))
         self.asking = Asker(self.local, current_session(), cli_call, chosen)
         if given is not None and (address := given.store or os.environ.get(STORE_VARIABLE, "")):
-            from sightline.fleet import shared_store  # few read more than this machine's store
+            from sightline.fleet import open_shared  # few read more than this machine's store
 
-            self.shared = shared_store(self.local, address, offline=given.offline)
+            self.shared = open_shared(self.local, address, offline=given.offline)
             calls = partial(shared_call, given.store) if given.store else cli_call
             self.asking = self.asking._replace(shared=self.shared, calls=calls)
         self._render: Render = render_json(self.store, chosen) if as_json else render_text

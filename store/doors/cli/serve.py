@@ -1,10 +1,15 @@
 """``sightline serve``: the inspector in a browser, for whoever has the link."""
 
+import contextlib
+import os
+
+from sightline.config import STORE_VARIABLE
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_err, write_out
 from sightline.errors import SightlineError, UsageError
-from sightline.store import Store
+from sightline.fleet import shared_opener
+from sightline.store import Reading, Store
 
 
 def parser(name: str) -> ArgumentParser:
@@ -18,6 +23,7 @@ def parser(name: str) -> ArgumentParser:
         "--read-only, they can look at all of it and change nothing.",
         "sightline serve",
         "sightline serve @last --port 8080",
+        "sightline serve --store fleet --read-only",
         "sightline serve --read-only",
         json=False,
     )
@@ -27,6 +33,13 @@ def parser(name: str) -> ArgumentParser:
     )
     made.add_argument(
         "--port", type=int, default=8000, metavar="N", help="listen on this port (default 8000; 0 takes a free one)"
+    )
+    made.add_argument(
+        "--store",
+        default="",
+        metavar="URL",
+        help="show what hosts have shipped to this database, or to the one that [fleet] store names: fleet "
+        "(default: SIGHTLINE_STORE, else this machine's store)",
     )
     made.add_argument(
         "--read-only",
@@ -40,8 +53,13 @@ def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     if not 0 <= given.port <= 65_535:
         raise UsageError(f"there is no port {given.port}", "give a number from 0 to 65535")
-    if given.ref:
-        with Store() as store:
+    if given.store:
+        os.environ[STORE_VARIABLE] = given.store  # of each process that shows it
+    with contextlib.ExitStack() as held:
+        local = held.enter_context(Store())
+        opened = shared_opener("", offline=False)
+        store: Reading = held.enter_context(opened(local)) if opened else local
+        if given.ref:
             store.resolve(given.ref, prefixes=True)
     try:
         serve = inspector().serve

@@ -359,9 +359,9 @@ def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _shared(local: Store, options: Options) -> Reading:
-    from sightline.fleet import shared_store  # few read more than this machine's store
+    from sightline.fleet import open_shared  # few read more than this machine's store
 
-    return shared_store(local, options.store, offline=options.offline)
+    return open_shared(local, options.store, offline=options.offline)
 
 
 class Handlers:
