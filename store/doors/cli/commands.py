@@ -16,6 +16,7 @@ GROUPS = {
     "Look at what was kept, as agents and people do": {
         "list": ("list", "list what was captured, the most recently used first"),
         "show": ("show", "show an output, or a part of it: lines, bytes, matches, a JSON value"),
+        "grep": ("grep", "find lines in many outputs"),
         "query": ("query", "ask outputs with grep, sort, jq and the like, without changing anything"),
         "diff": ("diff", "compare two outputs"),
         "path": ("path", "print the path of an output's file, so that any program can read it"),

@@ -23,9 +23,7 @@ def parser(name: str) -> ArgumentParser:
         "sightline list --match 'pytest exit:!0 since:1h'",
         "sightline list --store fleet --host 'ci-*' --failed --since 1d",
     )
-    made.add_argument(
-        "--match", default="", metavar="TEXT", help="list only outputs that match these words and filters"
-    )
+    add_narrowing(made)
     made.add_argument("--session", default="", metavar="SESSION", help="list only outputs that this session captured")
     made.add_argument(
         "--project", default="", metavar="DIR", help="list only outputs of the project that this folder belongs to"
@@ -33,18 +31,25 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument(
         "--mine", action="store_true", help="list instead the questions that this session has asked, and their answers"
     )
-    made.add_argument(
-        "--host", default="", metavar="GLOB", help="list those of hosts of this name, such as 'ci-*'; with --store"
-    )
-    made.add_argument("--failed", action="store_true", help="list those that failed, as --match is:failed does")
-    made.add_argument("--since", default="", metavar="AGE", help="list those that are younger, such as 30m, 2h or 7d")
     made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"list at most N (default {LIMIT})")
     add_store(made)
     return made
 
 
-def _match(given: Namespace) -> str:
-    """What is looked for, as --match has it. Raises UsageError."""
+def add_narrowing(made: ArgumentParser) -> None:
+    """Declare the options that say which outputs are meant; see `match_of`."""
+    made.add_argument("--match", default="", metavar="TEXT", help="only outputs that match these words and filters")
+    made.add_argument(
+        "--host", default="", metavar="GLOB", help="only those of hosts of this name, such as 'ci-*'; with --store"
+    )
+    made.add_argument("--failed", action="store_true", help="only those that failed, as --match is:failed does")
+    made.add_argument(
+        "--since", default="", metavar="AGE", help="only those that are younger than this, such as 30m, 2h or 7d"
+    )
+
+
+def match_of(given: Namespace) -> str:
+    """Which outputs are meant, as --match has it."""
     words = [given.match] if given.match else []
     words += [f"host:{given.host}"] if given.host else []
     words += ["is:failed"] if given.failed else []
@@ -55,7 +60,7 @@ def _match(given: Namespace) -> str:
 def main(given: Namespace) -> int:
     """Run the command; its exit code."""
     project = os.path.realpath(given.project) if given.project else ""
-    request = Request(match=_match(given), session=given.session, limit=given.limit, project=project, mine=given.mine)
+    request = Request(match=match_of(given), session=given.session, limit=given.limit, project=project, mine=given.mine)
     door = Door(given)
 
     def as_json() -> Reply:

@@ -120,6 +120,38 @@ def test_every_command_that_reads_takes_it(hosts: Hosts, run: Run) -> None:
         assert text in out, (words, code, out, err)
 
 
+def test_grep_narrows_first_and_says_what_it_looked_through(hosts: Hosts, run: Run, tmp_path: Path) -> None:
+    kept = keep_in(hosts.stores["a"], b"ok\n" * 70_000 + b"Connection REFUSED by db\n" + b"ok\n" * 9, command="make db")
+    long = keep_in(hosts.stores["b"], b"refused " + b"x" * 3000 + b"\n", b"refused too", command="make db")
+    hosts.ship("a")
+    hosts.ship("b")
+    code, out, _ = run("grep", "refused")
+    assert (code, "looked through 4 of 4 outputs of 2 hosts" in out) == (0, True), out
+    assert f"{hosts.ref('a', kept)}:70001: Connection REFUSED by db\n" in out
+    assert f"{hosts.ref('b', long)}:1: refused xxx" in out
+    assert f"{hosts.ref('b', long)}.err:1: refused too\n" in out
+    code, out, _ = run("grep", "REFUSED", "--host", f"{hosts.names['a']}", "--since", "1d")
+    assert ("looked through 2 of 2 outputs of 1 host," in out, out.count("REFUSED")) == (True, 1)
+    assert run("grep", "no(such")[0] == 1
+    assert "truncated" in run("grep", "ok", "--limit", "3")[1]
+    with Store(str(tmp_path / "reader"), Settings()) as local:
+        view = next(one.view for one in list_views(local) if one.view.verb == "grep" and len(one.view.refs) == 2)
+        assert {(one.buffer.rpartition("/")[2], one.stream, one.first) for one in view.shown} == {
+            (kept.name, "out", 70_001),
+            (long.name, "err", 1),
+        }
+
+
+def test_lines_that_a_host_withheld_are_no_broken_log(hosts: Hosts, run: Run) -> None:
+    settings = hosts.stores["a"].settings.fleet
+    with hosts.fleet.store("withheld", settings, ship_off=("/hidden",)) as store:
+        show(store, "agent", keep_in(store, b"1\n", cwd="/hidden/x"))
+        show(store, "agent", keep_in(store, b"2\n"))
+        ship(store)
+    code, out, _ = run("audit", "--fail-on", "broken-log")
+    assert (code, "broken" in out) == (0, False), out
+
+
 def test_an_agent_asks_over_mcp_about_another_machines_run(
     hosts: Hosts, run: Run, fork_server: ForkServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,34 @@
+"""``sightline grep``: lines that match in many outputs, of this machine or of all hosts."""
+
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.list import add_narrowing, match_of
+from sightline.doors.cli.output import Door
+from sightline.verbs.grep_outputs import LIMIT, VERB, Request, grep_outputs
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "Find lines in many outputs, the newest first. Which outputs is narrowed before any is read; then those are "
+        "looked through, and the first line says how many. Exits with 1 where nothing matches.",
+        "sightline grep 'connection refused' --failed --since 1d",
+        "sightline grep --store fleet 'out of memory' --host 'ci-*' --since 1d",
+    )
+    made.add_argument(
+        "pattern", metavar="PATTERN", help="a regular expression, or plain text; small letters match capitals, too"
+    )
+    add_narrowing(made)
+    made.add_argument("--limit", type=int, default=LIMIT, metavar="N", help=f"print at most N lines (default {LIMIT})")
+    add_store(made)
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
+    request = Request(given.pattern, match=match_of(given), limit=given.limit)
+    door = Door(given, as_json=given.json)
+    try:
+        return door.answer(VERB, request.logged(), lambda: grep_outputs(door.asking, request))
+    finally:
+        door.close()
