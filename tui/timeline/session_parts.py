@@ -102,7 +102,7 @@ def now_parts(agent: Agent, now: float) -> list[Part]:
     view = agent.latest
     asked = title(short_asked(asked_of(view)))[:_NOW_CHARACTERS]
     ran = view.verb == "run_command"
-    lead = "" if ran and asked else f"{view.verb} "
+    lead = "" if asked and (ran or view.verb == "tool") else f"{view.verb} "
     mark = (MARKS["ok"] if not view.exit_code else MARKS["failed"]) if ran and view.exit_code is not None else "·"
     return [Part(f"{mark} {lead}{asked}", "dim")]
 

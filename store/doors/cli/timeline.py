@@ -1,7 +1,7 @@
 """``sightline timeline``: what was asked, call by call, what it was shown, and what it all comes to."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sightline.audit.accounting import Accounted
@@ -18,11 +18,13 @@ from sightline.doors.cli.views import as_data as view_data
 from sightline.doors.cli.views import gone_of
 from sightline.errors import ExpiredRef
 from sightline.log.notes import list_notes, notes_for
-from sightline.shape.summary import human_bytes
+from sightline.log.sessions import session_title
+from sightline.shape.summary import human_bytes, one_line
 from sightline.store import Reading
 from sightline.verbs.printable_text import printable
 
 _ASKED_CHARACTERS = 90
+_SESSION_CHARACTERS = 40
 
 
 def parser(name: str) -> ArgumentParser:
@@ -73,8 +75,8 @@ def main(given: Namespace) -> int:
             )
             return 0
         plain = wanted == Wanted()
-        everyone = scope.session is None
-        rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), everyone=everyone)) for one in shown]
+        titles = {one.name: session_title(one) for one in door.store.index.sessions()} if scope.session is None else {}
+        rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), titles)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
@@ -170,10 +172,11 @@ def totals_data(totals: Totals, unseen: int, gone: int) -> dict[str, Any]:
     }
 
 
-def _row(call: Call, gone: list[str], *, everyone: bool) -> str:
+def _row(call: Call, gone: list[str], titles: Mapping[str, str]) -> str:
     view, alone = call.view, call.alone_bytes
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
-    who = f"  {view.session}" if everyone else ""
+    called = one_line(titles.get(view.session, ""), _SESSION_CHARACTERS)
+    who = f"  {printable(called)}" if called else ""
     marks = [
         red(_failure(call)) if call.failed else "",
         "cut" if view.truncated else "",

@@ -60,6 +60,23 @@ def test_what_was_imported_is_listed_with_its_session_and_views(cli: Any, transc
     assert cli("views", "show", view["id"]).out == "one"
 
 
+def test_sessions_and_calls_have_names_that_people_recognise(cli: Any, transcript: Path) -> None:
+    common = {"sessionId": "5e551011", "cwd": "/home/user", "version": "2.1.329", "timestamp": "2026-01-02T03:04:05Z"}
+    use = {"type": "tool_use", "id": "toolu_9", "name": "Grep", "input": {"pattern": "TestPost", "path": "/home/user"}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_9", "content": "a_test.go:3"}
+    records = [
+        {"type": "user", "uuid": "p", **common, "message": {"role": "user", "content": "Mend the tests\nof posts"}},
+        {"type": "assistant", "uuid": "a", **common, "message": {"content": [use]}},
+        {"type": "user", "uuid": "r", **common, "message": {"content": [result]}},
+    ]
+    transcript.write_text("".join(json.dumps(record) + "\n" for record in records))
+    cli("import", str(transcript))
+    assert cli("list").out.rstrip().endswith('  Grep "TestPost" in user')
+    assert "Mend the tests (claude-code-5e551011)  claude-code" in cli("sessions").out
+    call = cli("timeline").out.splitlines()[0]
+    assert "  Mend the tests  tool  " in call and call.endswith('  Grep "TestPost" in user')
+
+
 def test_without_a_path_nothing_is_imported_where_nobody_can_be_asked(cli: Any, transcript: Path) -> None:
     ran = cli("import")
     assert ran.code == 2
