@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from subprocess import DEVNULL
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 from textual import events
 from textual.actions import ActionParseResult, parse
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.message_pump import MessagePump
@@ -92,6 +93,7 @@ WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "ou
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
 YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
+TOAST_SECONDS = 0.5  # nobody has read one that is younger
 FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
 
 
@@ -147,6 +149,7 @@ class InspectorApp(FaultTold[None]):
         self._is_filled = False
         self._failures_told = dict[tuple[str, str], float]()  # when each was last told, by the monotonic clock
         self.remembered = Preferences(store.local.root)
+        self._last_toast = 0.0  # by the monotonic clock
         self._key_order = KeyOrder(self, super().on_event)
         self._keys = self._keymap_of(store) if store.settings.keys else {}
         self.set_keymap(self._keys)
@@ -271,6 +274,27 @@ class InspectorApp(FaultTold[None]):
         if now - self._failures_told.get((what, hint), -self.NOTIFICATION_TIMEOUT) >= self.NOTIFICATION_TIMEOUT:
             self._failures_told[what, hint] = now
             self.notify(hint, title=what, severity="error", markup=False)
+
+    # screens
+
+    def on_notify(self) -> None:
+        """A toast is shown."""
+        self._last_toast = time.monotonic()
+
+    def push_screen(self, *args: Any, **kwargs: Any) -> Any:
+        """Put a screen above the one that is shown."""
+        self._leave_toasts()
+        return super().push_screen(*args, **kwargs)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Go back to the screen below."""
+        self._leave_toasts()
+        return super().pop_screen()
+
+    def _leave_toasts(self) -> None:
+        """Toasts stay with their screen, but where one was shown only now: it tells what leads to the next."""
+        if time.monotonic() - self._last_toast > TOAST_SECONDS:
+            self.clear_notifications()
 
     # keys
 

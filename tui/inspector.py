@@ -21,7 +21,7 @@ from sightline.tui.buffers.order import GROUPS, Order
 from sightline.tui.common import messages
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named, written
-from sightline.tui.common.notice import Notice, Said, nothing_found, welcome
+from sightline.tui.common.notice import Notice, Said, nothing_found, nothing_here, welcome
 from sightline.tui.common.output_reader import shown_ref
 from sightline.tui.common.pace import Pace
 from sightline.tui.common.phrases import is_void, tombstone_text
@@ -267,7 +267,9 @@ class Inspector(BufferActions):
         if buffer is None:
             if len(self.query_one(BufferList).rows):
                 return []  # on a heading
-            return nothing_found() if self._query else welcome()
+            if self._query:
+                return nothing_found()
+            return nothing_here(self._project.name) if self._project else welcome()
         if buffer.state == "evicted":
             what, held, how = tombstone_text(self._tombstone(buffer.name), buffer)
             return [
@@ -368,9 +370,22 @@ class Inspector(BufferActions):
 
     def action_read(self) -> None:
         """Go to the viewer, at once: the next key may be on its way. Where there is nothing to read, stay."""
-        if not is_void(self._buffer):
+        if self._buffer is None and not len(self.query_one(BufferList).rows):
+            self._go_on()
+        elif not is_void(self._buffer):
             self.set_focus(self.query_one(Viewer))
             self._take_up_search()
+
+    def _go_on(self) -> None:
+        """Do what the empty list says that Enter does."""
+        if self._query:
+            self.action_clear_filter()
+        elif self._project:
+            self.show_project(None)
+        else:
+            from sightline.tui.common.first_steps import offer_first_steps  # 20 ms; most stores hold something
+
+            offer_first_steps(self.app, self._store.root)
 
     def _take_up_search(self) -> None:
         """What was searched for in all outputs is searched for in the one that is read."""

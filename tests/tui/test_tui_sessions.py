@@ -91,7 +91,7 @@ def test_without_sessions_that_is_said(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "W", "n", "y")
-            assert rows(pilot, "session-facts") == [" Nobody has asked anything yet"]
+            assert rows(pilot, "session-facts") == [" Nobody has asked anything yet. Enter says how to begin"]
             await press(pilot, "escape")
             assert not isinstance(pilot.app.screen, SessionsScreen)
 

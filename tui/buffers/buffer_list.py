@@ -469,13 +469,13 @@ class BufferList(RowTable):
         self._to_bottom = self.rows.matches is None and not self.rows.catalog.complete
 
     async def action_choose(self) -> None:
-        """Read the selected buffer, or fold the group of a heading."""
+        """Read the selected buffer, or fold the group of a heading; where there is neither, what the screen says."""
         if heading := self.rows.heading(self.rows.cursor):
             self._set_live(False)
             self.rows.fold(heading)
             self._redraw()
             self._reads.ask()
-        elif len(self.rows):
+        else:
             await self.run_action("screen.read")
 
     def action_sort(self) -> None:

@@ -31,7 +31,7 @@ _AGAIN_SECONDS = 0.5  # after a change, of which many come at a time
 
 Conditions = tuple[Condition, ...]
 
-_NOBODY_YET = NamedOnly(frozenset())
+_NOBODY_YET = NamedOnly(frozenset(("",)))  # which no buffer is called: it differs from nobody at all
 _NOTHING = Entries(Columns(), array("I"))
 
 

@@ -51,18 +51,16 @@ def welcome() -> list[Said]:
     return [
         [Part("Nothing captured yet", "strong")],
         [],
-        [Part("Have an agent's outputs kept from now on, in another terminal:", "dim")],
+        [Part("Enter", "accent"), Part(" does one of these:", "dim")],
+        [Part("Have an agent's outputs kept from now on:", "dim")],
         [Part("sightline install claude-code", "command")],
         [Part("Look at sessions that it has had before:", "dim")],
         [Part("sightline import", "command")],
-        [Part("Keep one command:", "dim")],
-        [Part("sightline run -- COMMAND", "command")],
         [Part("Look around in an example:", "dim")],
         [Part("sightline demo", "command")],
         [],
-        [Part("It shows up here by itself, while it runs; what no agent saw", "dim")],
-        [Part("is tinted, and ", "dim"), Part("!", "accent"), Part(" goes to the next failure among it.", "dim")],
-        [],
+        [Part("What is captured shows up here by itself, as it runs;", "dim")],
+        [Part("what no agent saw is tinted, ", "dim"), Part("!", "accent"), Part(" goes to such a failure", "dim")],
         [Part("?", "accent"), Part(" help and signs   ", "dim"), Part("q", "accent"), Part(" quit", "dim")],
     ]
 
@@ -72,7 +70,21 @@ def nothing_found() -> list[Said]:
     return [
         [Part("No buffer matches", "strong")],
         [],
-        [Part("Esc", "accent"), Part(" shows all again", "dim")],
+        [Part("Enter", "accent"), Part(" or ", "dim"), Part("Esc", "accent"), Part(" shows all again", "dim")],
         [Part("//", "accent"), Part(" looks for a text in what all of them hold", "dim")],
         [Part("'word  ^start  end$  !without  exit:!0  seen:<50  is:running", "command")],
+    ]
+
+
+def nothing_here(project: str) -> list[Said]:
+    """What a project says of which nothing was captured, or nothing is left."""
+    return [
+        [Part(f"Nothing of {project} is in the store", "strong")],
+        [],
+        [
+            Part("Enter", "accent"),
+            Part(" shows all projects, ", "dim"),
+            Part("c", "accent"),
+            Part(" chooses one", "dim"),
+        ],
     ]

@@ -92,9 +92,8 @@ class CallRows(RowView):
         self.post_message(self.Moved())
 
     def choose(self) -> None:
-        """The lines of the call are wanted."""
-        if self._rows:
-            self.post_message(self.Chosen())
+        """The lines of the call are wanted; without one, what is said in its place."""
+        self.post_message(self.Chosen())
 
     def action_follow(self) -> None:
         """Go to the last one, and stay there."""

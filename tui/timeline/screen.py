@@ -18,6 +18,7 @@ from sightline.refs import parse_ref
 from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
+from sightline.tui.common.first_steps import offer_first_steps
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen, ViewChosen
@@ -223,11 +224,20 @@ class TimelineScreen(StoreScreen[None]):
         titles = self._reading.titles if self._reading else {}
         if calls.row is not None:
             return detail_rows(calls.row, titles)
-        if self._reading is None or self._reading.done < 1:
+        if not self._is_read:
             return []
         if self.wanted != Wanted():
-            return [[], [Part(" Nothing matches. ", "dim"), Part("Esc", "key"), Part(" shows all calls", "dim")]]
-        return [[], [Part(" Nobody has asked anything yet: run an agent through Sightline, and watch it here", "dim")]]
+            return [[], [Part(" Nothing matches. ", "dim"), Part("Enter", "key"), Part(" shows all calls", "dim")]]
+        nobody = [
+            Part(" Nobody has asked anything yet. ", "dim"),
+            Part("Enter", "key"),
+            Part(" says how to begin", "dim"),
+        ]
+        return [[], nobody]
+
+    @property
+    def _is_read(self) -> bool:
+        return self._reading is not None and self._reading.done >= 1
 
     def _head(self, calls: CallRows) -> tuple[list[Part], list[Part]]:
         whose = self.session_title(self._session) if self._session is not None else "all sessions"
@@ -237,7 +247,7 @@ class TimelineScreen(StoreScreen[None]):
             found = f"{len(calls.rows):,} match" + ("es" if len(calls.rows) == 1 else "")
             left += [Part("  / ", "accent"), Part(title(told)), Part(f"  {found}", "dim")]
         right = list[Part]()
-        if self._reading is None or self._reading.done < 1:
+        if not self._is_read:
             right.append(Part(f"reading {self._reading.done if self._reading else 0:.0%} ", "running"))
         elif calls.rows:
             right.append(Part(f"{calls.cursor + 1:,}", "strong"))
@@ -332,11 +342,16 @@ class TimelineScreen(StoreScreen[None]):
 
     def on_call_rows_chosen(self) -> None:
         """Go to the lines that the call showed, or that the note is about."""
-        ref = _ref_of(self.query_one(CallRows).row)
-        if not ref:
+        row = self.query_one(CallRows).row
+        ref = _ref_of(row)
+        if row is None and self.wanted != Wanted():
+            self.action_leave()
+        elif row is None and self._is_read:
+            offer_first_steps(self.app, self._store.root)
+        elif not ref:
             self.notify("This call is about no output", markup=False)
-            return
-        self.run_worker(go_to(self, self._store, ref), exclusive=True, group="go")
+        else:
+            self.run_worker(go_to(self, self._store, ref), exclusive=True, group="go")
 
     def action_overlooked(self) -> None:
         """Go to a failure that nobody was shown; the next time, to the next."""

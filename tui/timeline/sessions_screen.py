@@ -17,6 +17,7 @@ from sightline.refs import host_of
 from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
+from sightline.tui.common.first_steps import offer_first_steps
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import SessionFollowed
@@ -171,7 +172,10 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     def on_session_rows_chosen(self) -> None:
         """That one's timeline."""
         agent = self.query_one(SessionRows).agent
-        self.dismiss((agent.name if agent else None,))
+        if agent is None and not self._board.agents:
+            offer_first_steps(self.app, self._store.root)
+        else:
+            self.dismiss((agent.name if agent else None,))
 
     def on_session_fact_rows_chosen(self, message: SessionFactRows.Chosen) -> None:
         """Go to an output."""
@@ -221,7 +225,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
 
 
 _ALL = " All of them, in one timeline"
-_EMPTY = " Nobody has asked anything yet"
+_EMPTY = " Nobody has asked anything yet. Enter says how to begin"
 
 
 def _newest(belongings: Belongings) -> Belongings:
