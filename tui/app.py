@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from sightline.store import Change
     from sightline.tui.commands import Action
 
-WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside"))
+WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
 YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
@@ -344,6 +344,12 @@ class InspectorApp(FaultTold[None]):
         """Ask, or go to a line."""
         self._inspector.open_query()
 
+    def action_begin(self) -> None:
+        """Offer what a store can be filled with, and do what is chosen."""
+        from sightline.tui.first_steps import offer_first_steps  # 20 ms; most stores hold something
+
+        offer_first_steps(self, self._store.root)
+
     def action_switch_theme(self) -> None:
         """The next theme."""
         names = [theme.name for theme in THEMES]
@@ -371,6 +377,10 @@ class InspectorApp(FaultTold[None]):
     async def on_view_chosen(self, message: messages.ViewChosen) -> None:
         """A reply is to be read as it was sent, over whatever told of it."""
         await evidence.open_view(self, self._store, message.view)
+
+    async def on_beginning_wanted(self) -> None:
+        """Offer what a store can be filled with."""
+        await self.run_action("begin")
 
     def on_session_followed(self, message: messages.SessionFollowed) -> None:
         """A session is to be watched live: back to the main screen."""

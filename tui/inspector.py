@@ -383,9 +383,7 @@ class Inspector(BufferActions):
         elif self._project:
             self.show_project(None)
         else:
-            from sightline.tui.common.first_steps import offer_first_steps  # 20 ms; most stores hold something
-
-            offer_first_steps(self.app, self._store.root)
+            self.post_message(messages.BeginningWanted())
 
     def _take_up_search(self) -> None:
         """What was searched for in all outputs is searched for in the one that is read."""

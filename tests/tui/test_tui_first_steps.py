@@ -11,8 +11,9 @@ from textual.pilot import Pilot
 from sightline.project import Project
 from sightline.store import Store
 from sightline.tui import app as app_module
-from sightline.tui.common import first_steps
-from sightline.tui.common.first_steps import STEPS, FirstSteps, call_of
+from sightline.tui import first_steps
+from sightline.tui.app import InspectorApp
+from sightline.tui.first_steps import STEPS, FirstSteps, call_of
 from sightline.tui.timeline.screen import TimelineScreen
 from tests.tui.audit_kit import ask, bar, rows
 from tests.tui.tui_kit import add, buffers, opened, press, run, text, until
@@ -40,6 +41,7 @@ def test_an_empty_store_offers_what_to_begin_with(store: Store, keys: list[str])
         async with opened(store) as pilot:
             assert "Enter does one of these" in notice(pilot)
             await press(pilot, *keys)
+            await until(pilot, lambda: isinstance(pilot.app.screen, FirstSteps))
             assert len(offered(pilot)) == len(STEPS)
             await press(pilot, *"demo")
             assert [row.split()[-1] for row in offered(pilot)] == ["demo"]
@@ -58,9 +60,23 @@ def test_enter_does_the_step_in_the_terminal(store: Store, monkeypatch: pytest.M
     async def body() -> None:
         async with opened(store) as pilot:
             monkeypatch.setattr(pilot.app, "suspend", suspended)
-            await press(pilot, "enter", *"demo", "enter")
+            await press(pilot, "enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, FirstSteps))
+            await press(pilot, *"demo", "enter")
             assert done == ["demo"]
             assert pilot.app.focused is buffers(pilot)
+
+    run(body)
+
+
+def test_who_may_only_read_begins_nothing(store: Store) -> None:
+    async def body() -> None:
+        app = InspectorApp(store, live=False, read_only=True)
+        async with app.run_test(notifications=True) as pilot:
+            await pilot.press("enter")
+            await until(pilot, lambda: bool(app._notifications))
+            assert "one can only read" in next(iter(app._notifications)).message
+            assert len(app.screen_stack) == 1
 
     run(body)
 
@@ -68,7 +84,9 @@ def test_enter_does_the_step_in_the_terminal(store: Store, monkeypatch: pytest.M
 def test_where_the_terminal_cannot_be_left_the_command_is_told(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:  # which has none
-            await press(pilot, "enter", "enter")
+            await press(pilot, "enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, FirstSteps))
+            await press(pilot, "enter")
             told = [toast.message for toast in pilot.app._notifications]
             assert told == ["This terminal cannot be left: type `sightline install claude-code` in another"]
 

@@ -62,6 +62,11 @@ class ReadFailed(Message):
     hint: str
 
 
+@dataclass(eq=False, repr=False)
+class BeginningWanted(Message):
+    """There is nothing to show: what to begin with is to be offered."""
+
+
 # the list
 
 

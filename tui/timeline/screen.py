@@ -18,10 +18,9 @@ from sightline.refs import parse_ref
 from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.first_steps import offer_first_steps
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.messages import LineChosen, ViewChosen
+from sightline.tui.common.messages import BeginningWanted, LineChosen, ViewChosen
 from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead, is_whole
@@ -347,7 +346,7 @@ class TimelineScreen(StoreScreen[None]):
         if row is None and self.wanted != Wanted():
             self.action_leave()
         elif row is None and self._is_read:
-            offer_first_steps(self.app, self._store.root)
+            self.post_message(BeginningWanted())
         elif not ref:
             self.notify("This call is about no output", markup=False)
         else:

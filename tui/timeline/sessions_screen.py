@@ -17,10 +17,9 @@ from sightline.refs import host_of
 from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
-from sightline.tui.common.first_steps import offer_first_steps
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
-from sightline.tui.common.messages import SessionFollowed
+from sightline.tui.common.messages import BeginningWanted, SessionFollowed
 from sightline.tui.common.phrases import MARKS, counted
 from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
@@ -173,7 +172,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         """That one's timeline."""
         agent = self.query_one(SessionRows).agent
         if agent is None and not self._board.agents:
-            offer_first_steps(self.app, self._store.root)
+            self.post_message(BeginningWanted())
         else:
             self.dismiss((agent.name if agent else None,))
 
