@@ -15,7 +15,7 @@ from sightline.project import Project
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Reading
-from sightline.tui.buffers.buffer_row import UNREAD, group_parts, row_parts
+from sightline.tui.buffers.buffer_row import UNREAD, group_parts, has_two_lines, row_parts
 from sightline.tui.buffers.list_loader import Answer, load, records_of
 from sightline.tui.buffers.list_model import BufferRows
 from sightline.tui.buffers.order import GROUPS, SEEN, SORTS, Order, following
@@ -220,7 +220,8 @@ class BufferList(RowTable):
         self._reads.ask()
 
     def on_resize(self) -> None:
-        """Other rows may be on the screen."""
+        """Other rows may be on the screen, or take two lines now."""
+        self.set_height(len(self.rows) * self.row_lines)
         self.bring_cursor_into_sight()
         self._reads.ask()
 
@@ -233,8 +234,8 @@ class BufferList(RowTable):
     # reading
 
     def _plan_read(self) -> Callable[[], tuple[BufferRows, Answer]] | None:
-        first = self.scroll_offset.y
-        request = self.rows.request(first, first + self.size.height, everything=self._read_all or self._to_bottom)
+        first = self.first_row
+        request = self.rows.request(first, self._below, everything=self._read_all or self._to_bottom)
         if request is None:
             return None
         rows = self.rows
@@ -242,9 +243,8 @@ class BufferList(RowTable):
 
     def _read_now(self) -> None:
         """Read the few records that come in sight here: a thread would take turns with what draws the screen."""
-        first = self.scroll_offset.y
         try:
-            self.rows.put_records(records_of(self._store, self.rows.unread(first, first + self.size.height)))
+            self.rows.put_records(records_of(self._store, self.rows.unread(self.first_row, self._below)))
         except STORE_ERRORS as error:
             tell(self.app, error)
 
@@ -293,8 +293,7 @@ class BufferList(RowTable):
 
     def records_in_sight(self) -> list[Buffer]:
         """Records of the buffers on the screen, and of the part below the last, as far as they have been read."""
-        first = self.scroll_offset.y
-        records = (self.rows.record(self.rows.name(at)) for at in range(first, first + self.size.height + 1))
+        records = (self.rows.record(self.rows.name(at)) for at in range(self.first_row, self._below + 1))
         return [record for record in records if record is not None]
 
     def seen_changed(self, lines: Mapping[str, float] | None) -> None:
@@ -309,11 +308,21 @@ class BufferList(RowTable):
 
     # drawing
 
+    @property
+    def row_lines(self) -> int:
+        """Two where the whole screen is narrow, and there is height for it."""
+        return 2 if has_two_lines(*self.app.size) else 1
+
+    @property
+    def _below(self) -> int:
+        """The first row below the screen."""
+        return self.first_row + -(-self.size.height // self.row_lines)
+
     def _redraw(self, shift: int = 0, in_sight: bool = True) -> None:
-        self.set_height(len(self.rows))
+        self.set_height(len(self.rows) * self.row_lines)
         if shift and self.scroll_offset.y > 0:
             # The row under the cursor stays where it is.
-            self.scroll_to(y=self.scroll_offset.y + shift, animate=False, force=True)
+            self.scroll_to(y=self.scroll_offset.y + shift * self.row_lines, animate=False, force=True)
         if in_sight:
             self.bring_cursor_into_sight()
         self._refresh_where_changed()
@@ -329,7 +338,7 @@ class BufferList(RowTable):
     def _sight(self) -> object:
         """All that the rows on the screen are drawn from, but for their style and the time."""
         first = self.scroll_offset.y
-        in_sight = range(first, first + self.size.height + 1)  # with the part below the last row
+        in_sight = range(self.first_row, self._below + 1)  # with the part below the last row
         records = [self.rows.record(self.rows.name(at)) for at in in_sight]
         headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
         seen = [self._seen.of(record.name) if record else None for record in records]
@@ -359,21 +368,21 @@ class BufferList(RowTable):
 
     def render_line(self, y: int) -> Strip:
         """A row on the screen."""
-        at = self.scroll_offset.y + y
+        at, line = divmod(self.scroll_offset.y + y, self.row_lines)
         base, styles, width = self.own_style, self.part_styles, self.size.width
         if at >= len(self.rows):
             return Strip.blank(width, base)
         if at == self.rows.cursor:
             base += self.get_component_rich_style("buffer-list--cursor", partial=True)
             styles = styles.without(_FAINT)
-        return row(self._parts(at, self.columns), (), width, base, styles)
+        return row(self._parts(at, line, self.columns), (), width, base, styles)
 
-    def _parts(self, at: int, width: int) -> list[Part]:
+    def _parts(self, at: int, line: int, width: int) -> list[Part]:
         if heading := self.rows.heading(at):
-            return group_parts(heading, self.rows.record(heading.first), width, self._titles)
+            return [] if line else group_parts(heading, self.rows.record(heading.first), width, self._titles)
         buffer = self.rows.record(self.rows.name(at))
         if buffer is None:
-            return [Part("  …", "dim")]
+            return [] if line else [Part("  …", "dim")]
         mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marked else ""
         below = self.rows.name(at + 1) if self.rows.whole(at + 1) else ""
         return row_parts(
@@ -386,6 +395,7 @@ class BufferList(RowTable):
             part=(self._seen.of(below) or UNREAD) if below else None,
             is_part=bool(self.rows.whole(at)),
             called=self._titles.get(buffer.session, ""),
+            line=line + 1 if self.row_lines > 1 else 0,
         )
 
     # keys and mouse
@@ -511,7 +521,7 @@ class BufferList(RowTable):
 
     async def on_click(self, event: events.Click) -> None:
         """Select the row clicked on; twice to read it. A click on a heading folds its group."""
-        at = self.scroll_offset.y + event.y
+        at = (self.scroll_offset.y + event.y) // self.row_lines
         if at < len(self.rows):
             self.move_to(at)
             if event.chain > 1 or self.rows.heading(at):

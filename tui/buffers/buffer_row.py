@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
 _REF, _REF_DIGITS = 12, 6
+_LEAST_GAP = 8  # between the ref and the columns on a line without the command: what the title needs for its name
 _LEAST_COMMAND = 15  # columns go so that this much of a command can be read
 OVERLOOKED = "!"
 _BELOW = "└ "
@@ -73,6 +74,26 @@ class Layout(NamedTuple):
     columns: tuple[Column, ...]
 
 
+_TWO_LINES_BELOW, _TWO_LINES_FROM = 80, 20
+
+
+def has_two_lines(width: int, height: int) -> bool:
+    """Whether rows take two lines on a screen of this many cells: the command one of its own, and all else below."""
+    return width < _TWO_LINES_BELOW and height >= _TWO_LINES_FROM
+
+
+@lru_cache(maxsize=8)
+def two_line_layout(width: int) -> Layout:
+    """What the second line of a row has room for; the cells for the command are blank there."""
+    left, kept = width - _LEFT - _REF - 2, list[Column]()
+    for column in _BY_WEIGHT:
+        if left - column.cells - 1 < _LEAST_GAP:
+            break
+        kept.append(column)
+        left -= column.cells + 1
+    return Layout(_REF, max(left, 4), tuple(column for column in _IN_ORDER if column in kept))
+
+
 @lru_cache(maxsize=8)
 def layout(width: int) -> Layout:
     """What a row of this many cells has room for: the command has half of it wherever other things can go."""
@@ -92,9 +113,9 @@ def layout(width: int) -> Layout:
     return Layout(ref, max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
 
 
-def heading_parts(width: int, order: Order) -> list[Part]:
-    """The names of the columns, that of the order with an arrow."""
-    room = layout(width)
+def heading_parts(width: int, order: Order, *, two_lines: bool = False) -> list[Part]:
+    """The names of the columns, that of the order with an arrow; of rows of two lines those of the second."""
+    room = two_line_layout(width) if two_lines else layout(width)
     parts = [
         Part(" " * _LEFT + (pad("REF", room.ref) + " " if room.ref else ""), "dim"),
         _head("COMMAND", "command", room.command, order, left=True),
@@ -114,9 +135,9 @@ def _head(name: str, sort: str, cells: int, order: Order, *, left: bool) -> Part
     return Part(pad(name, cells) if left else f"{name:>{cells}}", "dim")
 
 
-def sort_at(width: int, x: int) -> str:
+def sort_at(width: int, x: int, *, two_lines: bool = False) -> str:
     """The order that the name of the column in a cell stands for; empty for none."""
-    room = layout(width)
+    room = two_line_layout(width) if two_lines else layout(width)
     at = _LEFT + (room.ref + 1 if room.ref else 0)
     if at <= x < at + room.command:
         return "command"
@@ -161,6 +182,7 @@ def row_parts(
     part: Seen | None = None,
     is_part: bool = False,
     called: str = "",
+    line: int = 0,
 ) -> list[Part]:
     """A buffer's row.
 
@@ -174,22 +196,27 @@ def row_parts(
         part: what is known of the part of it that stands in the row below; None where there is none.
         is_part: whether it is such a part of the row above.
         called: what its session is called, where not by its name.
+        line: 1 or 2 for that line of a row of two; 0 for a row of one.
     """
-    room = layout(width)
+    room = two_line_layout(width) if line else layout(width)
     overlooked = seen is not None and seen.overlooked
     state = state_with(buffer, part)
     if is_part and state == "unknown" and seen is not None and seen.fails is not None:
         state = "failed" if seen.fails else "ok"
     faded = "dim" if state == "evicted" else ""
-    parts = [
+    signs = [
         Part(mark or " ", "mark"),
         Part(wording.MARKS[state], faded or state),
         Part(wording.PIN if buffer.pinned else " ", faded or "accent"),
         _told(buffer, overlooked, faded),
-        *_ref_parts(buffer, room.ref, faded, terms),
-        *_named(buffer, room.command, faded, terms, is_part=is_part),
-        Part(" "),
     ]
+    if line == 1:
+        return [*signs, *_named(buffer, max(width - _LEFT, 4), faded, terms, is_part=is_part)]
+    ref = _ref_parts(buffer, room.ref, faded, terms)
+    if line:
+        parts = [Part(" " * _LEFT), *ref, Part(" " * (room.command + 1))]
+    else:
+        parts = [*signs, *ref, *_named(buffer, room.command, faded, terms, is_part=is_part), Part(" ")]
     for column in room.columns:
         text = cut(title(called) if column is _SESSION and called else column.text(buffer, now), column.cells)
         if column is _SEEN:

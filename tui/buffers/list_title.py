@@ -2,7 +2,7 @@
 
 from textual import events
 
-from sightline.tui.buffers.buffer_row import heading_parts, sort_at
+from sightline.tui.buffers.buffer_row import has_two_lines, heading_parts, sort_at
 from sightline.tui.buffers.order import Order
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import ListFiltered, OrderChosen
@@ -49,7 +49,8 @@ class ListTitle(Bar):
 
     def on_click(self, event: events.Click) -> None:
         """Order by the column clicked on, the second time the other way round."""
-        sort = sort_at(self.size.width - 1, event.x) if self._found.found is None else ""
+        two_lines = has_two_lines(*self.app.size)
+        sort = sort_at(self.size.width - 1, event.x, two_lines=two_lines) if self._found.found is None else ""
         if sort:
             turned = sort == self._order.sort and not self._order.turned
             self.post_message(OrderChosen(sort, turned, self._order.group))
@@ -57,7 +58,8 @@ class ListTitle(Bar):
     def _tell(self) -> None:
         if self._found.found is None:
             # The scrollbar's column is the list's, not the heading's.
-            first, *others = heading_parts(self.size.width - 1, self._order)
+            two_lines = has_two_lines(*self.app.size)
+            first, *others = heading_parts(self.size.width - 1, self._order, two_lines=two_lines)
             sign = _POINTED if self._has_keys else first.text[:1]
             self.say(([Part(sign, "accent"), Part(first.text[1:], first.style), *others], ()))
             return

@@ -45,21 +45,37 @@ class RowTable(Styled, RowPane, can_focus=True):
         """Put the cursor on a row, or the nearest there is, and bring it into sight."""
 
     @property
+    def row_lines(self) -> int:
+        """How many lines of the screen a row takes."""
+        return 1
+
+    @property
+    def first_row(self) -> int:
+        """The row at the top of the screen."""
+        return self.scroll_offset.y // self.row_lines
+
+    @property
+    def whole_rows(self) -> int:
+        """How many rows there is room for."""
+        return max(self.size.height // self.row_lines, min(self.size.height, 1))
+
+    @property
     def cursor_in_sight(self) -> bool:
         """Whether the row of the cursor is on the screen."""
-        return 0 <= self.cursor - self.scroll_offset.y < self.size.height
+        line, height = self.cursor * self.row_lines - self.scroll_offset.y, self.size.height
+        return 0 <= line < height and line + min(self.row_lines, height) <= height
 
     def bring_cursor_into_sight(self) -> None:
         """Scroll no further than that needs."""
-        top, height = self.scroll_offset.y, self.size.height
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True)
-        elif height and self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True)
+        lines, rows = self.row_lines, self.whole_rows
+        if self.cursor * lines < self.scroll_offset.y:
+            self.scroll_to(y=self.cursor * lines, animate=False, force=True)
+        elif rows and (self.cursor + 1) * lines > self.scroll_offset.y + self.size.height:
+            self.scroll_to(y=(self.cursor - rows + 1) * lines, animate=False, force=True)
 
     def page_rows(self, pages: float) -> int:
         """How many rows so many pages are, one of the old kept in sight."""
-        return int(pages * max(self.size.height - 1, 1))
+        return int(pages * max(self.whole_rows - 1, 1))
 
     def action_move(self, rows: int) -> None:
         """Move the cursor by rows."""
