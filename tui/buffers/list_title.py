@@ -22,6 +22,7 @@ class ListTitle(Bar):
         self._order = order
         self._query = ""
         self._found = ListFiltered(None)
+        self._search: tuple[str, str] | None = None
         self._has_keys = True
 
     def point(self, has_keys: bool) -> None:
@@ -35,12 +36,13 @@ class ListTitle(Bar):
 
     def filtered(self, query: str, found: ListFiltered) -> None:
         """Say what a filter found; without one it is the heading again."""
-        self._query, self._found = query, found
+        self._query, self._found, self._search = query, found, None
         self._tell()
 
     def searched(self, query: str, outcome: str) -> None:
         """Say what a search through all outputs has found so far."""
-        self._rows_of("//", query, outcome)
+        self._search = query, outcome
+        self._tell()
 
     def ordered(self, order: Order) -> None:
         """Say in which order the list stands."""
@@ -50,12 +52,19 @@ class ListTitle(Bar):
     def on_click(self, event: events.Click) -> None:
         """Order by the column clicked on, the second time the other way round."""
         two_lines = has_two_lines(*self.app.size)
-        sort = sort_at(self.size.width - 1, event.x, two_lines=two_lines) if self._found.found is None else ""
+        sort = sort_at(self.size.width - 1, event.x, two_lines=two_lines) if self._names_columns else ""
         if sort:
             turned = sort == self._order.sort and not self._order.turned
             self.post_message(OrderChosen(sort, turned, self._order.group))
 
+    @property
+    def _names_columns(self) -> bool:
+        return self._found.found is None and self._search is None
+
     def _tell(self) -> None:
+        if self._search is not None:
+            self._rows_of("//", *self._search)
+            return
         if self._found.found is None:
             # The scrollbar's column is the list's, not the heading's.
             two_lines = has_two_lines(*self.app.size)
