@@ -348,7 +348,7 @@ class InspectorApp(FaultTold[None]):
         """Offer what a store can be filled with, and do what is chosen."""
         from sightline.tui.first_steps import offer_first_steps  # 20 ms; most stores hold something
 
-        offer_first_steps(self, self._store.root)
+        offer_first_steps(self, self._store.local.root)
 
     def action_switch_theme(self) -> None:
         """The next theme."""
