@@ -52,7 +52,7 @@ class FleetSettings(NamedTuple):
         redact_known: whether secrets of well-known formats are hidden there, even where they are kept here.
         max_buffer_bytes: a buffer with more is not shipped.
         store: address of the shared database for whoever reads it, as ``--store fleet`` does.
-        messages: whether what agents said, and summaries of their contexts, are shipped, too.
+        messages: whether what agents said, what they were first asked, and summaries of contexts are shipped, too.
     """
 
     db: str = ""

@@ -10,7 +10,7 @@ from sightline.config import FleetSettings, Settings
 from sightline.fleet.content import Content
 from sightline.fleet.queue import Item
 from sightline.log import log
-from sightline.log.session_events import COMPACTED, AgentMessage, ContextChange, append_events
+from sightline.log.session_events import COMPACTED, AgentMessage, ContextChange, SessionSubject, append_events
 from sightline.records import Session
 from sightline.store import Store
 
@@ -38,12 +38,13 @@ def test_words_are_sent_only_where_a_person_says_so(tmp_path: Any, messages: boo
     settings, sent = Settings(fleet=FleetSettings(db="postgresql://x", messages=messages)), _Sent()
     with Store(str(tmp_path / "root"), settings) as store:
         told = [AgentMessage(1.0, "what it said"), ContextChange(2.0, COMPACTED, summary="what it summed up")]
-        append_events(store.root, AGENT, told)
+        append_events(store.root, AGENT, [*told, SessionSubject(3.0, "what it was asked")])
         content: Any = Content
         made = content(store, sent, sent, lambda _: True, lambda: None)
-        item = dict.fromkeys(Item._fields, 0) | {"kind": "log", "name": AGENT.name, "first": 0, "last": 2}
+        item = dict.fromkeys(Item._fields, 0) | {"kind": "log", "name": AGENT.name, "first": 0, "last": 3}
         made.add(Item(**item))
-    assert (b"what it said" in sent.data, b"what it summed up" in sent.data) == (messages, messages)
+    words = (b"what it said", b"what it summed up", b"what it was asked")
+    assert [one in sent.data for one in words] == [messages] * 3
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(sent.data)
-    assert log.verify(str(copy)) == 3  # the chain holds without the words
+    assert log.verify(str(copy)) == 4  # the chain holds without the words
