@@ -60,6 +60,11 @@ class Header(Bar):
         self._polling = True
         self._tell()
 
+    def tell_place(self) -> None:
+        """How long ago hosts were heard of goes on, where what they shipped is read."""
+        if self._place():
+            self._tell()
+
     def _tell(self) -> None:
         told = [Part(" ◉ ", "accent")]
         for at, parts in enumerate(

@@ -118,6 +118,8 @@ class Inspector(BufferActions):
         self._show(self.query_one(BufferList).first_look())
         self.call_after_refresh(self._misses.ask)
         self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
+        if self._store.place:
+            self.set_interval(AGES_SECONDS, self.query_one(Header).tell_place)
         if self._target is not None:  # whoever names an output means to read it
             self.set_focus(self.query_one(Viewer))
 

@@ -17,6 +17,7 @@ from sightline.errors import SightlineError
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, View
+from sightline.refs import format_ref
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory import BytesSource
 from sightline.shell_words.lexer import Unclear
@@ -73,7 +74,7 @@ class Check(NamedTuple):
     @property
     def ref(self) -> str:
         """Its output; empty where there is none."""
-        return f"@{self.view.refs[0]}" if self.view.refs else ""
+        return format_ref(self.view.refs[0]) if self.view.refs else ""
 
     @property
     def is_whole(self) -> bool:

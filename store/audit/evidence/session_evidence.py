@@ -34,6 +34,7 @@ from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session
+from sightline.refs import format_ref
 from sightline.shape.summary import one_line
 from sightline.store import Reading
 
@@ -332,7 +333,7 @@ def _of_edit(edit: Edit) -> Ground:
 
 
 def _of_call(call: Call) -> Ground:
-    ref = f"@{call.view.refs[0]}" if call.view.refs else ""
+    ref = format_ref(call.view.refs[0]) if call.view.refs else ""
     return Ground(call.view.id, ref, call.view.time, one_line(call.asked, _COMMAND_CHARACTERS))
 
 

@@ -19,6 +19,7 @@ from sightline.doors.cli.views import gone_of
 from sightline.errors import ExpiredRef
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.sessions import session_title
+from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes, one_line
 from sightline.store import Reading
 from sightline.verbs.printable_text import printable
@@ -108,7 +109,7 @@ class _Context:
             {"event": one.change.event, "time": one.change.time, "replies": one.replies, "tokens_estimated": one.tokens}
             for one in self.losses
         ]
-        held = {f"@{one.buffer}": one.tokens for one in self.tokens.outputs if one.buffer}
+        held = {format_ref(one.buffer): one.tokens for one in self.tokens.outputs if one.buffer}
         sums = {"held": self.tokens.held, "went": self.tokens.went, "not_known": self.tokens.unknown}
         return {"losses": losses, "tokens_estimated": sums, "held_by_output": held}
 
@@ -122,7 +123,7 @@ def _held(tokens: HeldTokens) -> str:
     """What the session still holds, the largest outputs named."""
     parts = [f"~{tokens.held:,} tokens", f"~{tokens.went:,} went" if tokens.went else ""]
     parts.append(f"of ~{tokens.unknown:,} it is not known" if tokens.unknown else "")
-    most = ", ".join(f"@{one.buffer} ~{one.tokens:,}" for one in tokens.outputs[:_LARGEST] if one.buffer)
+    most = ", ".join(f"{format_ref(one.buffer)} ~{one.tokens:,}" for one in tokens.outputs[:_LARGEST] if one.buffer)
     return f"held now: {'; '.join(filter(None, parts))}{most and f'; most in {most}'}\n"
 
 
