@@ -63,7 +63,7 @@ _RULES_SECONDS = 1.0  # after which files of rules that were added are looked fo
 
 
 class Reading(Protocol):
-    """What verbs, the audit and the inspector read of a store. `Store` is one; a fleet of hosts is to be another.
+    """What verbs, the audit and the inspector read of a store. `Store` is one, what many hosts have shipped another.
 
     There are no paths in it but that of `local_copy`. Whatever is asked of it raises StoreFailed where the store cannot
     be read.
