@@ -183,6 +183,10 @@ class InspectorApp(FaultTold[None]):
             self._found_theme = super().current_theme
         return self._found_theme
 
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Colours of ours that a theme of Textual's, chosen by ``TEXTUAL_THEME``, does not have."""
+        return (DARK if self.current_theme.dark else LIGHT).variables
+
     def get_default_screen(self) -> Inspector:
         """The only screen that is always there."""
         return self._inspector

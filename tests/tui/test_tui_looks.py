@@ -6,6 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
+from sightline.tui.app import InspectorApp
 from sightline.tui.viewer.overview_strip import COLUMNS
 from sightline.tui.viewer.row_painter import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
 from tests.tui.tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
@@ -350,5 +351,20 @@ def test_one_huge_line_opens_and_wraps(store: Store) -> None:
             assert text(viewer(pilot))[-1].endswith('"}')
             await press(pilot, "g", *"/five", "enter")
             assert "1 of 1" in place(pilot)
+
+    run(body)
+
+
+@pytest.mark.parametrize("theme", ["textual-light", "dracula", "ansi-dark"])
+def test_a_theme_of_textual_s_own_will_do(store: Store, theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTUAL_THEME", theme)
+
+    async def body() -> None:
+        app = InspectorApp(store, live=False)
+        app.set_reactive(InspectorApp.theme, theme)  # as Textual has it from the variable, before anything is parsed
+        app.stylesheet.set_variables(app.get_css_variables())
+        async with app.run_test() as pilot:
+            await rest(pilot)
+            assert app.current_theme.name == theme
 
     run(body)
