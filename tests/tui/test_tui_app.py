@@ -113,6 +113,6 @@ def test_light_and_dark(store: Store) -> None:
 def test_an_empty_store_says_what_to_do(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
-            assert "sightline run -- COMMAND" in "\n".join(text(pilot.app.query_one("#notice")))
+            assert "sightline demo" in "\n".join(text(pilot.app.query_one("#notice")))
 
     run(body)
