@@ -49,7 +49,9 @@ _ASSERTED = re.compile(
 _MARKS = re.compile(r"[*_`]{1,3}|^\s*(?:[-*•]|\d+[.)])\s+|^#+\s+")
 _RESTRICTING = re.compile(
     r"\b(?:new|unit|integration|e2e|end-to-end|existing|other|remaining|these|those|both|my|its|affected|related|relevant"
-    r"|added|updated|failing|smoke|targeted|specific|individual|this|that|each)\b|[`./:]",
+    r"|added|updated|failing|smoke|targeted|specific|individual|this|that|each|first|second|third|last|next|one|two|three"
+    r"|four|five|single|another|a|an)\b|[`./:]|\btest\b(?! (?:suite|run))"
+    r"|\b(?:all|the)(?: of)?(?: the)? (?!the\b|of\b|our\b|\d)[a-z][\w-]* tests?\b",
     re.IGNORECASE,
 )
 

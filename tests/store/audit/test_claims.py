@@ -44,6 +44,11 @@ def test_a_message_is_read_sentence_by_sentence(message: str, kinds: list[str]) 
         ("All tests pass.", True),
         ("Tests pass.", True),
         ("The new tests pass.", False),
+        ("One test is passing.", False),
+        ("All overlap tests are passing now.", False),
+        ("The test passes.", False),
+        ("The test suite passes.", True),
+        ("All 47 tests passed.", True),
         ("`tests/test_x.py` tests pass.", False),
     ],
 )
