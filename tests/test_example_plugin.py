@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sightline import harnesses
-from sightline.doors.doctor.plugins import examine_plugins
+from sightline.doors.doctor.doctor import examine_plugins
 from sightline.plugins import rule_files
 from sightline.shape.failure.catalogue import with_added
 

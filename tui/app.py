@@ -350,9 +350,7 @@ class InspectorApp(FaultTold[None]):
 
     def action_begin(self) -> None:
         """Offer what a store can be filled with, and do what is chosen."""
-        from sightline.tui.first_steps import offer_first_steps  # 20 ms; most stores hold something
-
-        offer_first_steps(self, self._store.local.root)
+        late.offer_first_steps(self, self._store.local.root)
 
     def action_switch_theme(self) -> None:
         """The next theme."""

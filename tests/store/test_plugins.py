@@ -8,8 +8,7 @@ import pytest
 
 from sightline import run_command
 from sightline.audit.failures import failures_of
-from sightline.doors.doctor.doctor import examine
-from sightline.doors.doctor.plugins import examine_plugins
+from sightline.doors.doctor.doctor import examine, examine_plugins
 from sightline.entry_points import refresh_plugins
 from sightline.harnesses import find, load_harness
 from sightline.plugins import FILE, Plugins, read_plugins, rule_files, write_plugins

@@ -9,18 +9,20 @@ from sightline.capture.repair import dead_captures, end_dead_captures, rebuild_i
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
-from sightline.doors.doctor.plugins import examine_plugins
 from sightline.doors.doctor.views import check_views
 from sightline.doors.doctor.whole_captures import check_kept_whole
+from sightline.entry_points import Checked, refresh_plugins
 from sightline.errors import SightlineError
+from sightline.harnesses import load_harness
 from sightline.pipeline.options import GRAMMARS
-from sightline.plugins import own_rules
+from sightline.plugins import own_rules, read_plugins
 from sightline.private_files import FOLDER_MODE
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
 from sightline.search.sandbox import describe
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, cause_of, is_broken
+from sightline.verbs.printable_text import printable
 
 
 def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[CheckResult]:
@@ -150,3 +152,34 @@ def _queries() -> Iterator[CheckResult]:
                 missing.append(program)
     if missing:
         yield CheckResult("note", f"not installed, so queries cannot use them: {', '.join(missing)}")
+
+
+def examine_plugins(root: str) -> Iterator[CheckResult]:
+    """Look for them, and write down for views and hooks what was found; what was found and refused, as it comes.
+
+    Raises:
+        OSError: it cannot be written down.
+    """
+    found, missing = refresh_plugins(root)
+    for one in missing:
+        yield CheckResult("problem", printable(f"rules of {one.name}: {one.why}; tell whoever made the package"))
+    for checked in found:
+        yield from _told_of_rules(checked)
+    for name, place in read_plugins(root).harnesses.items():
+        try:
+            load_harness(name, place)
+        except ImportError as error:
+            yield CheckResult("problem", printable(f"the harness {name}: {error}; tell whoever made the package"))
+
+
+def _told_of_rules(checked: Checked) -> Iterator[CheckResult]:
+    path = printable(checked.file.path)
+    good = [one.tool for one in checked.checks if not one.problems]
+    if good:
+        yield CheckResult("ok", f"{path}: rules that stand their examples: {printable(', '.join(good))}")
+    for one in checked.checks:
+        if one.problems:
+            what = f"the rule of {printable(one.tool)} is left out" if one.tool else "it is left out"
+            yield CheckResult("problem", f"{path}: {what}: {printable('; '.join(one.problems))}")
+        elif not one.examples:
+            yield CheckResult("note", f"{path}: the rule of {printable(one.tool)} has no example, so nothing tried it")

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from sightline.config import EvidenceSettings, default_root, load_settings
+from sightline.doors.hooks import late, late_hooks
 from sightline.harnesses.base import Harness
 
 Json = dict[str, Any]
@@ -24,12 +25,9 @@ def reminder(harness: Harness, given: Json) -> list[str]:
     """After a compaction a line for each failure that went with it, with its ref; none at any other start."""
     if given.get("source") != "compact" or not switches().remind:
         return []
-    from sightline.audit.evidence.session_evidence import forgotten_failures  # of few starts
-    from sightline.doors.hooks.hook_session import open_store, session_of
-
-    with open_store() as store:
-        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
-        found = forgotten_failures(store, session)
+    with late_hooks.open_store() as store:
+        session = late_hooks.session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        found = late.forgotten_failures(store, session)
     return [f"Sightline: {one.at} ({one.command}): {one.text}" for one in found[:_MOST]]
 
 
@@ -37,15 +35,12 @@ def question(harness: Harness, given: Json) -> Json | None:
     """At the end of a turn, once, what its claim lacks; None where it lacks nothing, and where that is off."""
     if not harness.asks or given.get("stop_hook_active") or not switches().ask:
         return None
-    from sightline.audit.evidence.session_evidence import CONTRADICTED, STALE, evidence_of  # of few ends
-    from sightline.doors.hooks.hook_session import open_store, session_of
-
-    with open_store() as store:
-        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
-        claims = evidence_of(store, session).claims
+    with late_hooks.open_store() as store:
+        session = late_hooks.session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        claims = late.evidence_of(store, session).claims
     newest = [one for one in claims if one.message == claims[-1].message] if claims else []
     said = str(given.get("last_assistant_message") or "")
-    lacking = [one for one in newest if one.verdict in (CONTRADICTED, STALE) and one.claim.words in said]
+    lacking = [one for one in newest if one.verdict in (late.CONTRADICTED, late.STALE) and one.claim.words in said]
     if not lacking:
         return None
     told = "; ".join(

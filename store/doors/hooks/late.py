@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 from sightline.late_names import late_names
 
 if TYPE_CHECKING:
+    from sightline.audit.evidence.session_evidence import CONTRADICTED as CONTRADICTED
+    from sightline.audit.evidence.session_evidence import STALE as STALE
+    from sightline.audit.evidence.session_evidence import evidence_of as evidence_of
+    from sightline.audit.evidence.session_evidence import forgotten_failures as forgotten_failures
     from sightline.audit.recognition import has_long_lines as has_long_lines
     from sightline.capture.file import FileNotReadable as FileNotReadable
     from sightline.capture.file import capture_file as capture_file
@@ -21,6 +25,12 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
+            "audit.evidence.session_evidence": (
+                "CONTRADICTED",
+                "STALE",
+                "evidence_of",
+                "forgotten_failures",
+            ),  # if asked for
             "audit.recognition": ("has_long_lines",),  # few calls are of files
             "capture.file": ("FileNotReadable", "capture_file"),  # likewise
             "capture.result": ("Block", "capture_result"),  # few are of other tools

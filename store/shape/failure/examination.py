@@ -13,20 +13,27 @@ from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, with_added
 from sightline.shape.failure.classes import SEARCH
 from sightline.shape.failure.failures import Failures, Hit, Named, find_failures, named
-from sightline.shape.failure.judge import CACHED_LINES, EXIT, Judge, Verdict, judged_part, name_and_place
+from sightline.shape.failure.judge import CACHED_LINES, EXIT, LOCATED, Judge, Verdict, judged_part, name_and_place
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
-from sightline.shape.failure.places import Places, places_of
 from sightline.shape.failure.scope import EVERYTHING, Scope, scope_of
 from sightline.shape.failure.sieve import NUMBERS
 from sightline.shape.failure.steps import Steps, find_steps
 from sightline.shape.failure.tallies import Tally, tally
 from sightline.shape.failure.tool_rules import Block, Failure, Rule
-from sightline.shape.runs import Span
+from sightline.shape.runs import Span, free_spans
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:
     from sightline.shape.failure.limited_pattern import TimeLimit
+
+_PLACE_LINES = 600  # failure lines in which a place is looked for
+
+_PLACE = re.compile(r"([\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?:[:(]\[?|\", line )(\d+)")
+_NEAR_LINES = 2  # below a failure line that names no place, in which one may stand
+
+Places = dict[str, list[int]]
+"""The lines of each file, in the order in which they are told of."""
 
 SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
 TITLED_HITS = 12  # failure lines of a tool and weight whose headers are looked for: more than a summary names
@@ -218,7 +225,7 @@ class Examination:
 
     def places(self, source: Source, shown: Sequence[Span]) -> Places:
         """Where the failures of one of the streams are that stand in none of some lines."""
-        return places_of(source, self.failures(source), shown)
+        return _places_of(source, self.failures(source), shown)
 
     @property
     def says_failed(self) -> bool:
@@ -321,3 +328,29 @@ def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
         if sum(1 for text in texts if pattern.match(text)) >= _SHARE * len(texts):
             found.append(form)
     return re.compile("".join(f"(?:{form})?" for form in found)) if found else None
+
+
+def _places_of(source: Source, failures: Failures, shown: Iterable[Span]) -> Places:
+    """The places of the failure lines that do not stand in a view, files of which none does first."""
+    blocks = list(shown)
+    hits = [hit for hit in failures.hits if hit.verdict.rank <= LOCATED]
+    hidden = [hit for hit in hits if free_spans(blocks, hit.line, hit.line)]
+    lines = {hit.line for hit in hidden}
+    seen = {hit.verdict.about for hit in hits if hit.line not in lines}
+    found: Places = {}
+    later: Places = {}
+    for hit in hidden[:_PLACE_LINES]:
+        if place := _place(hit, source):
+            known = later if hit.verdict.about in seen else found
+            known.setdefault(place[0], []).append(place[1])
+    return found | {file: lines for file, lines in later.items() if file not in found}
+
+
+def _place(hit: Hit, source: Source) -> tuple[str, int] | None:
+    file, _, line = hit.verdict.place.rpartition(":")
+    if file and line.isdecimal():
+        return file, int(line)
+    for one in source.lines(hit.line, hit.line + (_NEAR_LINES if hit.verdict.sort else 0)):
+        if found := _PLACE.search(clean_line(judged_part(one.data))):
+            return found[1], int(found[2])
+    return None
