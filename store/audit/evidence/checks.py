@@ -20,6 +20,7 @@ from sightline.records import Buffer, View
 from sightline.refs import format_ref
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory import BytesSource
+from sightline.shape.source import Source
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import Program, programs_of
 from sightline.store import Reading, Target
@@ -31,7 +32,7 @@ NOUNS = {TEST: "tests", BUILD: "build", TYPES: "type check", LINT: "lint"}
 PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 
 _EXAMINED_BYTES = 4 << 20  # of a larger output it is not read what its tools count
-_COUNTS = "counts/1"
+_COUNTS = "counts/2"
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _IDLE = "--help --version -h --collect-only --co --list --listTests --dry-run --watch"
 _HELP = frozenset(_IDLE.split())
@@ -282,7 +283,7 @@ def counted(store: Reading, buffer: Buffer) -> Counts | None:
         try:
             with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
                 examined = Examination(out, err, buffer.command, added=store.rule_files)
-                kept = json.dumps(_counts(examined))
+                kept = json.dumps(_counts(examined, out))
         except SightlineError:
             return None
         store.index.put_derived(buffer.name, _COUNTS, kept)
@@ -290,10 +291,20 @@ def counted(store: Reading, buffer: Buffer) -> Counts | None:
     return Counts(*found) if found else None
 
 
-def _counts(examined: Examination) -> list[int] | None:
+_GO_ENDED_WELL = re.compile(rb"(?:^|\n)ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)[^\n]*\s*\Z")
+_GO_FAILED = re.compile(rb"(?:^|\n)FAIL\s*\Z")
+"""How the output of ``go test`` ends, which counts no packages, where all passed, and where one did not."""
+
+_END_BYTES = 4096
+
+
+def _counts(examined: Examination, out: Source) -> list[int] | None:
     told = [tally for tally in examined.tallies if not tally.unclear and any(tally.numbers.values())]
+    end = out.read(max(0, out.byte_count - _END_BYTES), min(out.byte_count, _END_BYTES))
+    if _GO_FAILED.search(bytes(end)):
+        return [1, 1]
     if not told:
-        return None
+        return [0, 1] if _GO_ENDED_WELL.search(bytes(end)) else None
     return [sum(tally.bad for tally in told), sum(sum(tally.numbers.values()) for tally in told)]
 
 

@@ -98,6 +98,15 @@ def test_a_result_that_stands_in_what_the_filter_left_was_seen() -> None:
     assert (verdicts(*steps), alarms(*steps)) == (["supported"], [])
 
 
+@pytest.mark.parametrize(
+    ("last", "verdict"), [("ok  \tshop/cart\t(cached)", "supported"), ("ok  \tshop/cart\t0.2s\nFAIL", "no evidence")]
+)
+def test_behind_a_filter_go_tells_by_its_last_line_how_it_ended(last: str, verdict: str) -> None:
+    steps = [*STARTS, Ran("go test ./... 2>&1 | tail -2", f"ok  \tshop/items\t0.1s\n{last}\n"), Said("All tests pass.")]
+    assert [one for one in alarms(*steps) if one == "unseen-result"] == []
+    assert (verdicts(*steps) == ["supported"]) == (verdict == "supported")
+
+
 def test_with_pipefail_the_code_behind_a_filter_is_the_checks() -> None:
     found = evidence(*STARTS, Ran("set -o pipefail; pytest | cat", FAILED, 1))
     assert [(one.outcome, one.masked) for one in found.checks] == [("failed", False)]
