@@ -319,7 +319,5 @@ def shows_verdict(store: Reading, check: Check) -> bool:
         text = view_text(store, check.call.indexed)
     except SightlineError:
         return True  # nobody can tell any more
-    return (
-        _counts(Examination(BytesSource(text.encode(errors="replace")), BytesSource(b""), command_of(check.call)))
-        is not None
-    )
+    shown = BytesSource(text.encode(errors="replace"))
+    return _counts(Examination(shown, BytesSource(b""), command_of(check.call)), shown) is not None

@@ -107,6 +107,12 @@ def test_behind_a_filter_go_tells_by_its_last_line_how_it_ended(last: str, verdi
     assert (verdicts(*steps) == ["supported"]) == (verdict == "supported")
 
 
+def test_where_a_reply_was_cut_it_is_asked_what_it_shows() -> None:
+    long = "".join(f"tests/test_{number}.py ..........\n" for number in range(4_000))
+    steps = [*STARTS, Ran("pytest 2>&1 | head -4000", long), Said("All tests pass.")]
+    assert alarms(*steps) == ["unseen-result", "no-evidence"]
+
+
 def test_with_pipefail_the_code_behind_a_filter_is_the_checks() -> None:
     found = evidence(*STARTS, Ran("set -o pipefail; pytest | cat", FAILED, 1))
     assert [(one.outcome, one.masked) for one in found.checks] == [("failed", False)]
