@@ -1,4 +1,4 @@
-"""The inspector. What opens it is named here, and loaded when it is asked for."""
+"""The inspector. This package names the functions that open it, and loads them when one is called."""
 
 from typing import TYPE_CHECKING
 

@@ -39,9 +39,9 @@ from sightline.tui.common.visible_text import visible
 from sightline.tui.inspector import Inspector
 from sightline.tui.shutdown import end_when_told, end_with_terminal, keep, told
 
-_LOOK_SECONDS = 2.0  # between two looks at what harnesses have written down since, which mostly is one listing
+_LOOK_SECONDS = 2.0  # between two looks for new lines in the harnesses' own logs, mostly one listing of a folder
 _CATCH_UP = (sys.executable, "-P", "-m", "sightline.doors.cli.main", "sessions", "--limit", "1")
-"""A command that logs what waits before it looks, as all do, and logs nothing of its own."""
+"""Any command logs the views that wait before it starts; this one adds nothing to the log itself."""
 
 
 class Feed:
@@ -55,7 +55,7 @@ class Feed:
         self._changes = store.changes(self._tell, polls=self._polls)
 
     def start(self) -> None:
-        """Begin; loads what watches, so not before there is something on the screen."""
+        """Begin. Call it after the first screen: it loads the code that watches the store."""
         self._changes.start()
         self._looking = threading.Thread(target=self._look, name="sightline-transcripts", daemon=True)
         self._looking.start()
@@ -69,7 +69,7 @@ class Feed:
             self._looking = None
 
     def _look(self) -> None:
-        """Have views logged that wait for what a harness writes down, which nothing else may tell of for long."""
+        """Log the views that wait for a harness's own log, since no other event may say that it grew."""
         while True:
             if self._store.local.layout.waiting_sessions():
                 environment = {**os.environ, "SIGHTLINE_HOME": self._store.local.root}
@@ -92,9 +92,9 @@ if TYPE_CHECKING:
 WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
-YOUNG_OBJECTS = 20_000  # a frame makes some 4,000: after Python's usual 700, garbage would be looked for during each
+YOUNG_OBJECTS = 20_000  # a frame makes some 4,000 objects: at Python's usual 700, each frame would collect garbage
 TOAST_SECONDS = 0.5  # nobody has read one that is younger
-FEED_DELAY_SECONDS = 0.1  # what watches takes 30 ms to load, which the first screen must not wait for
+FEED_DELAY_SECONDS = 0.1  # the code that watches takes 30 ms to load, and the first screen must not wait for it
 
 
 class InspectorApp(FaultTold[None]):
@@ -170,7 +170,7 @@ class InspectorApp(FaultTold[None]):
 
     def _take_up_theme(self, theme: str) -> None:
         if theme == TERMINAL.name:
-            self.theme = theme  # its colours are of another nature: more than the style sheet has to know
+            self.theme = theme  # its colours are the terminal's own, so not only the style sheet changes
             return
         # Assigned, it would have every style sheet parsed once more before the first screen.
         self.set_reactive(InspectorApp.theme, theme if theme == LIGHT.name else DARK.name)
@@ -178,13 +178,13 @@ class InspectorApp(FaultTold[None]):
 
     @property
     def current_theme(self) -> Theme:
-        """The theme, kept: Textual puts all of them together anew to find it, for each row that it draws."""
+        """The theme, kept here because Textual builds all themes anew for each row to find it."""
         if self._found_theme is None or self._found_theme.name != self.theme:
             self._found_theme = super().current_theme
         return self._found_theme
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Colours of ours that a theme of Textual's, chosen by ``TEXTUAL_THEME``, does not have."""
+        """Our own colours, for a theme of Textual's (set by ``TEXTUAL_THEME``) that lacks them."""
         return (DARK if self.current_theme.dark else LIGHT).variables
 
     def get_default_screen(self) -> Inspector:
@@ -194,7 +194,7 @@ class InspectorApp(FaultTold[None]):
     def on_ready(self) -> None:
         """Listen for changes, once there is something on the screen."""
         if not gc.isenabled():  # see `run`
-            gc.freeze()  # what is there now stays: looking through it again and again would be felt while scrolling
+            gc.freeze()  # garbage collection skips the objects made so far: looking through them would slow scrolling
             gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
             gc.enable()
         share_one_heap()
@@ -212,7 +212,7 @@ class InspectorApp(FaultTold[None]):
         self._remember()
 
     def leave(self) -> None:
-        """See to it that nothing of it is left behind; from any thread, where its terminal has gone."""
+        """End the application without leaving anything behind when its terminal has gone; any thread may call it."""
         self._inspector.close_copies()
         self._remember()
 
@@ -221,7 +221,7 @@ class InspectorApp(FaultTold[None]):
             self.remembered.save()
 
     def fault_told(self, fault: BaseException | None) -> RenderableType:
-        """A fault of ours ends it: in a sentence, with the whole story in a file for whoever mends it."""
+        """A fault of ours ends the application: the user reads one sentence, and a file keeps the traceback."""
         return told(keep(self._store.local.root, fault))
 
     # what happens
@@ -238,7 +238,7 @@ class InspectorApp(FaultTold[None]):
                 hear(message)
 
     def _notice_another_store(self) -> None:
-        """Where the store was removed and made anew, or only its index, say so and start afresh."""
+        """If the store or its index was removed and made anew, say so and read everything again."""
         before, now = self._store_identity, self._store.local.identity
         if now is None or now == before:
             return
@@ -296,7 +296,7 @@ class InspectorApp(FaultTold[None]):
         return super().pop_screen()
 
     def _leave_toasts(self) -> None:
-        """Toasts stay with their screen, but where one was shown only now: it tells what leads to the next."""
+        """Remove the old screen's toasts, but keep one just shown: it says why the next screen opened."""
         if time.monotonic() - self._last_toast > TOAST_SECONDS:
             self.clear_notifications()
 
@@ -310,7 +310,7 @@ class InspectorApp(FaultTold[None]):
             await super().on_event(event)
 
     def on_key(self, event: events.Key) -> None:
-        """Say of a key that is the other pane's where it acts: it would do nothing, and nobody knew why."""
+        """If a pressed key belongs to the other pane, say where it acts, since here it does nothing."""
         if self.screen is self._inspector and (told := self._inspector.key_elsewhere(event.key, self._keys)):
             self.notify(told, markup=False)
 
@@ -320,7 +320,7 @@ class InspectorApp(FaultTold[None]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Carry out an action, whichever key, menu or click asks for it; where one may only read, none that writes."""
+        """Carry out an action asked for by a key, menu or click; in read-only mode refuse those that write."""
         name = (parse(action) if isinstance(action, str) else action)[1]
         if self._read_only and name in WRITING:
             self.notify("Here one can only read: nothing is deleted, pinned, written or sent", markup=False)
@@ -328,7 +328,7 @@ class InspectorApp(FaultTold[None]):
         return await super().run_action(action, default_namespace, namespaces)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that opens a prompt is a letter like any other while one is open."""
+        """While a prompt is open, a key that would open one is an ordinary letter."""
         if action in ("help", "palette") and isinstance(self.screen, ModalScreen):
             return False
         if action in ("filter", "search", "query"):
@@ -349,7 +349,7 @@ class InspectorApp(FaultTold[None]):
         self._inspector.open_query()
 
     def action_begin(self) -> None:
-        """Offer what a store can be filled with, and do what is chosen."""
+        """Offer the first steps that fill a store, and do the chosen one."""
         late.offer_first_steps(self, self._store.local.root)
 
     def action_switch_theme(self) -> None:
@@ -377,15 +377,15 @@ class InspectorApp(FaultTold[None]):
             await self.run_action(action.call, action.node)
 
     async def on_view_chosen(self, message: messages.ViewChosen) -> None:
-        """A reply is to be read as it was sent, over whatever told of it."""
+        """Show a reply as it was sent, above the screen that named it."""
         await evidence.open_view(self, self._store, message.view)
 
     async def on_beginning_wanted(self) -> None:
-        """Offer what a store can be filled with."""
+        """Offer the first steps that fill a store."""
         await self.run_action("begin")
 
     def on_session_followed(self, message: messages.SessionFollowed) -> None:
-        """A session is to be watched live: back to the main screen."""
+        """Go back to the main screen to watch a session live."""
         self._go_back()
         self._inspector.follow_session(message.session)
 
@@ -394,18 +394,18 @@ class InspectorApp(FaultTold[None]):
             self.pop_screen()
 
     def on_line_chosen(self, message: messages.LineChosen) -> None:
-        """A line is wanted in its buffer: back to the main screen."""
+        """Go back to the main screen to show a line in its buffer."""
         self._go_back()
         self._inspector.show_line(message.buffer, message.stream, message.line, message.last)
 
 
 def _project(store: Reading, folder: str) -> Project | None:
-    """The project that is meant by a folder, or by where one stands."""
+    """The project of a folder, by default of the current one."""
     rows = store.index.folders()
     try:
         return project_of(find_project(os.path.realpath(folder)), rows) if folder else project_here(os.getcwd(), rows)
     except OSError:
-        return None  # where one stands is gone
+        return None  # the current folder is gone
 
 
 def run(
@@ -434,11 +434,11 @@ def run(
     Raises:
         SightlineError: the store cannot be opened, or there is no such buffer.
     """
-    gc.disable()  # nothing that is made for the first screen is garbage: looking for some takes a tenth of its time
+    gc.disable()  # the first screen makes no garbage: looking for some would take a tenth of its time
     with contextlib.ExitStack() as held:
         local = held.enter_context(Store(store_root))
         store: Reading = held.enter_context(opened(local)) if opened else local
-        everything = everything or opened is not None  # what one stands in is a folder of this machine
+        everything = everything or opened is not None  # the current folder is one of this machine
         target = store.resolve(ref, prefixes=True) if ref else None
         project = None if everything or target else _project(store, folder)
         app = InspectorApp(store, target=target, project=project, read_only=read_only)

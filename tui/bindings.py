@@ -37,5 +37,5 @@ _AUDIT_PANES = (BriefRows, ClaimRows, GroundRows, CallRows, CoverageRows, Sessio
 
 
 def all_bindings() -> list[list[BindingType]]:
-    """Those of each class that has some, but for the application's."""
+    """The bindings of each class that has some, except the application's."""
     return [owner.BINDINGS for owner in (*_SCREENS, *_AUDIT_SCREENS, *_PANES, *_AUDIT_PANES)]

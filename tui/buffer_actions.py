@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sightline.tui.common.outside_program import Copies
 
 OPENING_SECONDS = 0.25
-"""How long the next key waits for a screen to open: nothing else is seen to meanwhile."""
+"""Seconds that the next key waits for a screen to open; the inspector does nothing else meanwhile."""
 
 
 class BufferActions(Screen[None]):
@@ -61,7 +61,7 @@ class BufferActions(Screen[None]):
         self._first_shown = 0
 
     def close_copies(self) -> None:
-        """What editors were given goes."""
+        """Remove the copies that editors were given."""
         if self._copies is not None:
             self._copies.close()
 
@@ -110,7 +110,7 @@ class BufferActions(Screen[None]):
         await self._opened(diff.open_diff(self.app, self._store, self._buffer, self.query_one(BufferList).marks))
 
     async def _opened(self, opening: Awaitable[None]) -> None:
-        """Until a screen is open that has to be read first, so that the next key is for it; if that takes long, not."""
+        """Wait until a screen has been read and opened, so that it gets the next key; give up if that takes long."""
         is_open = asyncio.Event()
 
         async def opens() -> None:
@@ -143,7 +143,7 @@ class BufferActions(Screen[None]):
             there.show_project(self._project)
             if chosen is not None:
                 there.show_session(*chosen)
-        else:  # it stays: reading many calls takes a while
+        else:  # the screen is kept: reading many calls takes a while
             session = chosen[0] if chosen else None
             made = timeline.TimelineScreen(self._store, session, project=self._project, clock=self._clock)
             self.app.install_screen(made, "timeline")
@@ -160,7 +160,7 @@ class BufferActions(Screen[None]):
         self.app.push_screen(board, choose)
 
     async def action_note(self) -> None:
-        """Write a remark on the lines that are selected, or on the one that was gone to."""
+        """Write a note on the selected lines, or on the line last gone to."""
         viewer = self.query_one(Viewer)
         if (opened := viewer.opened) is None:
             self.notify("There is no output here to write a note on", markup=False)
@@ -179,7 +179,7 @@ class BufferActions(Screen[None]):
         self.app.push_screen(notes.NotesScreen(self._store, clock=self._clock))
 
     def action_pin(self) -> None:
-        """Keep the selected buffer whatever the limits, or no longer."""
+        """Pin the selected buffer, so that no limit evicts it, or unpin it."""
         if self._buffer is not None:
             self.run_worker(buffers.pin(self.app, self._store, self._buffer))
 

@@ -1,6 +1,6 @@
 """Answers to what was asked in the query bar: by the very verbs that agents call, logged as a person's.
 
-A look from here is no use of an output: the order of the list stays as it is.
+Reading an output here does not count as a use of it, so the order of the list stays as it is.
 """
 
 import json
@@ -44,7 +44,7 @@ _REWRITE = {  # … but with these options
 }
 
 FindHit = Callable[[int, str], Hit | None]
-"""Gives the line behind a line of an answer, by its number and its text; reads the store and raises as that does."""
+"""Finds the line of an output that a line of an answer shows, by number and text; raises as the store does."""
 
 
 class Answer(NamedTuple):
@@ -54,7 +54,7 @@ class Answer(NamedTuple):
         asked: the question, with every ref that it reads.
         fields: name to value, as an agent would get them.
         text: the body.
-        find_hit: the line behind one of the body's.
+        find_hit: finds the line of an output that a line of the body shows.
         is_whole: whether the body is all of a query's answer, rather than what a reply has room for.
     """
 
@@ -66,7 +66,7 @@ class Answer(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """Whether nothing was answered, and the fields say why."""
+        """Whether the question was refused; the fields say why."""
         return "error" in self.fields
 
 
@@ -109,7 +109,7 @@ def value_text(value: Any) -> str:
 
 
 def whole_of(asked: Part | Pipeline) -> Pipeline | None:
-    """The query whose whole answer a key gives; None for a page, whose whole is the output itself."""
+    """The query whose whole answer a key shows; None for a page, as the viewer shows the whole output."""
     if isinstance(asked, Pipeline):
         return asked
     request = asked.request
@@ -121,7 +121,7 @@ def whole_of(asked: Part | Pipeline) -> Pipeline | None:
 
 
 def answer(asking: Asker, asked: Part | Pipeline, cancel: Cancel, show: Callable[[Answer], None]) -> None:
-    """Answer a question, log the reply and then show it. A refusal is a reply like any other."""
+    """Answer a question, log the reply, then show it. A refusal is logged and shown in the same way."""
     verb, logged = _call(asked)
     asking = asking._replace(cancel=cancel)
     try:
@@ -132,7 +132,7 @@ def answer(asking: Asker, asked: Part | Pipeline, cancel: Cancel, show: Callable
         )
     except SightlineError as error:
         reply = error_reply(error, verb, logged)
-    if cancel.cancelled:  # nobody waits for it, so nobody will have seen it
+    if cancel.cancelled:  # nobody waits for it any more, so it is not logged as seen
         return
 
     def send(_: str) -> None:
@@ -161,7 +161,7 @@ def whole_answer(asking: Asker, asked: Pipeline, cancel: Cancel) -> Answer:
     shows = reply.with_shown().shows
     streamed = {"streamed": True, "answer_bytes": spool.bytes, "answer_sha256": spool.sha256}
     fields = {**reply.fields, "stdout_total": reading.line_count, "total_bytes": spool.bytes}
-    if not cancel.cancelled or spool.full:  # else nobody will have seen it
+    if not cancel.cancelled or spool.full:  # else it is not logged as seen
         try:
             request = {**shows.request, **streamed}
             record_view(store, asking.session, shows._replace(request=request), _render(reply._replace(fields=fields)))
@@ -216,7 +216,7 @@ def _hit_of_query(asking: Asker, text: str, number: int, line: str) -> Hit | Non
 
 
 def _numbers_lines(parsed: Parsed) -> bool:
-    """Whether the answer's lines begin with the numbers of those that they are."""
+    """Whether each line of the answer begins with its line number."""
     first, *rest = parsed.stages
     if first.program not in _SEARCHERS or any(stage.program not in _KEEP_LINES for stage in rest):
         return False
@@ -232,7 +232,7 @@ def _options(stage: Stage, *, first: bool) -> set[str]:
 
 
 def _paths(asking: Asker, text: str) -> dict[str, str]:
-    """By ref, as the answer names it, the path that stands for it while the query runs."""
+    """For each ref that the answer names, the path that the query reads in its place."""
     found: dict[str, str] = {}
 
     def resolve(ref: str) -> str:

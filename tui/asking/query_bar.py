@@ -1,4 +1,4 @@
-"""The query bar at the bottom: a line to ask in, the ref that is meant where none is named, and what may follow."""
+"""The query bar at the bottom: a line to ask in, the ref that is read by default, and completions."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -43,7 +43,7 @@ _HINTS = 8  # completions that are shown together
 
 
 class QueryBar(Vertical):
-    """Hidden until it is opened. What is typed is read at once: what makes no sense stays there, with the reason."""
+    """Hidden until it is opened. Enter reads the text; one that makes no sense stays there, with the reason."""
 
     def __init__(self, store: Reading, carry_out: Callable[[Question], None]) -> None:
         """Make it.
@@ -63,7 +63,7 @@ class QueryBar(Vertical):
         self._writes: StoreRead[None] = StoreRead(self, self._plan_write, lambda _: None)
 
     def fill(self) -> None:
-        """Put its parts in, at once: what is composed comes only after the next keys."""
+        """Add its parts at once: Textual's `compose` would come only after the next keys."""
         line = Horizontal(id="query-line")
         self.mount(self._hints, line)
         line.mount(self._label, self._input)
@@ -72,7 +72,7 @@ class QueryBar(Vertical):
         """Show it and take the keys, the very next one included.
 
         Args:
-            ref: what is meant where no ref is named; empty for nothing.
+            ref: read where the text names none; empty for none.
         """
         self._ref = ref
         self.display = True
@@ -89,7 +89,7 @@ class QueryBar(Vertical):
         self._hints.say((parts, ()))
 
     def read(self, text: str) -> Callable[[], None] | None:
-        """What to do for what was typed, once the bar is closed; None where it makes no sense, which is then said."""
+        """What to do for the text, once the bar is closed; None, with a message, where it makes no sense."""
         try:
             meant = parse_question(text, self._ref)
         except SightlineError as error:
@@ -103,7 +103,7 @@ class QueryBar(Vertical):
         return lambda: self._carry_out(meant)
 
     def _look_up(self) -> None:
-        """Read what can be recalled and completed, at once: the next key may be Up or Tab, and it is little."""
+        """Read history and completions at once: they are small, and the next key may be Up or Tab."""
         try:
             texts = self._history.texts()
             refs = [item.buffer.ref for item in self._store.index.listed(_REFS)]
@@ -182,20 +182,20 @@ class QueryInput(Input):
         self._bar.display = False
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What was completed, or recalled, ends where one types on."""
+        """Typing ends completion and recall."""
         event.stop()
         if self.value != self._completed:
             self._at, self._taken = None, -1
             self._bar.hint()
 
     async def action_submit(self) -> None:
-        """Enter: the text is meant; it stays where it makes no sense."""
+        """Enter: carry out the text; one that makes no sense stays."""
         if carry_out := self._bar.read(self.value):
             self._close(self.screen.query_one("#viewer"))
             carry_out()
 
     def action_leave(self) -> None:
-        """Escape: never mind; the keys go back to where they were."""
+        """Escape: close the bar; the focus goes back to where it was."""
         self._close(self._back)
 
     def _put(self, text: str) -> None:
@@ -203,7 +203,7 @@ class QueryInput(Input):
         self.cursor_position = len(text)
 
     def action_recall(self, direction: int) -> None:
-        """Put what was asked before, or after that, into the line: what begins as what was typed."""
+        """Put the previous or next text of the history that begins as the typed one into the line."""
         texts = self._earlier.texts
         if self._at is None:
             self._at, self._beginning = len(texts), self.value
@@ -216,7 +216,7 @@ class QueryInput(Input):
             self._put(self._beginning)
 
     def action_complete(self, step: int) -> None:
-        """Put the next of what may follow into the line, and show what else there is."""
+        """Put the next completion into the line, and show the others."""
         if self._taken < 0:
             self._found = completions(self.value[: self.cursor_position], self._refs)
             self._before, self._after = self.value[: self._found.start], self.value[self.cursor_position :]
@@ -236,7 +236,7 @@ class QueryInput(Input):
 
 
 def open_bar(screen: Screen[None], store: Reading, ref: str) -> None:
-    """Open the query bar above the keys; what names no ref means this one, empty for none."""
+    """Open the query bar above the keys; a question without a ref reads this one (empty for none)."""
     bar = screen.query_one_optional(QueryBar)
     if bar is None:
         load_style(screen.app, "asking/query_bar")

@@ -1,4 +1,4 @@
-"""A question as it is typed in the query bar: what a person means by it, what was typed before, what may follow."""
+"""A question typed in the query bar: its meaning, the history, and completions."""
 
 import os
 import re
@@ -58,11 +58,11 @@ Question = Place | Part | Pipeline
 
 
 def parse_question(text: str, ref: str) -> Question | None:
-    """What a text means, None for an empty one.
+    """The question that a text asks; None for an empty text.
 
     Args:
         text: as it was typed.
-        ref: of the output that is shown, which is meant where none is named; empty where there is none.
+        ref: of the shown output, read where the text names none; empty where no output is shown.
 
     Raises:
         UsageError: a call of ``show`` that cannot be read, or no ref is named and nothing is shown.
@@ -119,7 +119,7 @@ def _request(text: str, ref: str) -> Request:
     words = iter(_words(text)[1:])
     for word in words:
         given.update(_option(word, words) if word.startswith("--") else _operand(word))
-    leads_into = "path" in given or "schema" in given  # which both streams together are no whole for
+    leads_into = "path" in given or "schema" in given  # a JSON value stands in one stream, never in both together
     given.setdefault("ref", ref.removesuffix(".all") if leads_into else ref)
     if not given["ref"]:
         raise UsageError("no output is shown that this could read", f"name a ref: {SHOW} @last 1-40")
@@ -200,7 +200,7 @@ def with_newest(texts: Sequence[str], text: str) -> list[str]:
 
 
 def earlier(texts: Sequence[str], beginning: str, at: int) -> int | None:
-    """Place of the text before one that has a beginning, None where there is none.
+    """Place of the previous text that begins in a given way; None if there is none.
 
     Args:
         texts: the newest last.

@@ -59,11 +59,11 @@ class ResultPane(Vertical):
         self._said: tuple[Row, tuple[tuple[str, object], ...]] = (((), ()), ())
 
     def fill(self) -> None:
-        """Put its parts in, at once: what is composed comes only after the next keys."""
+        """Add its parts at once: Textual's `compose` would come only after the next keys."""
         self.mount(self._head, self.lines)
 
     def ask(self, question: Query) -> None:
-        """Ask it; what was asked before and has not been answered is given up."""
+        """Ask a question; one that has not been answered yet is given up."""
         self._run(question, lambda cancel, show: answer(self._who(), question, cancel, show))
 
     def _ask_whole(self, question: questions.Pipeline) -> None:
@@ -76,7 +76,7 @@ class ResultPane(Vertical):
 
     def _run(self, question: Query, carry_out: Callable[[Cancel, Callable[[Answer], None]], None]) -> None:
         self.give_up()
-        self._clear()  # what stands there answers something else
+        self._clear()  # the lines shown answer an earlier question
         self._cancel = cancel = Cancel()
         self._say(question, [Part("running", "running"), Part(" · esc cancels ", "dim")])
         self.run_worker(self._carry_out(question, cancel, carry_out))
@@ -114,7 +114,7 @@ class ResultPane(Vertical):
         self._say(question, [Part("refused ", "failed")], (("error", error.message), ("hint", error.hint)))
 
     def give_up(self) -> bool:
-        """End what is running; whether there was anything."""
+        """Cancel the running question; return whether there was one."""
         if self._cancel is None:
             return False
         self._cancel.cancel()
@@ -122,7 +122,7 @@ class ResultPane(Vertical):
         return True
 
     def on_unmount(self) -> None:
-        """Nothing goes on without it."""
+        """Cancel the running question when the pane goes."""
         self.give_up()
 
     # what is said
@@ -138,13 +138,13 @@ class ResultPane(Vertical):
         self._head.say(asked_row, *((row, ()) for row in rows))
 
     def on_resize(self) -> None:
-        """The fields may take another number of rows."""
+        """At another width the fields may need more or fewer rows."""
         self._lay_out()
 
     # keys
 
     def action_close(self) -> None:
-        """End what is running; with nothing running, close."""
+        """Cancel the running question; if there is none, close."""
         if self.give_up():
             self._said = ([Part(" cancelled", "interrupted")], ()), ()
             self._lay_out()
@@ -165,7 +165,7 @@ class ResultPane(Vertical):
             self.notify("All of it is what the viewer shows", markup=False)
 
     def on_text_rows_chosen(self, message: TextRows.Chosen) -> None:
-        """Look for the line behind one of the answer's."""
+        """Find the line of an output that a line of the answer shows."""
         message.stop()
         if self._answer is not None:
             self.run_worker(self._find(self._answer, message.number, message.text), exclusive=True, group="hit")

@@ -1,4 +1,4 @@
-"""A brief as rows: headings with what answers them below; each of these leads to its lines. Pure functions but one."""
+"""A brief as rows: headings with their items below; each item leads to its lines. Only the list of rows is a widget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _REF_CELLS = 16
 
 
 class BriefRow(NamedTuple):
-    """A row, and where it leads to; empty for nowhere."""
+    """A row, and the ref that it leads to; empty for none."""
 
     parts: Sequence[Part]
     ref: str = ""
@@ -65,7 +65,7 @@ class BriefRows(RowView):
         self._rows: Sequence[BriefRow] = ()
 
     def show(self, rows: Sequence[BriefRow]) -> None:
-        """Show others; the cursor stays on its row, or goes to the first that leads anywhere."""
+        """Show other rows; the cursor stays on its row, or goes to the first one with a ref."""
         before = self._rows[self.cursor].ref if self._rows else ""
         self._rows = rows
         refs = [row.ref for row in rows]
@@ -74,11 +74,11 @@ class BriefRows(RowView):
 
     @property
     def ref(self) -> str:
-        """Where the row under the cursor leads to; empty for nowhere."""
+        """The ref that the row under the cursor leads to; empty for none."""
         return self._rows[self.cursor].ref if self._rows else ""
 
     def move_to(self, at: int) -> None:
-        """Put the cursor on a row; from the first that leads anywhere upwards, show what stands above them all."""
+        """Put the cursor on a row; on the first row with a ref, or above it, scroll to the top."""
         super().move_to(at)
         if not any(row.ref for row in self._rows[: self.cursor]):
             self.scroll_to(y=0, animate=False, force=True)
@@ -88,6 +88,6 @@ class BriefRows(RowView):
         return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
 
     def choose(self) -> None:
-        """Its lines are meant."""
+        """Go to the lines of the row."""
         if self.ref:
             self.post_message(self.Chosen(self.ref))

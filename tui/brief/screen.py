@@ -87,7 +87,7 @@ class BriefScreen(StoreScreen[None]):
     # keys
 
     def action_since(self) -> None:
-        """Look at another stretch of time."""
+        """Show another period."""
         self._span = (self._span + 1) % len(_SPANS)
         self.tell()
         self.read()
