@@ -68,7 +68,7 @@ class FirstSteps(Choice[Step, Step]):
         self._steps.offer([step for step in STEPS if all(word in told[step] for word in wanted)])
 
     def answer(self, chosen: Step) -> Step:
-        """That one is to be done."""
+        """Answer with the chosen step."""
         return chosen
 
 

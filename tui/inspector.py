@@ -171,7 +171,7 @@ class Inspector(BufferActions):
             self.query_one(BufferList).store_changed(True, frozenset())
 
     def polling_begun(self) -> None:
-        """Say that changes are looked for."""
+        """Have the header say that the store is polled for changes."""
         if not self._is_whole:
             return
         self.query_one(Header).polling()
@@ -191,7 +191,7 @@ class Inspector(BufferActions):
         return Order(group=group) if group in GROUPS else Order()
 
     def on_store_counted(self, message: messages.StoreCounted) -> None:
-        """Counts go to the header."""
+        """Show the counts in the header."""
         if not self._is_whole:
             return
         self.query_one(Header).count(message)
@@ -211,7 +211,7 @@ class Inspector(BufferActions):
         self._say_why_empty()
 
     def on_place_changed(self, message: messages.PlaceChanged) -> None:
-        """The place goes to the facts."""
+        """Show the place in the row of facts."""
         if not self._is_whole:
             return
         self._first_shown = message.first
@@ -236,7 +236,7 @@ class Inspector(BufferActions):
             self._when_open(self.query_one(Viewer).action_follow)
 
     def on_list_filtered(self, message: messages.ListFiltered) -> None:
-        """What the filter found goes to the title."""
+        """Show in the title what the filter found."""
         if not self._is_whole:
             return
         self.query_one(ListTitle).filtered(self._query, message)
@@ -353,7 +353,7 @@ class Inspector(BufferActions):
             self._once_open.append(deed)
 
     def on_prompt_left(self, message: messages.PromptLeft) -> None:
-        """A search that is not meant after all."""
+        """Cancel a search."""
         if message.prompt == "search":
             self.query_one(Viewer).search.left()
 
@@ -519,7 +519,7 @@ class Inspector(BufferActions):
         asking.open_bar(self, self._store, shown_ref(self._buffer, self.query_one(Viewer).stream))
 
     def on_result_closed(self) -> None:
-        """The viewer has the room, and the keys."""
+        """Hide the answer, and give the viewer the focus."""
         self.query_one("#result").display = False
         self.set_focus(self.query_one(Viewer))
 

@@ -330,7 +330,7 @@ def cut_data(lines: Lines) -> dict[str, Any]:
 
 
 class Told(Protocol):
-    """What has a share that can be told: how much was seen of a buffer, a stream, or all of them."""
+    """Anything with a share of seen lines: a buffer, a stream, or all of them."""
 
     @property
     def share(self) -> float:

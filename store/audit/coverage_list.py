@@ -53,7 +53,7 @@ class Share(NamedTuple):
 
 
 class _Known:
-    """What is known of one buffer."""
+    """The views and seen lines of one buffer."""
 
     __slots__ = ("_parts", "cut", "overlooked", "unmatched", "untold", "views")
 

@@ -26,7 +26,7 @@ Block = tuple[int, bytes]
 
 
 class GivenUp(Exception):
-    """Whoever wanted to know does not any more."""
+    """The caller has cancelled the question."""
 
 
 class FailureLines:

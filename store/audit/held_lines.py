@@ -29,7 +29,7 @@ from sightline.store import Reading, Target
 HELD, WENT, UNKNOWN = "held", "went", "unknown"
 
 LOSSES = (COMPACTED, CLEARED, REWOUND, PRUNED)
-"""What takes something out of a context."""
+"""Kinds of event that take views out of a context."""
 
 _MATCHED_BYTES = 16 << 20  # of a larger stream nobody waits for what a summary quotes of it
 
@@ -113,7 +113,7 @@ class Holdings:
         self._known: dict[str, Holding] = {}
 
     def of(self, session: str) -> Holding:
-        """That of one session."""
+        """The holdings of one session."""
         if session not in self._known:
             self._known[session] = Holding(events_of(self._store, session))
         return self._known[session]

@@ -137,7 +137,7 @@ class VerdictReader:
         return {name for name, one in self._failing.items() if name in shown or one.buffer.origin in shown}
 
     def _forget_gone(self) -> None:
-        """Let go of what the store no longer has."""
+        """Forget buffers that the store no longer has."""
         total = self._store.index.totals().buffers
         if total < self._total:
             for known in (self._failing, self._skipped):

@@ -114,7 +114,7 @@ class BufferList(RowTable):
         self._filters: Filter | None = None
 
     def on_mount(self) -> None:
-        """Ages go on; what `first_look` left out is read behind the first screen."""
+        """Start the timers, and read what `first_look` left out, after the first screen."""
         self.call_after_refresh(self.store_changed, index=True, live=frozenset())
         self.set_interval(AGES_SECONDS, self._refresh_where_aged)
         self.set_interval(LOST_SECONDS, self._look_for_lost)
@@ -165,12 +165,12 @@ class BufferList(RowTable):
             self.store_changed(index=True, live=frozenset())
 
     def expect_filter(self) -> None:
-        """A text is about to be typed: what it is looked for in may be read already."""
+        """Read the entries that a filter needs as soon as its prompt opens."""
         self._read_all = True
         self._reads.ask()
 
     def filter(self, query: str) -> None:
-        """Show only what a text finds; an empty one shows everything."""
+        """Show only the buffers that a text finds; an empty text shows all."""
         self._query = query
         self._filter_again()
 
@@ -205,7 +205,7 @@ class BufferList(RowTable):
         return self._filters
 
     async def settled(self) -> None:
-        """Until the filter has looked at all there is; where that cannot be read, not for ever."""
+        """Wait until the filter has looked at all entries; give up if they cannot be read."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self._filtering.settled()
@@ -448,7 +448,7 @@ class BufferList(RowTable):
             self._redraw(in_sight=self._follow_newest())
 
     def on_focus(self) -> None:
-        """Whoever has read goes on watching."""
+        """Go to the newest output again when the list gets the focus, if it stays on that."""
         if self._follows is None:
             self._followed()
 
@@ -494,7 +494,7 @@ class BufferList(RowTable):
         self.post_message(OrderChosen(following(SORTS, order.sort), False, order.group))
 
     def action_turn(self) -> None:
-        """The same order the other way round."""
+        """Reverse the order."""
         order = self.rows.order
         self.post_message(OrderChosen(order.sort, not order.turned, order.group))
 

@@ -159,7 +159,7 @@ class Filter:
         return self._all_there() and (self._named is not None or not self._conditions)
 
     def stop(self) -> None:
-        """Look for nothing any more."""
+        """Stop filtering."""
         self._conditions, self._named = (), None
         self._turn += 1
         self._search, self._entries, self._working = None, _NOTHING, False

@@ -98,7 +98,7 @@ class PaneSearch(ABC, Generic[E]):
 
     @abstractmethod
     def _back_to(self, place: object) -> None:
-        """Go back to where one was."""
+        """Go back to the place before the search."""
 
     @abstractmethod
     def _here(self, *, back: bool = False) -> tuple[int, bool]:
@@ -126,11 +126,11 @@ class PaneSearch(ABC, Generic[E]):
 
     @abstractmethod
     def _tell(self) -> None:
-        """Have it said how the search stands."""
+        """Tell the state of the search."""
 
     @abstractmethod
     def _redraw(self) -> None:
-        """Draw, and say, all anew."""
+        """Draw the pane and tell the state of the search anew."""
 
     # the prompt
 
@@ -155,7 +155,7 @@ class PaneSearch(ABC, Generic[E]):
             self._begin(self._origin[1], here=True)
 
     def answered(self, text: str) -> None:
-        """What was typed is meant; nothing means the last one again."""
+        """Search for the typed text; an empty one repeats the last search."""
         origin, self._origin = self._origin, None
         if text != self._text or self._search is None:
             self._text = text or self._last_text
@@ -166,7 +166,7 @@ class PaneSearch(ABC, Generic[E]):
         self._say_if_nothing()
 
     def left(self) -> None:
-        """Never mind: back to where one was."""
+        """Cancel the search and go back to the place before it."""
         origin, self._origin = self._origin, None
         self.clear()
         if origin is not None:
@@ -251,7 +251,7 @@ class PaneSearch(ABC, Generic[E]):
         pane.run_worker(guarded, thread=True, group="search")
 
     def _broken(self) -> None:
-        """It was said why there is no answer: wait for none."""
+        """Stop waiting for an answer; the person has been told why there is none."""
         self._wanted, self._queued = None, []
 
     def _ignores_case(self) -> bool:
@@ -381,7 +381,7 @@ class PaneSearch(ABC, Generic[E]):
     # what there is to say
 
     def notes(self) -> list[str]:
-        """What there is to say of it."""
+        """The state of the search in a few words."""
         case = [self._case] if self._case and (self._text or self._origin) else []
         search, step = self._search, self._step
         if search is None:

@@ -47,11 +47,11 @@ class SearchScreen(Screen[None]):
         self.search.typed(text)
 
     def on_prompt_answered(self, message: PromptAnswered) -> None:
-        """What was typed is meant."""
+        """Search for the typed text."""
         self.search.answered(message.text)
 
     def on_prompt_left(self) -> None:
-        """It is not meant after all."""
+        """Cancel the search."""
         self.search.left()
 
     def on_case_switched(self) -> None:

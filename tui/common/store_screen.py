@@ -29,7 +29,7 @@ class StoreScreen(Screen[ScreenResultType]):
         """Say how things stand in the rows around what it shows."""
 
     def store_changed(self, message: StoreChanged) -> None:
-        """The store has told; what merely grows is no matter here."""
+        """Read again after a change in the store, except mere growth of outputs."""
         if message.index and self._settling is None and self.is_mounted:
             self._settling = self.set_timer(SETTLE_SECONDS, self._settled)
 

@@ -91,7 +91,7 @@ class DiffView(ComparisonView):
             self._go_to(self.rows.row_of_hunk(part), lead=KEPT_ABOVE, extent=self.rows.height_of_hunk(part))
 
     def action_other_side(self) -> None:
-        """Have the cursor on the other side."""
+        """Move the cursor to the other side."""
         self._right = not self._right
         self.refresh()
 

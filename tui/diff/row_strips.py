@@ -102,7 +102,7 @@ class RowStrips:
         self._drawn: LRUCache[tuple[int, int, int], Strip] = LRUCache(_KEPT_STRIPS)
 
     def forget(self) -> None:
-        """What was drawn is not as it should look any more."""
+        """Forget the drawn rows, since they would look different now."""
         self._drawn.clear()
 
     def lines(self, row: Row) -> tuple[int, int]:

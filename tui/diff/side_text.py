@@ -31,7 +31,7 @@ class Texts:
         self._kept: LRUCache[int, str] = LRUCache(_KEPT_TEXTS)
 
     def __getitem__(self, number: int) -> str:
-        """A line, cleaned; one that cannot be had any more is empty. Raises as reading the side does."""
+        """A line, cleaned; empty if it is gone. Raises as reading the side does."""
         text = self._kept.get(number)
         if text is None:
             for line in self._side.lines(number, number + _READ_AHEAD, LINE_BYTES):

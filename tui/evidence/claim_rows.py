@@ -93,7 +93,7 @@ class ClaimRows(RowView):
         self.set_rows(len(rows), cursor=at)
 
     def cursor_moved(self) -> None:
-        """What it rests on is shown beside."""
+        """Show beside the list what the claim rests on."""
         if self._rows:
             self.post_message(self.Pointed(self._rows[self.cursor]))
 
@@ -102,7 +102,7 @@ class ClaimRows(RowView):
         return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
 
     def choose(self) -> None:
-        """What it rests on is meant."""
+        """Go to the output that the claim rests on."""
         if self._rows:
             self.post_message(self.Chosen(self._rows[self.cursor]))
 
@@ -137,6 +137,6 @@ class GroundRows(RowView):
         return row(self._rows[at][0], (), width, self.own_style, self.part_styles)
 
     def choose(self) -> None:
-        """Its lines are meant."""
+        """Go to the lines of the chosen call."""
         if self._rows and (ground := self._rows[self.cursor][1]):
             self.post_message(self.Chosen(ground))

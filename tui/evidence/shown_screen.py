@@ -106,7 +106,7 @@ class ShownScreen(Screen[LinesWanted | None]):
         self._reads.ask()
 
     def store_changed(self, message: StoreChanged) -> None:
-        """There may be another reply."""
+        """Read the replies again, since there may be a new one."""
         if message.index and self.is_mounted:
             self._reads.ask()
 
@@ -163,7 +163,7 @@ class ShownScreen(Screen[LinesWanted | None]):
         self.query_one("#reply-head", Bar).say((told, right))
 
     def _no_text(self) -> None:
-        """The text cannot be had any more: that of another reply must not stand in its place."""
+        """Say that the text is gone, and clear the text of the reply shown before."""
         self._shown, self._lines = None, []
         self.query_one("#reply-text", TextRows).show(None)
         self.query_one("#reply-head", Bar).say(([Part(" The text of this reply is gone", "interrupted")], ()))
@@ -206,7 +206,7 @@ class ShownScreen(Screen[LinesWanted | None]):
     # keys
 
     def action_leave(self) -> None:
-        """Back to where one was."""
+        """Close the screen."""
         self.dismiss(None)
 
     def action_other_pane(self) -> None:

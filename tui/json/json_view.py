@@ -79,7 +79,7 @@ class JsonView(RowView):
         self._reads: StoreRead[Loaded] = StoreRead(self, self._plan, self._take)
 
     def on_unmount(self) -> None:
-        """Nothing goes on without it."""
+        """Cancel the search when the widget goes."""
         self._is_left = True
         if self._search is not None:
             self._search.clear()

@@ -1,7 +1,7 @@
 """Edits in a session: which files it changed, when and by which call; of most commands nobody can tell.
 
 Editing tools say which file they change. Of commands only the plain ones are read: redirections, ``sed -i``, ``tee``,
-``mv``, ``cp``, ``rm``, ``git checkout``, formatters. What others change is not known, and said so.
+``mv``, ``cp``, ``rm``, ``git checkout``, formatters. What other commands change is unknown, and the result says so.
 """
 
 import json

@@ -190,7 +190,7 @@ def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:
 
 
 def _goes_on(changes: Sequence[object]) -> bool:
-    """Whether a session goes on from what no log of it has."""
+    """Whether a session was resumed or forked, so that its log lacks what came before."""
     return bool(changes) and getattr(changes[0], "event", "") in (RESUMED, FORKED)
 
 
