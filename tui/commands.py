@@ -248,7 +248,7 @@ class PaletteRows(ChoiceRows[Action]):
 
 
 class Palette(Choice[Action, Action]):
-    """All that can be done, found by its name."""
+    """The palette: all actions, found by name."""
 
     TITLE_TEXT, HINT = "Do", "what to do"
 
@@ -268,7 +268,7 @@ class Palette(Choice[Action, Action]):
         self._found.offer(matching(self._actions, self._found.terms))
 
     def answer(self, chosen: Action) -> Action:
-        """That one is to be done."""
+        """Answer with the chosen action."""
         return chosen
 
 

@@ -42,7 +42,7 @@ class PartSeen(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of it is missing."""
+        """Whether all of its bytes were seen."""
         return self.seen == ((1, self.length),)
 
 

@@ -120,7 +120,7 @@ class Overlooked(NamedTuple):
 
     @property
     def ref(self) -> str:
-        """The lines that nobody was shown."""
+        """The lines that stood in no view."""
         return self.failure.ref(self.buffer.name)
 
 

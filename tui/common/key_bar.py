@@ -39,7 +39,7 @@ class KeyBar(Bar):
         self._tell()
 
     def on_resize(self) -> None:
-        """There is room for other keys."""
+        """Draw the bar anew, since another width has room for other keys."""
         self._tell()
 
     def on_click(self, event: events.Click) -> None:

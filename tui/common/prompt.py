@@ -136,7 +136,7 @@ class Prompt(KeptStyles, KeysFirst):
         event.stop()
 
     async def action_submit(self) -> None:
-        """Enter: the text is meant."""
+        """Enter: take the text."""
         text = self.value
         if self._settled is not None:
             await self._settled()

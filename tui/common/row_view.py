@@ -167,7 +167,7 @@ class RowView(RowTable):
         super().action_page(pages)
 
     def action_choose(self) -> None:
-        """Enter: the row is meant."""
+        """Enter: choose the row."""
         self.choose()
 
     def on_click(self, event: events.Click) -> None:

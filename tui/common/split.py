@@ -26,12 +26,12 @@ class Dragging:
         self.held = False
 
     def hold(self, held: bool) -> None:
-        """Take hold of it, or let go."""
+        """Begin to drag the widget, or end it."""
         self.held = held
         self._widget.capture_mouse(held)
 
     def follow(self, event: events.MouseMove) -> None:
-        """The mouse has moved."""
+        """Move the split with the mouse while the widget is held."""
         if self.held:
             self._widget.post_message(SplitDragged(int(event.screen_x), int(event.screen_y), stacked=self._stacked))
 
@@ -55,7 +55,7 @@ class Divider(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002 (all its rows are the same)
-        """A piece of the line."""
+        """Draw a part of the line."""
         return Strip([Segment(self._line * self.size.width, self.rich_style)], self.size.width)
 
     def on_mouse_down(self) -> None:

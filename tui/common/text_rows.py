@@ -95,7 +95,7 @@ class TextRows(RowView):
             tell(self.app, error)
 
     def notify_style_update(self) -> None:
-        """Colours have changed: what was drawn in the old ones goes."""
+        """Forget the drawn rows, since the colours have changed."""
         super().notify_style_update()
         self._strips.clear()
 

@@ -106,7 +106,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         self._compared = self._strips = None
 
     def on_unmount(self) -> None:
-        """Close the files, end what runs."""
+        """Close the files and end the running search."""
         if self._search is not None:
             self._search.clear()
         self._close()
@@ -143,7 +143,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         return own + Style(bgcolor=whole.bgcolor) if own.bgcolor is not None else own
 
     def notify_style_update(self) -> None:
-        """Colours have changed: what was drawn in the old ones goes."""
+        """Forget the drawn rows, since the colours have changed."""
         super().notify_style_update()
         if self._strips is not None:
             self._strips.forget()

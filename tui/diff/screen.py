@@ -208,7 +208,7 @@ class DiffScreen(SearchScreen):
         self._tell()
 
     def _tell(self) -> None:
-        """Say how things stand."""
+        """Show the state of the comparison in the header."""
         compared, comparing = self._compared, self._comparing
         told = DiffFacts(self._ignore, hunk=self._hunk, searched=self._searched)
         if compared is not None:
@@ -246,7 +246,7 @@ class DiffScreen(SearchScreen):
     # what the parts tell
 
     def on_diff_moved(self, message: messages.DiffMoved) -> None:
-        """The place goes to the header."""
+        """Show the place in the header."""
         if (message.hunk, message.notes) != (self._hunk, self._searched) and self._compared is not None:
             self._hunk, self._searched = message.hunk, message.notes
             self._tell()
@@ -322,7 +322,7 @@ class DiffScreen(SearchScreen):
         self._comparing.cancel()
 
     def action_leave(self) -> None:
-        """Back to where one came from."""
+        """Close the screen."""
         self.dismiss()
 
 
