@@ -7,13 +7,13 @@ from benchmarks.failures.made.kit import Made, Words, made
 
 def cases() -> list[Made]:
     """Six tools: a rare message in a flood of others, twice; and errors in fifteen and in thirty files."""
-    rare = [_rare(tool, number) for tool in _TOOLS for number in range(2)]
-    return rare + [_many(tool, count) for tool in _TOOLS for count in (15, 30)]
+    rare = [_rare(tool, number) for tool in TOOLS for number in range(2)]
+    return rare + [_many(tool, count) for tool in TOOLS for count in (15, 30)]
 
 
 def _rare(tool: str, number: int) -> Made:
     words = Words(f"rare {tool} {number}")
-    command, form, (flood, other), ending = _TOOLS[tool]
+    command, form, (flood, other), ending = TOOLS[tool]
     lines = []
     files = [words.name() for _ in range(12)]
     for at in range(400):
@@ -26,7 +26,7 @@ def _rare(tool: str, number: int) -> Made:
 
 def _many(tool: str, count: int) -> Made:
     words = Words(f"many {tool} {count}")
-    command, form, (flood, _), ending = _TOOLS[tool]
+    command, form, (flood, _), ending = TOOLS[tool]
     files = [f"{words.name()}.x" for _ in range(count)]
     lines = []
     for file in files:
@@ -66,7 +66,7 @@ def _rust(place: str, line: int, message: str) -> list[str]:
     ]
 
 
-_TOOLS: dict[str, tuple[str, Callable[[str, int, str], list[str]], tuple[str, str], str]] = {
+TOOLS: dict[str, tuple[str, Callable[[str, int, str], list[str]], tuple[str, str], str]] = {
     "gcc": ("make", _gcc, ("unknown type name 'NOUN'", "NOUN.h: No such file or directory"), "make: *** [all] Error 1"),
     "tsc": (
         "npx tsc",

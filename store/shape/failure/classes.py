@@ -200,6 +200,11 @@ _PASSED = re.compile(
 )
 
 
+def is_frame(text: str) -> bool:
+    """Whether a cleaned line is a frame of a stack."""
+    return bool(_FRAME.match(text))
+
+
 _NONE_HAS = ("0", "no ", "zero ", "without")
 _PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√")
 

@@ -149,8 +149,8 @@ class Judge:
         best: Verdict | None = None
         varies = False
         for rule, sort in self._sorts:
-            if best and best.rank <= _OF_ROLE[sort.role]:
-                continue
+            if best and (best.rank <= _OF_ROLE[sort.role] or (best.rank == MINOR and best.rule is rule)):
+                continue  # what a rule calls minor first, it does not call a cause later
             for literal in sort.has:
                 if literal in text:
                     found = (sort.start if isinstance(sort, Block) else sort.line).search(text)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sightline.named_tuple import NamedTuple
+from sightline.shape.failure.classes import is_frame
 from sightline.shape.failure.failures import Failures, Hit, last_part
 from sightline.shape.failure.judge import (
     CAUSE,
@@ -167,11 +168,16 @@ def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
             found.append(Placed(place, hit))
         elif rank == CAUSE and place < GOOD_STEP and hit not in whole:
             count += 1
-            is_named = name in named or count > ALONE_LINES
+            is_named = name in named or count > ALONE_LINES or not _names_something(hit.verdict)
             found.append(Placed(max(place, AFTER_NAMES), hit, None if is_named else min(place, ALONE) + 0.01 * count))
         else:
             found.append(Placed(place, hit))
     return found
+
+
+def _names_something(verdict: Verdict) -> bool:
+    """Whether a line alone says what failed; a heading such as “What went wrong:” does not."""
+    return bool(verdict.name or verdict.place) or not isinstance(verdict.sort, Block)
 
 
 def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:
@@ -315,8 +321,14 @@ def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
         begin -= 1
     while end + 1 < len(texts) and texts[end + 1].strip():
         end += 1
+    paragraph = _without_frames(texts[begin : end + 1], first + begin)
     around = ((first, min(count, hit.line + CONTEXT_LINES)),)
-    return (core, near, ((first + begin, first + end),), around)
+    return (core, near, paragraph, around)
+
+
+def _without_frames(texts: Sequence[str], first: int) -> tuple[Span, ...]:
+    """Lines from one on, without the frames of stacks: the first ones stand with what they belong to."""
+    return spans_of_lines(first + at for at, text in enumerate(texts) if not is_frame(text))
 
 
 def _place_before(texts: Sequence[str], at: int) -> range:

@@ -19,6 +19,7 @@ PART_LINES = 3  # after a line whose core does not fit
 MISFITS = 48  # steps in a row that do not fit, after which no more are tried
 STEP = 4.0  # how many failures further down the list the next step outwards of one waits
 STEP_END = 1.0  # the same above the end of a step that failed
+AGAIN = 6.0  # how many failures further down the list a failure waits whose every line stands there already
 BRIDGE_LINES = 2  # a gap as short as this is closed where its marker would take as much
 
 
@@ -76,6 +77,8 @@ class Picker:
         self._hits = [one.hit for one in placed]
         self._marked = steps
         self._alone: set[int] = set()
+        self._said: set[str] = set()
+        self._late: set[int] = set()
         self._steps: list[_Step] = [(one.place, at, 0) for at, one in enumerate(placed)]
         self._steps += [(one.alone, at, ALONE) for at, one in enumerate(placed) if one.alone is not None]
         self._steps.sort()
@@ -102,8 +105,14 @@ class Picker:
             if at not in self._layers:
                 self._layers[at] = layers_of(self._hits[at], self._source, self._judge, self._marked)
             layers = self._layers[at]
+            if step == 0 and at not in self._late and self._says_again(line, layers[0]):
+                self._late.add(at)
+                heapq.heappush(self._steps, (place + AGAIN, at, step))
+                continue
             if self._add(layers[step], core=step == 0) or (step == 0 and self._add_part(line)):
                 in_a_row = 0
+                if step == 0:
+                    self._said.update(self._texts(layers[0]))
                 if step + 1 < len(layers):
                     further = STEP if self._hits[at].verdict.rank != OF_STEP else STEP_END
                     heapq.heappush(self._steps, (place + further, at, step + 1))
@@ -111,6 +120,16 @@ class Picker:
                 in_a_row += 1
                 misfits.append((place, at, step))
         self._steps = sorted([*self._steps, *misfits])
+
+    def _says_again(self, line: int, core: tuple[Span, ...]) -> bool:
+        """Whether what tells of a failure stands there already, word for word, as of a run that was retried."""
+        new = self._texts(core) - self._said
+        return not new or (line in self._alone and new == self._texts(((line, line),)))
+
+    def _texts(self, spans: Iterable[Span]) -> set[str]:
+        """What the lines of some spans say."""
+        lines = (line for span in spans for line in self._source.lines(*span))
+        return {text for line in lines if (text := self._judge.text(line.data).strip())}
 
     def _add(self, spans: Iterable[Span], *, core: bool) -> bool:
         """Take all the lines of some spans, or none."""

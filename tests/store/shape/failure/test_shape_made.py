@@ -17,6 +17,7 @@ AT_LEAST = [
     ("above", "2 KiB", 26),
     ("words", "8 KiB", 33),
     ("words", "2 KiB", 31),
+    ("again", "2 KiB", 20),
 ]
 
 
