@@ -182,7 +182,8 @@ def play(one: Installed, mode: str, home: Path, steps: list[Step], results: int,
 
 def _stream(store: Store, buffer: Buffer) -> str:
     return "".join(
-        Path(store.layout.stream(buffer.name, stream)).read_bytes().decode() for stream in sorted(buffer.streams)
+        Path(store.layout.stream(buffer.name, stream)).read_bytes().decode(errors="replace")
+        for stream in sorted(buffer.streams)
     )
 
 

@@ -25,7 +25,8 @@ COMMANDS = (
     *('A=1; sh -c "echo $A"', "A=x && ./run.sh $A", "chmod +x run.sh && ./run.sh", "sed -i s/a/b/ a.txt && cat a.txt"),
 )
 _ASKS = re.compile(
-    r"requires? (?:explicit |manual )?approval|needs approval|was blocked|can't be checked|confirmation|for security",
+    r"requires? (?:explicit |manual )?approval|needs approval|was blocked|can't be checked|confirmation|for security"
+    r"|haven't granted it yet",
     re.I,
 )
 _DENIED = re.compile(r"has been denied|Permission to use Bash with command|was denied|denied by")

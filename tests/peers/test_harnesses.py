@@ -38,7 +38,7 @@ STEPS: tuple[Step, ...] = (
     lambda _: Use("run_command", {"command": SLOW, "background": True}),
     lambda seen: Use("read_output", {"ref": _ref(seen[4]), "wait": 20}),
     lambda _: Use("run_command", {"command": "echo short"}),
-    lambda _: Use("run_command", {"command": "seq 1 20000 > numbers"}),
+    lambda _: Use("run_command", {"command": "seq -f %040g 1 20000 > numbers"}),
     lambda _: Use("read_file", {"path": "numbers", "start_line": 1}),
     lambda _: Use("read_output", {"ref": "@cmd_000000"}),
 )
