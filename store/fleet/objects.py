@@ -1,5 +1,6 @@
 """The object store: packs under keys that say whose they are, put once and never changed."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, cast
@@ -21,6 +22,8 @@ from sightline.named_tuple import NamedTuple
 
 _TIMEOUT = timedelta(seconds=60)
 _CONNECT_TIMEOUT = timedelta(seconds=10)
+_REFUSED = re.compile(r"\bstatus code: 40[13]\b")
+"""What the client says where it has no class for a refusal (obstore 0.12, in listings); keys and times in the text hold any digits."""
 _KEYS_HINT = (
     "its keys come from AWS_ACCESS_KEY_ID, a web identity or the machine's role; `fleet add-host` prints its rights"
 )
@@ -123,7 +126,8 @@ class Objects:
         text = str(error)
         if isinstance(error, NotFoundError | FileNotFoundError) and "NoSuchBucket" not in text:
             return ObjectMissing(f"{where} is not there", "`sightline fleet verify` tells what else is missing")
-        if isinstance(error, PermissionDeniedError | UnauthenticatedError | FileNotFoundError) or "403" in text:
+        refusals = PermissionDeniedError | UnauthenticatedError | FileNotFoundError
+        if isinstance(error, refusals) or _REFUSED.search(text):
             return FleetRefused(f"the object store refused {where}", _KEYS_HINT)
         return FleetUnreachable(
             f"{where}: the object store does not take this now: {_reason(text)}",

@@ -17,6 +17,7 @@ psycopg = pytest.importorskip("psycopg", reason="the extra `fleet` is not instal
 
 from sightline.config import FleetSettings
 from sightline.fleet import shipper as shippers
+from sightline.fleet.address import objects_address
 from sightline.fleet.database import FleetRefused, FleetUnreachable, NotAFleet, connected
 from sightline.fleet.objects import Objects
 from sightline.fleet.shipper import Shipper, jittered
@@ -114,6 +115,13 @@ def test_an_object_store_that_fails_is_told_and_nothing_is_announced(
         ships(store)
     assert fleet.rows("SELECT name FROM sightline.buffers") == [(kept.name,)]
     assert problems(fleet) == []
+
+
+def test_a_number_in_a_key_is_not_taken_for_what_the_object_store_answered() -> None:
+    with answering(507) as endpoint:
+        objects = Objects(objects_address(f"s3://outputs/fleet?endpoint={endpoint}"), retries=0)
+        with pytest.raises(FleetUnreachable):
+            objects.put("t/alpha/403/401", b"x")
 
 
 def test_an_object_store_that_is_slow_holds_no_connection_to_the_database(
