@@ -23,7 +23,7 @@ from sightline.named_tuple import NamedTuple
 _TIMEOUT = timedelta(seconds=60)
 _CONNECT_TIMEOUT = timedelta(seconds=10)
 _REFUSED = re.compile(r"\bstatus code: 40[13]\b")
-"""What the client says where it has no class for a refusal (obstore 0.12, in listings); keys and times in the text hold any digits."""
+"""A refused listing has no class of its own in obstore 0.12. Keys and times in the text hold any digits."""
 _KEYS_HINT = (
     "its keys come from AWS_ACCESS_KEY_ID, a web identity or the machine's role; `fleet add-host` prints its rights"
 )

@@ -117,9 +117,9 @@ def test_an_object_store_that_fails_is_told_and_nothing_is_announced(
     assert problems(fleet) == []
 
 
-def test_a_number_in_a_key_is_not_taken_for_what_the_object_store_answered() -> None:
+def test_a_number_in_a_key_is_not_taken_for_what_the_object_store_answered(fleet: Fleet) -> None:
     with answering(507) as endpoint:
-        objects = Objects(objects_address(f"s3://outputs/fleet?endpoint={endpoint}"), retries=0)
+        objects = Objects(objects_address(f"s3://outputs/fleet/{fleet.id}?endpoint={endpoint}"), retries=0)
         with pytest.raises(FleetUnreachable):
             objects.put("t/alpha/403/401", b"x")
 
