@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
-from sightline.capture.recorder import Echo, Recorder, Unkept
+from sightline.capture.recorder import LEFT_BEHIND, Echo, Recorder, Unkept
 from sightline.disk.live import process_of
 from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.named_tuple import NamedTuple
@@ -177,7 +177,9 @@ class CommandCapture:
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         exit_code = None if self._timed_out else (128 + number if number else os.WEXITSTATUS(status))
         kept = self._recorder.end(
-            lambda recording: recording.seal(exit_code=exit_code, signal=number, timed_out=self._timed_out),
+            lambda recording: recording.seal(
+                exit_code=exit_code, signal=number, timed_out=self._timed_out, note=LEFT_BEHIND * (not reader.at_end)
+            ),
             passed_on=self._echo is not None,
         )
         ended = exit_code, self._timed_out, number, seconds
@@ -216,7 +218,8 @@ class CommandCapture:
     def _read(self, child: Child, reader: PipeReader) -> None:
         """Read what the command writes until it has ended, and wait for it.
 
-        Its end is what counts, not that of its streams: a grandchild may hold them open for ever.
+        Its end is what counts, not that of its streams: something that it left behind may hold them open for ever. That
+        is read until it is quiet for a moment.
         """
         while not reader.writers_ended:
             wait = self._tick()

@@ -1,8 +1,8 @@
 """Moves bytes from pipes to whoever keeps them, as they come, without a wake-up for every line.
 
 The one mover of all captures: of a command's two streams, of standard input, of the pipe that a hook has put into a
-shell's pipeline. It ends with whoever writes, though something that they left behind may hold a pipe open; and with
-whoever reads what is passed on, if that has seen enough.
+shell's pipeline. It ends with whoever writes: what they left behind may hold a pipe open for ever, so it is read only
+until it has been quiet for a moment, as after ``> >(tee log)``. It ends, too, with whoever reads what is passed on.
 """
 
 import fcntl
@@ -17,6 +17,9 @@ from sightline.disk.lines import newlines_in
 READ_BYTES = 1 << 19  # above this no gain was measured
 COALESCE_SECONDS = 0.0005  # let small writes build up this long, while they come fast on one stream only
 FAST_SECONDS = 0.005  # reads closer together than this are "fast"
+QUIET_SECONDS = 0.5  # so long nothing has come of what a writer left behind: it is not waited for any longer
+_LINGER_SECONDS = 2.0  # nor is it after this, however much comes
+LINGER_BYTES = 1 << 24  # nor after so much
 _USUAL_BYTES = 1 << 16  # in a pipe, where the system does not tell
 _SMALL_PART = 16  # a read of less than this part of what its pipe holds was not worth its wake-up
 
@@ -84,10 +87,25 @@ class PipeReader:
             time.sleep(COALESCE_SECONDS)
 
     def take_rest(self) -> None:
-        """Read what is in the pipes now.
+        """Read what is in the pipes now, and what those write that the writers have left behind, until they are quiet.
 
-        No more than a pipe can hold: whoever goes on to write without end must not hold up us.
+        Not for long, and not much: whoever goes on to write without end must not hold up us. `at_end` tells afterwards
+        whether nobody can write any more.
         """
+        self._take_waiting()
+        until, left = time.monotonic() + _LINGER_SECONDS, LINGER_BYTES
+        while self.writers_ended and not (self.at_end or self.reader_left) and left > 0:
+            wait = min(QUIET_SECONDS, until - time.monotonic())
+            if wait <= 0 or not (ready := self._poll.poll(wait * 1000)):
+                return
+            for fd, _ in ready:
+                if fd in self._open:
+                    left -= max(self._take(fd), 0)
+                elif fd == self._pass_to:
+                    self.reader_left = True
+
+    def _take_waiting(self) -> None:
+        """Read what is in the pipes now: no more than a pipe can hold."""
         for fd in list(self._open):
             ready = select.poll()
             ready.register(fd, select.POLLIN)

@@ -26,6 +26,9 @@ Echo = Callable[[str, memoryview], None]
 CUT_BY_FILTER = "cut by filter"
 """What is noted of a buffer whose reader left before all had been written."""
 
+LEFT_BEHIND = "ended before something that it had started: what that writes from then on is not kept"
+"""What is noted of a buffer whose streams something held open that outlived the command."""
+
 
 class Size(NamedTuple):
     """How much there was of a stream: bytes, and lines as `Source.line_count` counts them."""

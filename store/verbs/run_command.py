@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
-from sightline.capture.recorder import Echo
+from sightline.capture.recorder import LEFT_BEHIND, Echo
 from sightline.config import working_directory
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log.views import Shows
@@ -198,6 +198,8 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
         more = _unfiltered_fields(captured.unfiltered)
     if "|" in request.command and (program := late.inner_filter(request.command, split=split is not None)):
         more["note"] = f"what went into {program} was not kept, since the command does not end there"
+    if LEFT_BEHIND in captured.buffer.note:
+        more["hint"] = "run what is to go on in the background, without &: then all that it writes is kept"
     earlier = _earlier(asking, request, captured.buffer, ending)
     if request.compare and earlier:
         return _compared(asking, request, earlier, captured.buffer, ending, more)

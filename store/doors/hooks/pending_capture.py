@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sightline.capture.pipe_reader import PipeReader, pass_on
 from sightline.capture.pipe_writers import exit_code_of
-from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
+from sightline.capture.recorder import CUT_BY_FILTER, LEFT_BEHIND, Recorder, Unkept
 from sightline.config import working_directory
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.hook_session import open_store, session_of
@@ -14,8 +14,6 @@ from sightline.errors import StoreFailed
 from sightline.log.sessions import use_key
 from sightline.records import Buffer
 from sightline.store import Recording, Store
-
-_LEFT_BEHIND = "ended before something that it had started: what that writes is not kept"
 
 
 class PendingCapture:
@@ -91,7 +89,7 @@ class PendingCapture:
             self._show(self._store, buffer)
 
     def _seal(self, recorder: Recorder, writers: Sequence[int] | None, cut: bool, left_open: bool) -> Buffer | None:
-        told = ("merged" * self._pending.merged, _LEFT_BEHIND * left_open, CUT_BY_FILTER * cut)
+        told = ("merged" * self._pending.merged, LEFT_BEHIND * left_open, CUT_BY_FILTER * cut)
         note = "; ".join(filter(None, told))
         code = None if self._pending.filtered or cut else exit_code_of(writers)
         kept = recorder.end(lambda recording: recording.seal(exit_code=code, note=note))

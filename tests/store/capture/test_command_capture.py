@@ -114,6 +114,26 @@ def test_a_grandchild_that_writes_without_end_does_not_delay_the_end(store: Stor
     assert set(read(store, captured)) <= set(b"y\n")
 
 
+def test_what_comes_late_from_a_process_substitution_is_kept(store: Store) -> None:
+    """The shell does not wait for it, and a terminal would show it all the same."""
+    late = "exec > >(sleep 0.1; sed 's/^/late: /'); echo said"
+    captured = run(store, late)
+    assert read(store, captured) == b"late: said\n"
+    assert captured.buffer
+    assert captured.buffer.note == ""
+
+
+def test_what_was_left_behind_and_may_write_on_is_told(store: Store) -> None:
+    captured = run(store, "sleep 120 & echo $!; exit 3")
+    os.kill(int(read(store, captured)), signal.SIGKILL)
+    assert captured.buffer
+    assert "what that writes from then on is not kept" in captured.buffer.note
+    redirected = run(store, "sleep 120 >/dev/null 2>&1 & echo $!")
+    os.kill(int(read(store, redirected)), signal.SIGKILL)
+    assert redirected.buffer
+    assert redirected.buffer.note == ""
+
+
 def test_standard_input_is_passed_on_or_empty(store: Store, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(b"given\n")
     with open(tmp_path / "input", "rb") as given:

@@ -323,8 +323,11 @@ def test_standard_input_is_empty_unless_the_door_has_one(agent: Any, tmp_path: P
 
 
 def test_grandchild_that_holds_the_streams_does_not_hold_the_reply(agent: Any, tmp_path: Path) -> None:
-    assert agent.run(f"sleep 600 & echo $! > '{tmp_path}/pid'; echo done").text == "done\n"
+    reply = agent.run(f"sleep 600 & echo $! > '{tmp_path}/pid'; echo done")
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)  # it still runs
+    assert reply.text == "done\n"
+    assert "what that writes from then on is not kept" in reply.fields["note"]
+    assert "in the background" in reply.fields["hint"]
 
 
 def test_where_nothing_is_kept_the_output_itself_is_given(caller: Any, tmp_path: Path) -> None:
