@@ -102,6 +102,7 @@ class CommandCapture:
         self._filter_pipe: FilterPipe | None = None
         self._child: Child | None = None
         self._status: int | None = None  # of the command, as `os.waitpid` gives it, once it has been waited for
+        self._ended = 0.0  # when that was, as `time.monotonic` gives it
         self._early: list[int] = []  # signals that came before there was anyone to have them
         self._deadline: float | None = None
         self._kill_at: float | None = None
@@ -172,13 +173,18 @@ class CommandCapture:
             raise
         finally:
             child.close_streams()
-        seconds = time.monotonic() - began
+        seconds = self._ended - began
+        ended_at = time.time() - (time.monotonic() - self._ended)
         status = self._status or 0
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
         exit_code = None if self._timed_out else (128 + number if number else os.WEXITSTATUS(status))
         kept = self._recorder.end(
             lambda recording: recording.seal(
-                exit_code=exit_code, signal=number, timed_out=self._timed_out, note=LEFT_BEHIND * (not reader.at_end)
+                exit_code=exit_code,
+                ended=ended_at,
+                signal=number,
+                timed_out=self._timed_out,
+                note=LEFT_BEHIND * (not reader.at_end),
             ),
             passed_on=self._echo is not None,
         )
@@ -225,6 +231,7 @@ class CommandCapture:
             wait = self._tick()
             reader.turn(_WAKE_MS if wait is None else min(_WAKE_MS, max(wait, 0.0) * 1000 + 1))
         self._status = child.wait()
+        self._ended = time.monotonic()
         if self._kill_at is not None:  # one that was told to end may leave others of its group behind
             while child.group_lives and time.monotonic() < self._kill_at:
                 reader.turn(_GROUP_LOOK_MS)

@@ -158,6 +158,7 @@ class Recording:
         self,
         *,
         exit_code: int | None,
+        ended: float | None = None,
         signal: int = 0,
         timed_out: bool = False,
         note: str = "",
@@ -170,6 +171,7 @@ class Recording:
 
         Args:
             exit_code: of the command, None where there is none.
+            ended: when it ended, in seconds since 1970; now by default.
             signal: number of the signal that ended it.
             timed_out: whether the time limit did.
             note: what a reader must know of how it was captured.
@@ -187,7 +189,7 @@ class Recording:
         streams = self._writer.finish()
         self.buffer = sealed_record(
             self.buffer._replace(
-                ended=max(time.time(), self.buffer.created),  # the clock may have been set back
+                ended=max(ended or time.time(), self.buffer.created),  # the clock may have been set back
                 exit_code=exit_code,
                 signal=signal,
                 timed_out=timed_out,

@@ -165,7 +165,8 @@ def _stream(door: Door, request: Request) -> int:
         buffer = door.local.resolve("@" + reply.shows.refs[0]).buffer
         log_streamed(door, VERB, reply.shows.request, buffer)
         write_err("" if at_line_start else "\n")
-        write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}{_unfiltered(reply.fields)}") + "\n")
+        note = f"  {buffer.note}" if buffer.note else ""
+        write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}{_unfiltered(reply.fields)}{note}") + "\n")
 
     doorway = _doorway(request, echo=echo)
     return door.answer(VERB, request.logged(), lambda: run_command(door.asking, request, doorway), finish)

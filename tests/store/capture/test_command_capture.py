@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from sightline.capture.background import start_in_background
 from sightline.capture.child import not_started, shell_argv
 from sightline.capture.command import Captured, CommandCapture
+from sightline.capture.pipe_reader import QUIET_SECONDS
 from sightline.capture.recorder import Size, Unkept
 from sightline.errors import CommandNotStarted
 from sightline.records import Buffer
@@ -124,10 +126,14 @@ def test_what_comes_late_from_a_process_substitution_is_kept(store: Store) -> No
 
 
 def test_what_was_left_behind_and_may_write_on_is_told(store: Store) -> None:
+    began = time.monotonic()
     captured = run(store, "sleep 120 & echo $!; exit 3")
     os.kill(int(read(store, captured)), signal.SIGKILL)
     assert captured.buffer
     assert "what that writes from then on is not kept" in captured.buffer.note
+    assert time.monotonic() - began - captured.seconds >= QUIET_SECONDS, "what it took is the command's own time"
+    assert captured.buffer.ended
+    assert captured.buffer.ended - captured.buffer.created < time.monotonic() - began - QUIET_SECONDS
     redirected = run(store, "sleep 120 >/dev/null 2>&1 & echo $!")
     os.kill(int(read(store, redirected)), signal.SIGKILL)
     assert redirected.buffer

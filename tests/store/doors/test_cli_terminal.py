@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -209,3 +210,11 @@ def test_a_profile_for_agents_lets_no_escape_through_to_a_terminal(cli: Any, ter
         assert at.end() == 0
         assert "seen" in at.text
         assert "\x1b" not in at.text
+
+
+def test_what_a_command_left_behind_is_told_at_the_end(cli: Any, terminals: list[Terminal], tmp_path: Path) -> None:
+    terminal = Terminal(cli, "run", "-c", f"sleep 600 & echo $! > '{tmp_path}/pid'")
+    terminals.append(terminal)
+    assert terminal.end() == 0
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    assert "what that writes from then on is not kept" in terminal.text
