@@ -29,14 +29,14 @@ _ONE_BASED = ("Read",)
 def call_name(buffer: Buffer) -> str:
     """A buffer in one line: a command as it was typed, a tool's call by what it is about, a file by its path.
 
-    The path is told from the project on that it lies in.
+    The path is told from the project on that it lies in. Of what was piped in, the command may be unknown.
     """
     if buffer.kind == "tool":
         return tool_name(buffer.command)
     line = " ".join(buffer.command.split())
     if buffer.kind == "file" and (root := buffer.project or buffer.cwd) and line.startswith(root.rstrip("/") + "/"):
         return line[len(root.rstrip("/")) + 1 :] or line
-    return line
+    return line or "(piped in)"
 
 
 @lru_cache(maxsize=_KEPT)

@@ -5,7 +5,8 @@ only what stands around its match is kept, so that neither long lines nor many m
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from sightline.errors import SightlineError
@@ -62,6 +63,11 @@ class Progress(NamedTuple):
     buffer: Buffer | None
     lines: tuple[Found, ...]
     searched: int
+
+
+def may_lack(lines: Sequence[Found]) -> bool:
+    """Whether a buffer may have more lines that match than those that were handed over."""
+    return max(Counter(line.stream for line in lines).values(), default=0) >= LINES_PER_STREAM
 
 
 def search_contents(

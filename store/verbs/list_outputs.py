@@ -171,7 +171,7 @@ def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[s
 
 
 def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
-    command = named_in(buffer, _COMMAND_CHARACTERS) or "(piped in)"
+    command = named_in(buffer, _COMMAND_CHARACTERS)
     lines = f"{buffer.lines:,} line{'' if buffer.lines == 1 else 's'}"
     age = human_seconds(max(now - buffer.created, 0)) + " ago"
     name = f"{command}  [{buffer.label}]" if buffer.label else command

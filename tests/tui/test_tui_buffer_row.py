@@ -67,6 +67,10 @@ def test_a_tool_s_call_is_told_by_what_it_is_about_and_a_file_by_the_end_of_its_
     assert " /p/store" in shown(40, file, terms=terms_of("store"))
 
 
+def test_what_was_piped_in_is_called_so() -> None:
+    assert "(piped in)" in shown(80, BUFFER._replace(command=""))
+
+
 def test_a_session_is_called_by_its_title() -> None:
     assert "Fix the parser" in shown(150, called="Fix the parser") and "claude-code" not in shown(150, called="Fix it")
     heading = Heading("session", "claude-code-7f3a", 3, folded=False, first="cmd_a")

@@ -44,6 +44,18 @@ def test_lines_stand_under_their_buffers_the_most_recent_first(store: Store) -> 
     run(body)
 
 
+def test_where_an_output_may_hold_more_the_count_is_at_least_that(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, *"//one", "enter")
+            assert found(pilot)[0] == "✓ @cmd_00000c noise at least 50 lines"
+            assert "at least 50 lines in 1 buffer" in title(pilot)
+            await press(pilot, "escape", "escape", *"//warn", "enter")
+            assert "at least" not in title(pilot)
+
+    run(body)
+
+
 def test_the_viewer_shows_the_line_and_enter_reads_it(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:

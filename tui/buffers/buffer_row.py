@@ -262,7 +262,7 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *
     label = title(buffer.label)
     named = [Part(_BELOW, "dim")] if is_part else []
     named += [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
-    if buffer.kind == "cmd":
+    if buffer.kind == "cmd" and buffer.command:
         shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
         start = left_out(shown, width - width_of(named))
     else:

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from sightline.errors import SightlineError
-from sightline.search.contents import LINES, Progress, search_contents
+from sightline.search.contents import LINES, Progress, may_lack, search_contents
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel
 from sightline.store import Reading
@@ -49,6 +49,7 @@ class Contents:
         self._timer: Timer | None = None
         self._turn = 0
         self._found = self._buffers = self._searched = 0
+        self._lacks = False
         self._hit: HitSelected | None = None
         self._places: StoreRead[LineMeant] = StoreRead(self._lines, self._plan_place, self._tell_place)
 
@@ -123,10 +124,12 @@ class Contents:
             self._lines.add(progress.buffer, progress.lines)
             self._found += len(progress.lines)
             self._buffers += 1
+            self._lacks = self._lacks or may_lack(progress.lines)
 
     def _begin(self) -> None:
         self.end()
         self._found = self._buffers = self._searched = 0
+        self._lacks = False
         self._lines.begin("Searching…")
         self._tell("searching…")
         cancel, turn, pattern = Cancel(), self._turn, self.pattern
@@ -161,6 +164,7 @@ class Contents:
             tell(None, "" if whole else f"the first {LINES:,}; type more to find fewer")
 
     def _tell(self, how: str) -> None:
-        found = f"{counted(self._found, 'line')} in {counted(self._buffers, 'buffer')}" if self.pattern else ""
+        at_least = "at least " if self._lacks else ""
+        found = f"{at_least}{counted(self._found, 'line')} in {counted(self._buffers, 'buffer')}" if self.pattern else ""
         outcome = " · ".join(part for part in (how, found) if part)
         self._screen.query_one(ListTitle).searched(self.pattern, outcome)

@@ -8,7 +8,7 @@ from textual.strip import Strip
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.search.contents import LINES_PER_STREAM, Found
+from sightline.search.contents import Found, may_lack
 from sightline.tui.common import phrases as wording
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import HitSelected
@@ -26,6 +26,7 @@ class Hit(NamedTuple):
     buffer: Buffer
     line: Found | None
     lines: int = 0
+    lacks: bool = False  # whether it may have more of them
 
 
 class FoundLines(RowView):
@@ -65,7 +66,7 @@ class FoundLines(RowView):
     def add(self, buffer: Buffer, lines: Sequence[Found]) -> None:
         """Show more: a buffer and its lines."""
         first = not self._hits
-        self._hits.append(Hit(buffer, None, len(lines)))
+        self._hits.append(Hit(buffer, None, len(lines), may_lack(lines)))
         self._hits += [Hit(buffer, line) for line in lines]
         self.set_rows(len(self._hits), cursor=1 if first else None)
 
@@ -109,8 +110,7 @@ class FoundLines(RowView):
 
 def _buffer_parts(hit: Hit, width: int) -> list[Part]:
     state = wording.state_of(hit.buffer)
-    lines = wording.counted(hit.lines, "line")
-    counted = Part(f"  {lines}{'+' if hit.lines >= LINES_PER_STREAM else ''}", "dim")
+    counted = Part(f"  {'at least ' if hit.lacks else ''}{wording.counted(hit.lines, 'line')}", "dim")
     named = [Part(f" {wording.MARKS[state]} ", state), Part(f"{hit.buffer.ref}  ", "key")]
     room = max(width - width_of([*named, counted]), 4)
     return [*named, Part(cut(wording.name_of(hit.buffer), room), "strong"), counted]

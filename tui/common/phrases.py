@@ -21,7 +21,7 @@ def state_of(buffer: Buffer) -> str:
 
 def name_of(buffer: Buffer) -> str:
     """What a buffer is called, safe to be shown: a command as it was typed, all else by what it is about."""
-    return title(buffer.command if buffer.kind == "cmd" else call_name(buffer))
+    return title(buffer.command if buffer.kind == "cmd" and buffer.command else call_name(buffer))
 
 
 def is_void(buffer: Buffer | None) -> bool:

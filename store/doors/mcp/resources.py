@@ -67,7 +67,7 @@ def listed(store: Reading, cursor: Any) -> dict[str, Any]:
 
 
 def _resource(buffer: Buffer) -> dict[str, Any]:
-    title = printable(call_name(buffer)) or "(piped in)"
+    title = printable(call_name(buffer))
     stream = _main_stream(buffer)
     info = buffer.stream(stream)
     lines = f"{info.lines:,} line{'' if info.lines == 1 else 's'}"
