@@ -169,7 +169,11 @@ def help_of(actions: Sequence[Action], here: DOMNode | None) -> list[Section]:
         actions: as `actions_of` gives them.
         here: what has the focus.
     """
-    keys = {action.call.partition("(")[0]: action.keys[0] for action in reversed(actions)}
+    taken = {key for action in actions if action.node is here for key in action.keys}  # they do something else there
+    keys = dict[str, str]()
+    for action in reversed(actions):
+        free = (key for key in action.keys if action.node is here or key not in taken)
+        keys[action.call.partition("(")[0]] = next(free, action.keys[0])
     tasks = [(keys[call], task) for call, task in _TASKS if call in keys]
     sections = sections_of(sorted(actions, key=lambda action: action.node is not here))
     signs = [("What the signs mean", list(LEGEND))] if tasks else []

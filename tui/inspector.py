@@ -51,7 +51,7 @@ class Inspector(BufferActions):
         [
             Binding("exclamation_mark", "next_miss", "Next miss", key_display="!"),
             Binding("u", "next_unseen", "Unseen"),
-            Binding("tab,shift+tab", "switch_pane", "Switch pane", key_display="Tab"),
+            Binding("tab,shift+tab", "switch_pane", "Switch pane"),
             Binding("less_than_sign", "resize(-1)", "Smaller list", show=False),
             Binding("greater_than_sign", "resize(1)", "Larger list", show=False),
             Binding("c", "choose_project", "Project", show=False),

@@ -210,6 +210,19 @@ def test_help_is_about_the_screen_that_is_shown(store: Store) -> None:
     run(body)
 
 
+def test_help_answers_with_the_key_that_does_it_where_one_is(store: Store) -> None:
+    """In the output, b goes up a page."""
+
+    async def body() -> None:
+        async with opened(store, (100, 60)) as pilot:
+            for keys, brief in (("question_mark",), "b"), (("escape", "enter", "question_mark"), "B"):
+                await press(pilot, *keys)
+                shown = [strip.text for strip in pilot.app.screen._compositor.render_strips()]
+                assert any(f"{brief}  What happened?" in line for line in shown)
+
+    run(body)
+
+
 def test_a_burst_that_ends_in_delete_waits_for_an_answer(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
