@@ -164,7 +164,7 @@ class Contents:
             tell(None, "" if whole else f"the first {LINES:,}; type more to find fewer")
 
     def _tell(self, how: str) -> None:
-        at_least = "at least " if self._lacks else ""
-        found = f"{at_least}{counted(self._found, 'line')} in {counted(self._buffers, 'buffer')}" if self.pattern else ""
+        lines = ("at least " if self._lacks else "") + counted(self._found, "line")
+        found = f"{lines} in {counted(self._buffers, 'buffer')}" if self.pattern else ""
         outcome = " · ".join(part for part in (how, found) if part)
         self._screen.query_one(ListTitle).searched(self.pattern, outcome)
