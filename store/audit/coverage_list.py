@@ -107,7 +107,10 @@ class CoverageList:
             self._known, self._numbers = {}, []
             self._only = None if self._only is None else set()
         if only is not None and (self._only is not None or not self._numbers):
+            is_first = self._only is None
             changed |= self._look_at(only)
+            if is_first:
+                return changed  # all of their views were read just now
         elif self._only is not None:
             self._known, self._numbers, self._only = {}, [], None
         after = self._numbers[0] - 1 if self._numbers else 0

@@ -265,6 +265,23 @@ def test_the_overview_takes_what_was_traced_after_it_had_looked(store: Store, ke
     assert overview.of(buffer, matched=False).seen == 2
 
 
+def test_the_overview_of_some_buffers_reads_no_view_of_others_at_first(
+    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = keep(TEN), keep(b"a\nb\n")
+    ask(one, (1, 4))
+    ask(other, (1, 2))
+    overview = CoverageList(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(store.index), "views_after", None)
+        assert overview.refresh(only=[one.name]) == {one.name}
+    assert overview.of(one).seen == 4
+    ask(one, (5, 6))
+    ask(other, (1, 1))
+    assert overview.refresh(only=[one.name]) == {one.name}
+    assert overview.of(one).seen == 6
+
+
 def test_limits_take_a_removed_session_s_records_like_any(store: Store, keep: Keep, ask: Ask) -> None:
     buffer = keep(TEN)
     ask(buffer, (1, 4))
