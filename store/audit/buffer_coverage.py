@@ -10,6 +10,7 @@ from functools import partial
 
 from sightline.audit.coverage import Contribution, Coverage, contribution, cover, recorded
 from sightline.audit.line_spans import Spans
+from sightline.audit.onlookers import Onlookers
 from sightline.audit.recognition import How, how_made, match_lines
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.log import BrokenChain
@@ -28,19 +29,30 @@ _TRANSFORMING = ("query",)
 """Verbs whose answers are made of lines by programs. All others record what they show of their first buffer."""
 
 
-def coverage_of(store: Reading, buffer: Buffer, *, session: str | None = None, until: View | None = None) -> Coverage:
-    """A buffer's coverage as it is now.
+def coverage_of(
+    store: Reading,
+    buffer: Buffer,
+    *,
+    session: str | None = None,
+    until: View | None = None,
+    onlookers: bool = False,
+) -> Coverage:
+    """A buffer's coverage as it is now: by what was shown to all, except to people who look on.
 
     Args:
         store: the store.
         buffer: its record, with its progress where it is running.
-        session: only what one session was shown.
+        session: only what one session was shown, whoever that is.
         until: only views up to this one; of those of the same moment, as an import may have, in the order of the log.
+        onlookers: whether what people were shown counts, too, of an output that an agent captured.
 
     Raises:
         ExpiredRef, StoreFailed: its bytes are needed, and gone.
     """
     views = _views_of(store, buffer, session)
+    if session is None and not onlookers:
+        people = Onlookers(store)
+        views = [one for one in views if not people.looks_on(one.view.session, buffer.session)]
     if until is not None:
         views = [one for one in views if _place(one.view) <= _place(until)]
     made = [contribution_of(store, buffer, indexed) for indexed in reversed(views)]

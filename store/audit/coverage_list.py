@@ -12,6 +12,7 @@ from sightline.audit.buffer_coverage import (
 from sightline.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
 from sightline.audit.failures import Failure, failures_if_quick, overlooked_in
 from sightline.audit.line_spans import NONE
+from sightline.audit.onlookers import Onlookers
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.named_tuple import NamedTuple
@@ -85,10 +86,11 @@ class CoverageList:
 
         Args:
             store: the store.
-            session: only what one session was shown; None for everyone.
+            session: only what one session was shown; None for all, except people who look on.
         """
         self._store = store
         self._session = session
+        self._people = Onlookers(store)
         self._known: dict[str, _Known] = {}
         self._numbers: list[int] = []
         self._only: set[str] | None = None
@@ -141,6 +143,8 @@ class CoverageList:
         for name in names or dict.fromkeys(view.refs):
             if self._only is not None and name not in self._only:
                 continue
+            if self._session is None and self._looks_on(view.session, name):
+                continue
             known = self._known.setdefault(name, _Known())
             ranges = _recorded(view, name)
             is_new = view.id not in known.views
@@ -159,6 +163,11 @@ class CoverageList:
             if is_new and not ranges and is_transformed(view, name):
                 known.unmatched[view.id] = indexed
         return changed
+
+    def _looks_on(self, session: str, name: str) -> bool:
+        """Whether a person of this session looks at what an agent captured; of what is gone it does not matter."""
+        buffer = self._store.index.buffer(name) if self._people.is_person(session) else None
+        return buffer is not None and self._people.looks_on(session, buffer.session)
 
     def of(self, buffer: Buffer, *, matched: bool = True) -> Share:
         """How much was seen of a buffer.

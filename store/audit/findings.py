@@ -67,9 +67,10 @@ def find_others(
     store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None
 ) -> list[Finding]:
     """All findings but the overlooked failures; takes what `find_all` takes."""
+    told = [call for call in calls if not call.looks_on]
     names = [session] if session else sorted({call.view.session for call in calls})
     alarms = [one for name in names for one in _evidence(store, name, calls)]
-    return [*_partial(captured), *_untold(calls, captured), *_cut(calls), *alarms, *_broken(store, names)]
+    return [*_partial(captured), *_untold(told, captured), *_cut(told), *alarms, *_broken(store, names)]
 
 
 def _evidence(store: Reading, name: str, calls: Sequence[Call]) -> list[Finding]:

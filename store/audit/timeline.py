@@ -7,6 +7,7 @@ from sightline.audit.accounting import Accounted, accounted, alone_of
 from sightline.audit.buffer_coverage import contribution_of
 from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
+from sightline.audit.onlookers import Onlookers
 from sightline.errors import SightlineError
 from sightline.log.call_names import name_of_request
 from sightline.log.log_index import fill_index
@@ -37,6 +38,7 @@ class Call(NamedTuple):
         new: lines that its session was shown for the first time.
         again: lines that its session had been shown before.
         unfiltered: what its command wrote before filters of its own, where that was kept.
+        looks_on: whether a person looked at what an agent had captured: no agent saw what it shows.
     """
 
     indexed: IndexedView
@@ -45,6 +47,7 @@ class Call(NamedTuple):
     new: int
     again: int
     unfiltered: Buffer | None = None
+    looks_on: bool = False
 
     @property
     def view(self) -> View:
@@ -210,6 +213,7 @@ class Timeline:
         self._settled: list[Call] = []
         self._after = self._newest = 0
         self._seen: _Seen = {}
+        self._people = Onlookers(self._store)
         self._buffers: dict[str, Buffer | None] = {}
         self._unfiltered: dict[str, str] = {}
 
@@ -277,7 +281,10 @@ class Timeline:
         new, again = _count(view, parts, seen)
         first = view.refs[0] if view.refs else ""
         unfiltered = self._unfiltered.get(first) if view.verb not in _LOOKS else None
-        return Call(indexed, buffers.get(first), parts, new, again, self._buffer(unfiltered) if unfiltered else None)
+        buffer = buffers.get(first)
+        looks_on = bool(self._session is None and buffer and self._people.looks_on(view.session, buffer.session))
+        before = self._buffer(unfiltered) if unfiltered else None
+        return Call(indexed, buffer, parts, new, again, before, looks_on)
 
     def _buffer(self, name: str) -> Buffer | None:
         """A buffer's record, read once for all calls that are taken in at a time."""
@@ -361,10 +368,10 @@ def _count(view: View, parts: Mapping[str, Contribution], seen: _Seen) -> tuple[
 
 
 def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, Lines]]:
-    """What had been shown after so many calls: lines by grade, by buffer and stream. For replaying a session."""
+    """What had been shown after so many calls: lines by grade, by buffer and stream; not to people who looked on."""
     found: dict[str, dict[str, list[Lines]]] = {}
     for call in calls[:step]:
-        for name, part in call.parts.items():
+        for name, part in ({} if call.looks_on else call.parts).items():
             for stream, lines in part.streams.items():
                 found.setdefault(name, {}).setdefault(stream, []).append(lines)
     return {name: {stream: joined(parts) for stream, parts in streams.items()} for name, streams in found.items()}

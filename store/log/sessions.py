@@ -13,6 +13,9 @@ from sightline.sha256 import sha256_hex
 SHELL = "shell"
 """The harness of whoever is not known to be an agent: one session for each parent process."""
 
+INSPECTOR, TERMINAL = "inspector", "terminal"
+"""The clients of people who look at what there is: in the inspector, or by commands whose answers go to a terminal."""
+
 _NAME_LENGTH = 60
 _SHORT_ID = 6  # characters
 _LONG_ID = 20  # from which on nobody can read it: a UUID has 36
@@ -63,6 +66,18 @@ def use_key(session: str, use: str, *, unfiltered: bool = False) -> str:
 def is_person(session: Session) -> bool:
     """Whether a person asks, as far as one can tell: refs may be prefixes then, and ``@last`` is the store's."""
     return session.harness == SHELL
+
+
+def is_onlooker(session: Session) -> bool:
+    """Whether a person looks at what there is, as far as one can tell, and no agent reads along."""
+    return session.harness == SHELL and session.client in (INSPECTOR, TERMINAL)
+
+
+def at_terminal(session: Session) -> Session:
+    """The session of the person at a terminal, apart from that of what else runs in the same shell."""
+    if session.harness != SHELL or not session.name.startswith(f"{SHELL}-"):
+        return session
+    return session._replace(name=TERMINAL + session.name.removeprefix(SHELL), client=TERMINAL)
 
 
 def safe_name(text: str) -> str:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.log.log_index import list_views
 from sightline.search.processes import Cancel
 from sightline.shape.source import Line
@@ -35,6 +36,15 @@ def test_what_was_cancelled_is_not_logged_as_seen(store: Store) -> None:
     answers.whole_answer(who, Pipeline("grep x @cmd_00000a"), cancel).text.close()
     assert seen == []
     assert list_views(store) == []
+
+
+def test_what_a_person_asks_counts_as_seen_by_no_agent(store: Store) -> None:
+    project(store)
+    buffer = store.resolve("@cmd_00000a").buffer
+    answers.answer(answers.person(store), Pipeline("grep careful @cmd_00000a.err"), Cancel(), lambda _: None)
+    (view,) = list_views(store, buffer=buffer.name)
+    assert coverage_of(store, buffer).seen_lines == 0
+    assert coverage_of(store, buffer, session=view.view.session).seen_lines == 1
 
 
 @given(st.binary(max_size=60))

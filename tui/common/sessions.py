@@ -3,19 +3,18 @@
 import os
 from functools import cache
 
-from sightline.log.sessions import current_session, session_title
+from sightline.log.sessions import INSPECTOR, current_session, session_title
 from sightline.records import Session
 from sightline.store import Reading
 
-CLIENT = "inspector"
 _NAME_CHARACTERS = 24  # of a session's name: those made of a harness and a UUID are told apart by their beginning
 
 
 @cache
 def person_session() -> Session:
     """The session of this process' person; the same one each time."""
-    name = f"{CLIENT}-{os.getpid()}-{os.urandom(3).hex()}"
-    return current_session({}, name=name, client=CLIENT)
+    name = f"{INSPECTOR}-{os.getpid()}-{os.urandom(3).hex()}"
+    return current_session({}, name=name, client=INSPECTOR)
 
 
 def session_titles(store: Reading) -> dict[str, str]:

@@ -64,7 +64,7 @@ class Reply(NamedTuple):
 
 def read_replies(store: Reading, buffer: Buffer, session: str = "") -> list[Reply]:
     """The replies that concern a buffer, oldest first; those to one session, where it is given. Raises as `gather`."""
-    coverage = coverage_of(store, store.with_progress(buffer), session=session or None)
+    coverage = coverage_of(store, store.with_progress(buffer), session=session or None, onlookers=True)
     names = {name: session_name(store, name) for name in coverage.sessions}
     return [_reply(one, names[one.view.session]) for one in coverage.contributions]
 

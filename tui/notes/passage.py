@@ -8,6 +8,7 @@ from textual.app import App
 
 from sightline.log.notes import ANYONE, send_note, write_note
 from sightline.log.session_list import SessionFacts, list_sessions
+from sightline.log.sessions import INSPECTOR
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Note
 from sightline.refs import format_ref
@@ -15,7 +16,7 @@ from sightline.shape.clean import clean_line
 from sightline.store import Reading
 from sightline.tui.common.output_reader import Blocks, MergedLines, OutputReader, StreamLines
 from sightline.tui.common.phrases import age
-from sightline.tui.common.sessions import CLIENT, person_session
+from sightline.tui.common.sessions import person_session
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.notes.note_screen import NOBODY, Excerpt, NoteScreen, Recipient, WrittenNote
 
@@ -110,11 +111,11 @@ def recipients(sessions: Sequence[SessionFacts], captor: str, now: float) -> lis
     found = [NOBODY]
     by_name = {one.session.name: one for one in sessions}
     own = by_name.pop(captor, None)
-    if own is not None and own.session.client != CLIENT:
+    if own is not None and own.session.client != INSPECTOR:
         found.append(Recipient(captor, f"send to {own.name}", "whose output it is"))
     found.append(Recipient(ANYONE, "send to whoever asks next", ""))
     others = [
-        one for one in by_name.values() if one.session.client != CLIENT and one.counts.calls and not one.is_removed
+        one for one in by_name.values() if one.session.client != INSPECTOR and one.counts.calls and not one.is_removed
     ]
     found += [
         Recipient(one.session.name, f"send to {one.name}", _asked(now - one.counts.last)) for one in others[:_SESSIONS]

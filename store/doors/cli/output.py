@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
 from sightline.errors import SightlineError, StoreFailed
-from sightline.log.sessions import current_session
+from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
 from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
@@ -145,7 +145,8 @@ class Door:
         chosen = load_profile(profile or self.local.settings.profile, "--profile" if profile else "profile")
         if os.isatty(1) or os.isatty(2):  # what a rule for agents leaves in an answer must not reach a terminal
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))
-        self.asking = Asker(self.local, current_session(), cli_call, chosen)
+        session = at_terminal(current_session()) if os.isatty(1) else current_session()
+        self.asking = Asker(self.local, session, cli_call, chosen)
         if given is not None and (address := given.store or os.environ.get(STORE_VARIABLE, "")):
             from sightline.fleet import open_shared  # few read more than this machine's store
 

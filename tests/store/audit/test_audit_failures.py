@@ -9,9 +9,10 @@ import pytest
 
 from sightline.audit import failures
 from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.coverage_list import CoverageList
 from sightline.audit.failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
 from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, find_all
-from sightline.audit.timeline import calls_of, captured_by
+from sightline.audit.timeline import calls_of, captured_by, totals_of
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, LinePart, Session, Shown
 from sightline.shape.segments import Segment
@@ -77,6 +78,42 @@ def test_a_failure_that_stood_in_no_view_is_overlooked_until_it_does(store: Stor
     assert failure.ref(buffer.name) == f"@{buffer.name}:31-31"
     show(buffer, (31, 31))
     assert _overlooked(store, buffer) == []
+
+
+@pytest.mark.parametrize("client", ["inspector", "terminal"])
+def test_what_a_person_was_shown_of_an_agent_s_output_no_agent_saw(
+    store: Store, keep: Keep, show: Any, client: str
+) -> None:
+    person = Session(f"{client}-1", "shell", "", client, "/", 1.0)
+    buffer = _failed(store, keep(LOG))
+    show(buffer, (1, 20), lines_total=61, exit_code=1, verb="run_command", truncated=True)
+    told = coverage_of(store, buffer).share
+    shares = CoverageList(store)
+    shares.refresh()
+    record_view(
+        store,
+        person,
+        Shows(verb="query", request={}, refs=(buffer.name,), shown=(Shown(buffer.name, "out", 31, 31),)),
+        [Segment("text\n")],
+    )
+    shares.refresh()
+    assert len(_overlooked(store, buffer)) == 1
+    assert coverage_of(store, buffer).share == told
+    assert shares.of(buffer).seen == 20
+    assert coverage_of(store, buffer, session=person.name).seen_lines == 1, "it can be asked for"
+    calls = calls_of(store)
+    assert [call.looks_on for call in calls] == [False, True]
+    assert {one.kind for one in find_all(store, calls, [buffer], None)} == {OVERLOOKED, CUT}
+    assert totals_of(calls, [buffer]).seen_lines == 20
+
+
+def test_what_a_person_captured_is_seen_where_a_person_read_it(store: Store, keep: Keep) -> None:
+    person = Session("terminal-1", "shell", "", "terminal", "/", 1.0)
+    buffer = _failed(store, keep(LOG, session=person.name))
+    shows = Shows(verb="run_command", request={}, refs=(buffer.name,), shown=(Shown(buffer.name, "out", 1, 61),))
+    record_view(store, person, shows, ())
+    assert _overlooked(store, buffer) == []
+    assert find_all(store, calls_of(store), [buffer], None) == []
 
 
 def test_a_failure_line_that_was_cut_is_seen_where_its_beginning_was(store: Store, keep: Keep, show: Any) -> None:

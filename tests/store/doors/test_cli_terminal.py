@@ -218,3 +218,16 @@ def test_what_a_command_left_behind_is_told_at_the_end(cli: Any, terminals: list
     assert terminal.end() == 0
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
     assert "what that writes from then on is not kept" in terminal.text
+
+
+def test_what_a_person_reads_on_a_terminal_no_agent_saw(cli: Any, terminals: list[Terminal]) -> None:
+    cli("run", "--verbosity", "silent", "-c", "seq 1 900; echo ERROR: no luck; seq 1 900; exit 1")
+    asked = ("audit", "--fail-on", "cut-failure")
+    assert cli(*asked).code == 1
+    terminal = Terminal(cli, "show", "@last", "--lines", "890-910", SIGHTLINE_SESSION="")
+    terminals.append(terminal)
+    assert terminal.end() == 0
+    assert "ERROR: no luck" in terminal.text
+    assert cli(*asked).code == 1
+    assert "889" in cli("show", "@last", "--lines", "889-901").out
+    assert cli(*asked).code == 0, "whoever reads from a pipe may be an agent"
