@@ -17,7 +17,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ROOMS = ("store", "tui")
-NEED_EXTRAS = ("sightline.doors.mcp.http", "sightline.doors.proxy.http", "sightline.fleet.")
+NEED_EXTRAS = ("sightline.doors.mcp.http", "sightline.doors.proxy.http", "sightline.fleet.", "sightline.shared.")
 """Modules that only an extra makes usable, and packages of them; nothing else imports them."""
 _SECONDS = 300
 

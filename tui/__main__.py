@@ -3,7 +3,7 @@
 import sys
 
 from sightline.errors import SightlineError
-from sightline.fleet import shared_opener
+from sightline.shared import shared_opener
 from sightline.tui.app import run
 
 READ_ONLY = "--read-only"

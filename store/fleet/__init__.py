@@ -1,18 +1,6 @@
 """Beyond one machine: shipping to PostgreSQL and an object store. Whatever loads the rest needs the extra ``fleet``."""
 
-import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from sightline.config import STORE_VARIABLE
-from sightline.errors import SightlineError, UsageError
-from sightline.store import Store
-
-if TYPE_CHECKING:
-    from sightline.fleet.shared_store import SharedStore
-
-FLEET = "fleet"
-"""Instead of an address: the one that ``[fleet] store`` of the settings names."""
+from sightline.errors import SightlineError
 
 
 class ExtraMissing(SightlineError):
@@ -22,39 +10,3 @@ class ExtraMissing(SightlineError):
         super().__init__(
             f"this needs what is not installed: {missing}", "install it: `python -m pip install 'sightline[fleet]'`"
         )
-
-
-def open_shared(local: Store, address: str, *, offline: bool = False) -> "SharedStore":
-    """The shared place of an address, read instead of a machine's own store; nothing is asked of the network yet.
-
-    Raises:
-        ExtraMissing: its clients are not installed.
-        UsageError: the settings name none, or it is no address.
-        StoreFailed: nothing can be kept below the local store.
-    """
-    try:
-        from sightline.fleet.shared_store import SharedStore  # the clients of a database and an object store
-    except ImportError as error:
-        raise ExtraMissing(error) from error
-    if address == FLEET:
-        address = local.settings.fleet.store
-        if not address:
-            raise UsageError(
-                "the settings name no shared place to read",
-                f'write [fleet] store = "postgresql://reader@host/db" into {local.layout.config}, or give the address',
-            )
-    return SharedStore(local, address, offline=offline)
-
-
-def shared_opener(address: str, *, offline: bool) -> "Callable[[Store], SharedStore] | None":
-    """Gives what is shown instead of this machine's store, with its newest outputs; None where that is it."""
-    address = address or os.environ.get(STORE_VARIABLE, "")
-    if not address:
-        return None
-
-    def opened(local: Store) -> "SharedStore":
-        store = open_shared(local, address, offline=offline)
-        store.take_in_newest()
-        return store
-
-    return opened

@@ -130,7 +130,7 @@ def _inspect(words: list[str]) -> int:
 
     opened = None
     if store or os.environ.get("SIGHTLINE_STORE"):
-        from sightline.fleet import shared_opener  # few read more than this machine's store
+        from sightline.shared import shared_opener  # few read more than this machine's store
 
         opened = shared_opener(store, offline=offline)
     return int(inspector().run(None, ref or None, folder=folder, everything=everything, opened=opened))

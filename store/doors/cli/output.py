@@ -26,7 +26,7 @@ from sightline.verbs.reply import Render, Reply, error_reply
 
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
-    from sightline.fleet.shared_store import SharedStore
+    from sightline.shared.store import SharedStore
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """What an output goes to takes no more, though nobody has closed it."""
@@ -148,7 +148,7 @@ class Door:
         session = at_terminal(current_session()) if os.isatty(1) else current_session()
         self.asking = Asker(self.local, session, cli_call, chosen)
         if given is not None and (address := given.store or os.environ.get(STORE_VARIABLE, "")):
-            from sightline.fleet import open_shared  # few read more than this machine's store
+            from sightline.shared import open_shared  # few read more than this machine's store
 
             self.shared = open_shared(self.local, address, offline=given.offline)
             calls = partial(shared_call, given.store) if given.store else cli_call

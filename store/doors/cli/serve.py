@@ -8,7 +8,7 @@ from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_par
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_err, write_out
 from sightline.errors import SightlineError, UsageError
-from sightline.fleet import shared_opener
+from sightline.shared import shared_opener
 from sightline.store import Reading, Store
 
 

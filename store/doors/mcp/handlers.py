@@ -359,7 +359,7 @@ def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _shared(local: Store, options: Options) -> Reading:
-    from sightline.fleet import open_shared  # few read more than this machine's store
+    from sightline.shared import open_shared  # few read more than this machine's store
 
     return open_shared(local, options.store, offline=options.offline)
 

@@ -18,7 +18,7 @@ from sightline.store import Store
 from tests.store.fleet import servers
 
 if TYPE_CHECKING:
-    from sightline.fleet.shared_store import SharedStore
+    from sightline.shared.store import SharedStore
 
 MISSING = servers.missing()
 
@@ -216,7 +216,7 @@ def local(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def place(hosts: Hosts, local: Store) -> "Iterator[SharedStore]":
     """What they shipped to, for a reader of the red team."""
-    from sightline.fleet.shared_store import SharedStore
+    from sightline.shared.store import SharedStore
 
     with SharedStore(local, hosts.fleet.grant("carl", "team:red")) as store:
         yield store

@@ -20,7 +20,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.doors.cli.main import main
-from sightline.fleet.shared_store import SharedStore
+from sightline.shared.store import SharedStore
 
 Run = Callable[..., tuple[int, str, str]]
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"

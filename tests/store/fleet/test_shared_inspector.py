@@ -8,8 +8,8 @@ from tests.tui.tui_kit import buffers, opened, press, run, text, until, viewer
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
-from sightline.fleet.shared_store import SharedStore
 from sightline.fleet.shipper import Shipper
+from sightline.shared.store import SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 50 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
 

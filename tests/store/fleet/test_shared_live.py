@@ -15,8 +15,8 @@ from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.disk.changes import Change
-from sightline.fleet.shared_store import SharedStore
 from sightline.fleet.shipper import Shipper
+from sightline.shared.store import SharedStore
 
 Until = Callable[[Callable[[], object]], None]
 

@@ -23,8 +23,8 @@ import obstore
 
 from sightline.audit.failures import overlooked
 from sightline.audit.timeline import calls_of, captured_by
-from sightline.fleet.pack_cache import Tampered
-from sightline.fleet.shared_store import Offline, SharedStore
+from sightline.shared.pack_cache import Tampered
+from sightline.shared.store import Offline, SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sightline.fleet.pack import TamperedPack, raw_bytes
-from sightline.fleet.shared_rows import number_at, virtual
+from sightline.shared.rows import number_at, virtual
 
 Place = tuple[str, int, int, int, int]
 """(pack, offset and bytes of the frame, offset and bytes of the line in it)."""

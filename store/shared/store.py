@@ -24,14 +24,8 @@ from sightline.errors import AmbiguousRef, ExpiredRef, StoreFailed, UnknownRef, 
 from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.content import LEFT, ORDER
 from sightline.fleet.database import READ_HINT, FleetUnreachable, LastingConnection
-from sightline.fleet.mirror import Mirror, Reach, SharedIndex
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
-from sightline.fleet.pack_cache import PackCache, Tampered
-from sightline.fleet.shared_live import RunningOutputs
-from sightline.fleet.shared_log import SharedLog
-from sightline.fleet.shared_rows import REMARKS, Host, SharedRows
-from sightline.fleet.shared_streams import FrameReader
 from sightline.log.log import NO_HASH
 from sightline.log.notes import MAX_CHARACTERS
 from sightline.private_files import open_private, remove_file
@@ -40,13 +34,19 @@ from sightline.refs import Ref, format_ref, host_of, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
+from sightline.shared.live import RunningOutputs
+from sightline.shared.log import SharedLog
+from sightline.shared.mirror import Mirror, Reach, SharedIndex
+from sightline.shared.pack_cache import PackCache, Tampered
+from sightline.shared.rows import REMARKS, Host, SharedRows
+from sightline.shared.streams import FrameReader
 from sightline.store import Listed, Narrowing, Place, Store, Target
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change
-    from sightline.fleet.shared_feed import SharedFeed
     from sightline.project import Project
     from sightline.shape.failure.catalogue import RuleFile
+    from sightline.shared.feed import SharedFeed
 
 FOLDER = "shared"
 """Below the root of the local store: what was read of shared places, a folder each."""
@@ -417,7 +417,7 @@ class SharedStore:
 
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "SharedFeed":
         """A feed of what hosts announce, to be started; ``polls`` is told when the place stops to answer."""
-        from sightline.fleet.shared_feed import SharedFeed  # what follows lives long; others need not load it
+        from sightline.shared.feed import SharedFeed  # what follows lives long; others need not load it
 
         self._feed_runs = True
         return SharedFeed(self, tell, polls or (lambda _: None))

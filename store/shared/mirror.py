@@ -14,13 +14,13 @@ from typing import Any
 from sightline.disk.database import Database
 from sightline.disk.index import Index
 from sightline.disk.view_index import ViewRow
-from sightline.fleet.shared_rows import REMARKS, Entry, Host, SharedRows, Span, Stored
 from sightline.log.log_index import index_others
 from sightline.log.views import Other, traced_of, with_shown
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents
 from sightline.records import Buffer, IndexedView, Note, Session, known_fields
 from sightline.refs import host_of, looks_like_a_ref, parse_ref
+from sightline.shared.rows import REMARKS, Entry, Host, SharedRows, Span, Stored
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shared_facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
