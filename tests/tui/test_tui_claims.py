@@ -45,7 +45,7 @@ def test_where_nothing_was_claimed_it_says_so(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "K")
-            await until(pilot, lambda: "no session has anything" in shown(pilot, "#claims"))
+            await until(pilot, lambda: "there is no claim to judge" in shown(pilot, "#claims"))
             await press(pilot, "escape")
             assert not isinstance(pilot.app.screen, ClaimsScreen)
 

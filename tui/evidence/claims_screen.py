@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
-from sightline.audit.evidence.session_evidence import Ground, SessionEvidence, evidence_of
+from sightline.audit.evidence.session_evidence import NO_MESSAGES, Ground, SessionEvidence, evidence_of
 from sightline.audit.failures import failures_if_quick
 from sightline.errors import SightlineError
 from sightline.log.session_list import list_sessions
@@ -74,7 +74,8 @@ class ClaimsScreen(StoreScreen[None]):
 
     def _take(self, found: list[SessionEvidence]) -> None:
         self._found = found
-        rows = claim_rows(found) or [ClaimRow([Part(" no session has anything to hold against its claims", "dim")])]
+        nothing = "no rule reads a claim in what agents said" if found else NO_MESSAGES
+        rows = claim_rows(found) or [ClaimRow([Part(f" {nothing}", "dim")])]
         self.query_one(ClaimRows).show(rows)
         self.tell()
 

@@ -40,6 +40,7 @@ from sightline.store import Reading
 
 SUPPORTED, CONTRADICTED, STALE, NO_EVIDENCE = "supported", "contradicted", "stale", "no evidence"
 VERDICTS = (CONTRADICTED, STALE, NO_EVIDENCE, SUPPORTED)
+NO_MESSAGES = "no message of an agent is known, so there is no claim to judge"
 
 FORGOTTEN, STALE_CHECK, FAILING_CHECK = "forgotten-failure", "stale-check", "failing-check"
 UNREAD_EDIT, UNSEEN_RESULT, MASKED_EXIT = "unread-edit", "unseen-result", "masked-exit"

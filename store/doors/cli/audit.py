@@ -70,7 +70,9 @@ def main(given: Namespace) -> int:
         rows = [one._asdict() for one in found]
         print_json({"findings": rows, "counts": counts, "gone": gone, "not_judged": unjudged, "failed": bool(failing)})
     else:
-        nothing = "nothing of what is still there went wrong unseen\n" if gone else "nothing went wrong unseen\n"
+        nothing = "nothing was captured, so nothing was judged\n"
+        if captured or calls:
+            nothing = "nothing of what is still there went wrong unseen\n" if gone else "nothing went wrong unseen\n"
         write_out("".join(_row(one) for one in (found if given.all else _grouped(found))) or nothing)
         if unjudged:
             outputs = f"{unjudged:,} output{'' if unjudged == 1 else 's'}"

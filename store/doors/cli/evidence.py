@@ -5,6 +5,7 @@ from typing import Any
 from sightline.audit.evidence.session_evidence import (
     CONTRADICTED,
     NO_EVIDENCE,
+    NO_MESSAGES,
     STALE,
     SUPPORTED,
     VERDICTS,
@@ -52,7 +53,7 @@ def main(given: Namespace) -> int:
     if given.json:
         print_json({"sessions": [as_data(one) for one in told]})
     else:
-        write_out("".join(_text(one) for one in told) or "no session has anything to hold against its claims\n")
+        write_out("".join(_text(one) for one in told) or f"{NO_MESSAGES}\n")
     return int(any(one.lacking for one in found))
 
 

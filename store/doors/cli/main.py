@@ -103,8 +103,10 @@ def _is_for_inspector(word: str) -> bool:
 
 def _inspect(words: list[str]) -> int:
     if not os.isatty(1):
+        if words:
+            return _wrong("the inspector needs a terminal; `sightline show` and `sightline list` print instead")
         print(_overview())
-        return 0 if not words else 2
+        return 0
     ref, folder, store, everything, offline = "", "", "", False, False
     rest = iter(words)
     for word in rest:

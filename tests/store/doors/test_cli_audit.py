@@ -106,6 +106,11 @@ def test_a_wrong_age_is_refused(cli: Any, age: str) -> None:
     assert cli("timeline", f"--since={age}").code == 2
 
 
+def test_where_nothing_was_captured_no_all_clear_is_given(cli: Any) -> None:
+    assert cli("audit").out == "nothing was captured, so nothing was judged\n"
+    assert cli("evidence").out == "no message of an agent is known, so there is no claim to judge\n"
+
+
 def test_audit_exits_as_it_says(cli: Any, hidden: str) -> None:
     assert cli("audit").code == 0, "it fails only on what it is told to"
     failed = cli("audit", "--session", "a-test", "--fail-on", "overlooked-failure")

@@ -73,6 +73,13 @@ def test_unknown_command_is_answered_with_the_one_that_was_meant(cli: Any, typed
     assert f"did you mean `sightline {meant}`?" in ran.err
 
 
+def test_a_ref_alone_says_that_the_inspector_needs_a_terminal(cli: Any) -> None:
+    ran = cli("@last")
+    assert (ran.code, ran.out) == (2, "")
+    assert "needs a terminal" in ran.err
+    assert "`sightline show`" in ran.err
+
+
 def test_command_that_is_like_no_other_is_answered_with_the_overview(cli: Any) -> None:
     assert "`sightline --help`" in cli("xyzzy").err
 
