@@ -268,9 +268,7 @@ def drawing() -> str:
     picture = Drawing()
     done: list[str] = []
     for layer in layers["sightline"]["layers"]:
-        names = re.findall(r"\w+", layer)
-        if names == ["tui"]:
-            continue
+        names = [name for name in re.findall(r"\w+", layer) if name != "tui"]
         if missing := [name for name in names if name not in words]:
             sys.exit(f"CONTRIBUTING.md's table of floors lacks {', '.join(missing)}")
         shown, knows = words[names[0]]
