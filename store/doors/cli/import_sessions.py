@@ -2,12 +2,12 @@
 
 import gc
 import os
-import sys
 import threading
 from collections.abc import Iterable
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
+from sightline.doors.cli.question import can_ask, is_agreed
 from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
 from sightline.imports.follower import Follower
 from sightline.imports.importer import Counts, Importer
@@ -77,11 +77,10 @@ def _is_wanted(sources: list[Source], *, yes: bool) -> bool:
             )
     if yes:
         return True
-    if not (os.isatty(0) and os.isatty(2)):
+    if not can_ask():
         write_err("to import them: `sightline import --yes`, or name a path\n")
         return False
-    write_err("import them? [y/N] ")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return is_agreed("import them?")
 
 
 def _is_below(path: str, folder: str) -> bool:

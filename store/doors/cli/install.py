@@ -1,4 +1,4 @@
-"""``sightline install`` and ``uninstall``: change the settings of a harness, and show the change as a diff."""
+"""``sightline install`` and ``uninstall``: change the settings of harnesses, and show the change as a diff."""
 
 import difflib
 import os
@@ -6,8 +6,10 @@ from typing import Any
 
 from sightline.config import default_root
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
-from sightline.doors.cli.output import dim, green, print_json, red, write_out
+from sightline.doors.cli.output import dim, green, print_json, red, write_err, write_out
+from sightline.doors.cli.question import can_ask, is_agreed
 from sightline.doors.install.claude_plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
+from sightline.doors.install.harness_health import Present, present_harnesses
 from sightline.doors.install.harness_settings import (
     PROJECT,
     SCOPES,
@@ -24,8 +26,8 @@ from sightline.doors.install.installation import Done, install, uninstall
 from sightline.doors.install.installation_record import Record
 from sightline.doors.install.status import status_of
 from sightline.entry_points import refresh_plugins
-from sightline.errors import UsageError
-from sightline.harnesses.base import DEFAULT_MODE, MODES
+from sightline.errors import SightlineError, UsageError
+from sightline.harnesses.base import DEFAULT_MODE, MODES, Harness
 from sightline.store import Layout
 from sightline.verbs.printable_text import printable
 
@@ -51,7 +53,9 @@ def parser(name: str) -> ArgumentParser:
             name,
             "Write Sightline's MCP server and hooks into the settings of a harness; everything else in them stays as "
             "it is. The change is shown as a diff, and `sightline uninstall` takes it back. To install again is "
-            "harmless: it changes only what an older version wrote. " + _MODES,
+            "harmless: it changes only what an older version wrote. Without a name, the command looks for the "
+            "harnesses on this machine, and asks about each. " + _MODES,
+            "sightline install",
             "sightline install claude-code --dry-run",
             "sightline install claude-code --mode shape",
         )
@@ -62,6 +66,9 @@ def parser(name: str) -> ArgumentParser:
             help=f"choose {', '.join(MODES)}; by default the mode that is installed already, or {DEFAULT_MODE}",
         )
         made.add_argument(
+            "--yes", action="store_true", help="without a name, install for every harness found without asking first"
+        )
+        made.add_argument(
             "--plugin",
             default="",
             metavar="FOLDER",
@@ -69,7 +76,13 @@ def parser(name: str) -> ArgumentParser:
                 "for claude-code only: write a plugin into this folder instead of changing settings; its mode is record"
             ),
         )
-    made.add_argument("harness", choices=installable(), metavar="HARNESS", help=f"one of {', '.join(installable())}")
+    made.add_argument(
+        "harness",
+        choices=installable(),
+        metavar="HARNESS",
+        nargs=None if name == "uninstall" else "?",
+        help=f"one of {', '.join(installable())}",
+    )
     made.add_argument(
         "--scope",
         choices=SCOPES,
@@ -82,14 +95,13 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Change a harness' settings, and tell what was changed; the exit code."""
+    """Change the settings of a harness, or of those that a person agrees to, and tell what changed; the exit code."""
+    if given.harness is None:
+        return _install_found(given)
     given.harness = installable()[given.harness]
     if given.plugin:
         return _plugin(given)
-    places = _places(given)
-    root = told_root()
-    mode = given.mode or status_of(given.harness, places, root).mode or DEFAULT_MODE
-    done = install(targets_of(given.harness, mode, places, root), _record(given, places), dry_run=given.dry_run)
+    mode, done = _install(given, given.harness, dry_run=given.dry_run)
     if not given.dry_run:
         refresh_plugins(default_root())
     if given.json:
@@ -97,21 +109,81 @@ def main(given: Namespace) -> int:
         return 0
     _show(done)
     _tell_installed(given, done, mode)
+    if not given.dry_run and _changed(done):
+        _tell_next()
     return 0
+
+
+def _install(given: Namespace, harness: Harness, *, dry_run: bool) -> tuple[str, list[Done]]:
+    """Install for one harness, or only plan it; the mode, and what became of its files."""
+    places = _places(given, harness)
+    root = told_root()
+    mode = given.mode or status_of(harness, places, root).mode or DEFAULT_MODE
+    return mode, install(targets_of(harness, mode, places, root), _record(given, harness, places), dry_run=dry_run)
+
+
+def _install_found(given: Namespace) -> int:
+    """Look for harnesses on this machine, and install for those that a person agrees to."""
+    if given.plugin:
+        raise UsageError("--plugin needs a name", "try `sightline install claude-code --plugin FOLDER`")
+    asks = not (given.yes or given.dry_run)
+    if asks and given.json:
+        raise UsageError("--json asks about nothing", "add --yes or --dry-run, or name a harness")
+    found = list(present_harnesses(here()))
+    if not found:
+        write_err(f"no harness was found on this machine: name one of {', '.join(installable())}\n")
+    if found and asks and not can_ask():
+        for one in found:
+            write_err(f"{_told(one)}\n")
+        write_err("to install for all of them: `sightline install --yes`, or name one\n")
+        return UsageError.exit_code
+    code, data, changed = 0, [], False
+    for one in found:
+        given.harness = one.harness
+        try:
+            mode, done = _install(given, one.harness, dry_run=True)
+            if not given.json:
+                _show(done)
+            if not given.dry_run and _changed(done) and (not asks or _is_wanted(one)):
+                mode, done = _install(given, one.harness, dry_run=False)
+                changed = True
+            elif asks and _changed(done):
+                continue  # the person does not want it
+        except SightlineError as error:  # which keeps the others from nothing
+            code = error.exit_code
+            write_err(f"{_titled(given)}: {printable(error.message)}\n  {printable(error.hint)}\n")
+            continue
+        data.append(_data(given, done, mode))
+        if not given.json:
+            _tell_installed(given, done, mode)
+    if changed:
+        refresh_plugins(default_root())
+    if given.json:
+        print_json(data)
+    elif changed:
+        _tell_next()
+    return code
+
+
+def _is_wanted(one: Present) -> bool:
+    return is_agreed(f"install for {_told(one)}?")
+
+
+def _told(one: Present) -> str:
+    return printable(f"{one.named}, found by {_short(one.program.path or one.settings)}")
 
 
 def take_out(given: Namespace) -> int:
     """Bring a harness' settings back; the exit code."""
     given.harness = installable()[given.harness]
-    places = _places(given)
+    places = _places(given, given.harness)
     targets = targets_of(given.harness, DEFAULT_MODE, places, told_root())
-    done = uninstall(targets, _record(given, places), dry_run=given.dry_run)
+    done = uninstall(targets, _record(given, given.harness, places), dry_run=given.dry_run)
     if given.json:
         print_json(_data(given, done, ""))
         return 0
     _show(done)
-    changed = any(one.change.changes for one in done)
-    what = ("would be removed" if given.dry_run else "removed") if changed else "there was nothing to remove"
+    what = ("would be removed" if given.dry_run else "removed") if _changed(done) else "there was nothing to remove"
     write_out(f"{_titled(given)}: {what}\n")
     return 0
 
@@ -127,9 +199,9 @@ def here() -> Where:
     return Where(os.path.expanduser("~"), os.getcwd(), os.environ)
 
 
-def _places(given: Namespace) -> Places:
-    places = places_of(given.harness, given.scope, here())
-    if given.scope != USER and coincide(places, places_of(given.harness, USER, here())):
+def _places(given: Namespace, harness: Harness) -> Places:
+    places = places_of(harness, given.scope, here())
+    if given.scope != USER and coincide(places, places_of(harness, USER, here())):
         raise UsageError(
             ("the settings of this folder are those of your account, not of a project"),
             "leave --scope out, or go to the project's folder",
@@ -137,11 +209,11 @@ def _places(given: Namespace) -> Places:
     return places
 
 
-def _record(given: Namespace, places: Places) -> Record:
+def _record(given: Namespace, harness: Harness, places: Places) -> Record:
     layout = Layout(default_root())
     if not given.dry_run:
         layout.ensure()
-    return Record(layout.root, f"{given.harness.name}-{given.scope}", places.all)
+    return Record(layout.root, f"{harness.name}-{given.scope}", places.all)
 
 
 def _plugin(given: Namespace) -> int:
@@ -188,7 +260,7 @@ def _styled(line: str) -> str:
 def _tell_installed(given: Namespace, done: list[Done], mode: str) -> None:
     harness = given.harness
     with_mode = f", mode {mode}" if harness.hooks else ""
-    changed = [one for one in done if one.change.changes]
+    changed = _changed(done)
     if not changed:
         write_out(f"{_titled(given)}{with_mode}: everything is there already\n")
         return
@@ -201,8 +273,14 @@ def _tell_installed(given: Namespace, done: list[Done], mode: str) -> None:
     missing = (f"{harness.title}: {harness.missing}",) if harness.missing else ()
     for hint in (*hints_for(harness, given.scope), *missing):
         write_out(f"· {hint}\n")
-    if not given.dry_run:
-        write_out("`sightline doctor` tries it; sessions that are running do not know of it yet\n")
+
+
+def _tell_next() -> None:
+    write_out("`sightline doctor` tries it; sessions that are running do not know of it yet\n")
+
+
+def _changed(done: list[Done]) -> list[Done]:
+    return [one for one in done if one.change.changes]
 
 
 def _titled(given: Namespace) -> str:

@@ -41,6 +41,41 @@ def program_of(harness: Harness) -> Program:
     return Program()
 
 
+class Present(NamedTuple):
+    """A harness that is on this machine.
+
+    Attributes:
+        harness: which one.
+        program: of it; nothing is known of it where only settings tell of the harness.
+        settings: the file of settings that tells of it; empty where a program does.
+    """
+
+    harness: Harness
+    program: Program
+    settings: str = ""
+
+    @property
+    def named(self) -> str:
+        """Its title, and the version where that is known."""
+        return f"{self.harness.title} {self.program.version}".rstrip()
+
+
+def present_harnesses(where: Where) -> Iterator[Present]:
+    """The harnesses that are on this machine: a program on ``PATH`` or a file of a person's settings tells of each.
+
+    A folder of settings tells nothing: that of Claude Code's servers is the person's home.
+
+    Args:
+        where: whose settings.
+    """
+    for harness in installable().values():
+        program = program_of(harness)
+        files = [] if program.path else places_of(harness, USER, where).all
+        settings = next((path for path in files if os.path.isfile(path)), "")
+        if program.path or settings:
+            yield Present(harness, program, settings)
+
+
 def _packaged(path: str) -> str:
     """The version of the npm package that a program lies in: starting some of them takes seconds."""
     for _ in range(_PACKAGE_LEVELS):
@@ -89,13 +124,13 @@ def examine_harnesses(where: Where, root: str) -> Iterator[CheckResult]:
                 installed = True
                 yield from _installed(harness, scope, program, status)
         if not installed and program.path:
-            ready.append(f"{_named(harness, program)} (`sightline install {harness.name}`)")
+            ready.append(f"{Present(harness, program).named} (`sightline install {harness.name}`)")
     if ready:
         yield CheckResult("note", f"harnesses that are here and do not know of Sightline: {', '.join(ready)}")
 
 
 def _installed(harness: Harness, scope: str, program: Program, status: Status) -> Iterator[CheckResult]:
-    head = f"{_named(harness, program)}, {'user' if scope == USER else 'this folder'}"
+    head = f"{Present(harness, program).named}, {'user' if scope == USER else 'this folder'}"
     found = "" if program.path else "; the program is not on the PATH"
     mode = f"mode {status.mode}" if status.mode else "no hooks"
     yield CheckResult("ok" if program.path else "note", f"{head}: installed, {mode}{found}")
@@ -131,7 +166,3 @@ def _tried(what: str, tried: list[tuple[str, Probe]], again: str) -> CheckResult
 
 def _counted(calls: int) -> str:
     return "a probe call within" if calls == 1 else f"{calls} probe calls, each within"
-
-
-def _named(harness: Harness, program: Program) -> str:
-    return f"{harness.title} {program.version}".rstrip()

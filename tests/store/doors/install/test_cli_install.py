@@ -17,6 +17,7 @@ from sightline.doors.install.errors import SettingsBusy, SettingsReadOnly
 from sightline.doors.install.harness_settings import Where, installable, places_of, targets_of
 from sightline.doors.install.installation_record import Record
 from sightline.harnesses.claude_code import HARNESS
+from tests.store.doors.test_cli_terminal import Terminal
 
 SETTINGS = (
     '{\n  // mine\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]},\n}\n'
@@ -296,3 +297,83 @@ def test_a_persons_own_rule_stays_even_where_it_is_not_known_any_more_what_was_i
         record.unlink()
     assert cli("uninstall", "claude-code").code == 0
     assert json.loads(settings.read_text())["permissions"]["allow"] == rules
+
+
+@pytest.fixture
+def machine(cli: Any) -> Any:
+    """The programs of two harnesses, and the settings of a third; the folder of a fourth tells nothing."""
+    for name in ("codex", "opencode"):
+        program = _write(cli, f"bin/{name}", "#!/bin/sh\necho 1.2.3\n")
+        program.chmod(0o755)
+    _write(cli, ".cursor/mcp.json", '{"mcpServers": {}}\n')
+    (cli.folder / ".claude").mkdir()
+    cli.environment["PATH"] = f"{cli.folder / 'bin'}:/usr/bin:/bin"
+    return cli
+
+
+def test_without_a_name_and_with_yes_every_harness_found_gets_ours_and_loses_it_to_the_byte(machine: Any) -> None:
+    before = _tree(machine)
+    ran = machine("install", "--yes")
+    assert ran.code == 0, ran.err
+    for title in ("Codex, user, mode keep", "opencode, user, mode keep", "Cursor, user, mode keep"):
+        assert f"{title}: installed" in ran.out
+    assert "Claude Code" not in ran.out
+    assert ran.out.count("`sightline doctor` tries it") == 1
+    for name in ("codex", "opencode", "cursor"):
+        assert machine("uninstall", name).code == 0
+    assert _tree(machine) == before
+
+
+def test_without_a_name_it_asks_about_each_after_showing_its_change(machine: Any) -> None:
+    terminal = Terminal(machine, "install")
+    terminal.until("install for Codex 1.2.3, found by ~/bin/codex? [y/N] ")
+    assert "~/.codex/config.toml" in terminal.text
+    terminal.press(b"\n")
+    terminal.until("install for Cursor, found by ~/.cursor/mcp.json? [y/N] ")
+    terminal.press(b"y\n")
+    terminal.until("install for opencode 1.2.3, found by ~/bin/opencode? [y/N] ")
+    terminal.press(b"n\n")
+    assert terminal.end() == 0
+    assert "Cursor, user, mode keep: installed" in terminal.text
+    assert not (machine.folder / ".codex").exists()
+    assert not (machine.folder / ".config").exists()
+    assert "sightline" in (machine.folder / ".cursor/mcp.json").read_text()
+
+
+def test_where_nobody_can_be_asked_it_lists_what_it_found_and_changes_nothing(machine: Any) -> None:
+    before = _tree(machine)
+    ran = machine("install")
+    assert ran.code == 2
+    assert ran.err.splitlines() == [
+        "Codex 1.2.3, found by ~/bin/codex",
+        "Cursor, found by ~/.cursor/mcp.json",
+        "opencode 1.2.3, found by ~/bin/opencode",
+        "to install for all of them: `sightline install --yes`, or name one",
+    ]
+    assert _tree(machine) == before
+    assert machine("install", "--dry-run").out.count("this would be installed") == 3
+    assert _tree(machine) == before
+
+
+def test_settings_of_one_harness_that_cannot_be_changed_keep_no_other_from_being_changed(machine: Any) -> None:
+    _write(machine, ".codex/config.toml", "= broken")
+    ran = machine("install", "--yes", "--json")
+    assert ran.code == 1
+    assert "config.toml is not TOML" in ran.err
+    assert [one["harness"] for one in ran.data] == ["cursor", "opencode"]
+
+
+def test_without_a_name_and_any_harness_that_is_told(cli: Any) -> None:
+    ran = cli("install", "--yes", PATH="/nowhere")
+    assert (ran.code, ran.out) == (0, "")
+    assert "no harness was found on this machine: name one of claude-code, codex" in ran.err
+    assert not _tree(cli)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"), [(("--json",), "add --yes or --dry-run"), (("--plugin", "x"), "needs a name")]
+)
+def test_without_a_name_what_needs_one_is_refused(machine: Any, words: tuple[str, ...], told: str) -> None:
+    ran = machine("install", *words)
+    assert ran.code == 2
+    assert told in ran.err
