@@ -71,7 +71,7 @@ def main(given: Namespace) -> int:
         print_json({"findings": rows, "counts": counts, "gone": gone, "not_judged": unjudged, "failed": bool(failing)})
     else:
         nothing = "nothing was captured, so nothing was judged\n"
-        if captured or calls:
+        if captured or gone:
             nothing = "nothing of what is still there went wrong unseen\n" if gone else "nothing went wrong unseen\n"
         write_out("".join(_row(one) for one in (found if given.all else _grouped(found))) or nothing)
         if unjudged:

@@ -107,6 +107,7 @@ def test_a_wrong_age_is_refused(cli: Any, age: str) -> None:
 
 
 def test_where_nothing_was_captured_no_all_clear_is_given(cli: Any) -> None:
+    assert cli("list").code == 0
     assert cli("audit").out == "nothing was captured, so nothing was judged\n"
     assert cli("evidence").out == "no message of an agent is known, so there is no claim to judge\n"
 
