@@ -4,7 +4,7 @@ It says what it looked through: a search that stops early, or cannot read someth
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sightline.errors import SightlineError, UsageError
@@ -14,6 +14,7 @@ from sightline.records import Buffer, LinePart, Shown
 from sightline.refs import format_ref, host_of
 from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment
+from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
@@ -24,7 +25,11 @@ from sightline.verbs.reply import Reply, in_order
 VERB = "grep"
 LIMIT = 100
 LINE_BYTES = 400
-"""Of a line that are shown; of a longer one its beginning."""
+"""Of a line that are shown; of a longer one those around its first match."""
+
+_LEAD_BYTES = 80  # before a match in a longer line
+WINDOW_BYTES = 1 << 22  # of a line longer than a block that are searched at a time
+_OVERLAP_BYTES = 1 << 16  # that windows share, so that a match may lie across their border
 
 _REPLY_BYTES = 48 << 10
 
@@ -71,19 +76,19 @@ def grep_outputs(asking: Asker, request: Request) -> Reply:
     looked, rows, shown, parts = _Looked(), list[str](), list[Shown](), list[LinePart]()
     matching = dict[str, None]()
     size, is_whole = 0, True
-    for name, stream, number, data in _lines(asking.store, among, _compiled(request.pattern), looked):
+    for name, stream, found in _lines(asking.store, among, _compiled(request.pattern), looked):
         if len(rows) >= request.limit or size >= _REPLY_BYTES:
             is_whole = False
             break
-        text = clean_line(data[:LINE_BYTES])
-        row = f"{format_ref(name, stream)}:{number}: {text}{'…' if len(data) > LINE_BYTES else ''}\n"
+        row = f"{format_ref(name, stream)}:{found.number}: {found.told}\n"
         rows.append(row)
         matching[name] = None
         size += len(row.encode())
-        if len(data) > LINE_BYTES:
-            parts.append(LinePart(name, stream, number, len(data), ()))
+        if found.is_whole:
+            shown.append(Shown(name, stream, found.number, found.number))
         else:
-            shown.append(Shown(name, stream, number, number))
+            there = ((found.start + 1, found.start + len(found.data)),)
+            parts.append(LinePart(name, stream, found.number, found.length, there))
     fields: dict[str, Any] = {"note": looked.told(len(among)), "matches_shown": len(rows)}
     if not is_whole:
         fields |= {"truncated": True, "hint": "there may be more: narrow it, by host, age or words of the command"}
@@ -108,10 +113,32 @@ def _compiled(pattern: str) -> "re.Pattern[bytes]":
         return re.compile(re.escape(pattern.encode()), flags)
 
 
+class _Found(NamedTuple):
+    """A line that matches: its number, its bytes or those around the match, where these begin, and its length."""
+
+    number: int
+    data: bytes
+    start: int
+    length: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the line is there."""
+        return len(self.data) == self.length
+
+    @property
+    def told(self) -> str:
+        """The text of it, with an ellipsis where the line goes on."""
+        if self.is_whole:
+            return clean_line(self.data)
+        text = clean_line(self.data).strip("\ufffd")  # half a character at either end
+        return f"{'…' * bool(self.start)}{text}{'…' * (self.start + len(self.data) < self.length)}"
+
+
 def _lines(
     store: Reading, among: list[Buffer], pattern: "re.Pattern[bytes]", looked: _Looked
-) -> Iterator[tuple[str, str, int, bytes]]:
-    """(buffer, stream, number, line) of all that match."""
+) -> Iterator[tuple[str, str, _Found]]:
+    """(buffer, stream, line) of all that match."""
     for buffer in among:
         looked.outputs += 1
         looked.hosts.add(host_of(buffer.name))
@@ -119,14 +146,37 @@ def _lines(
             try:
                 with store.open_text(Target(buffer, stream)) as source:
                     for first, block in source.blocks():
-                        looked.bytes += len(block)
-                        for number, line in _in_block(block, first, pattern):
-                            yield buffer.name, stream, number, line
+                        if len(block) > BLOCK_BYTES:  # a part of a longer line
+                            begin, end = source.offset_of_line(first), source.offset_of_line(first + 1)
+                            looked.bytes += end - begin
+                            found = _in_long_line(source, first, begin, end, pattern)
+                        else:
+                            looked.bytes += len(block)
+                            found = _in_block(block, first, pattern)
+                        for one in found:
+                            yield buffer.name, stream, one
             except SightlineError:
                 looked.unread += 1
 
 
-def _in_block(block: bytes, number: int, pattern: "re.Pattern[bytes]") -> Iterator[tuple[int, bytes]]:
+def _in_long_line(source: Source, number: int, begin: int, end: int, pattern: "re.Pattern[bytes]") -> Iterator[_Found]:
+    """The line, if it matches; it is read a window at a time, with what stands around each."""
+    end -= source.read(end - 1, 1) == b"\n"
+    for at in range(begin, end, WINDOW_BYTES):
+        start, stop = max(at - _OVERLAP_BYTES, begin), min(at + WINDOW_BYTES + _OVERLAP_BYTES, end)
+        match = pattern.search(source.read(start, stop - start), at - start)
+        if match and (stop == end or start + match.start() < at + WINDOW_BYTES):  # else `$` may mean the window's end
+            yield _around(number, source.read, begin, end - begin, start - begin + match.start())
+            return
+
+
+def _around(number: int, read: Callable[[int, int], bytes], begin: int, length: int, at: int) -> _Found:
+    """A line, or what stands around a byte of it where it is long; ``read`` gives bytes from an offset on."""
+    start = max(min(at - _LEAD_BYTES, length - LINE_BYTES), 0)
+    return _Found(number, read(begin + start, min(LINE_BYTES, length - start)), start, length)
+
+
+def _in_block(block: bytes, number: int, pattern: "re.Pattern[bytes]") -> Iterator[_Found]:
     at = 0
     while found := pattern.search(block, at):
         begin = block.rfind(b"\n", 0, found.start()) + 1
@@ -134,7 +184,7 @@ def _in_block(block: bytes, number: int, pattern: "re.Pattern[bytes]") -> Iterat
         end = len(block) if end < 0 else end
         number += block.count(b"\n", at, begin)
         if begin < len(block):
-            yield number, block[begin:end]
+            yield _around(number, lambda at, size: block[at : at + size], begin, end - begin, found.start() - begin)
         number, at = number + 1, end + 1
         if at > len(block):
             return

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 
 from sightline.config import default_root, load_settings
@@ -273,11 +274,11 @@ def status(given: Namespace) -> int:
 
 
 def days_of(text: str) -> int:
-    """A number of days, as ``30d`` or ``30``. Raises ValueError."""
-    days = int(text.removesuffix("d"))
-    if not 1 <= days <= _MOST_DAYS:
-        raise ValueError("it is a number of days from 1 on")
-    return days
+    """A number of days, as ``30d`` or ``30``. Raises ArgumentTypeError."""
+    number = text.removesuffix("d")
+    if not (number.isdecimal() and 1 <= int(number) <= _MOST_DAYS):
+        raise ArgumentTypeError(f"{text!r} is no number of days, such as 30d")
+    return int(number)
 
 
 class _Passfile:

@@ -135,6 +135,8 @@ def _inspect(words: list[str]) -> int:
         from sightline.shared import shared_opener  # few read more than this machine's store
 
         opened = shared_opener(store, offline=offline)
+    elif offline:
+        return _wrong("--offline says how a shared place is read, and none is named")
     return int(inspector().run(None, ref or None, folder=folder, everything=everything, opened=opened))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
-from sightline.errors import SightlineError, StoreFailed
+from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
 from sightline.profile import DEFAULT, Profile, load_profile
@@ -153,6 +153,9 @@ class Door:
             self.shared = open_shared(self.local, address, offline=given.offline)
             calls = partial(shared_call, given.store) if given.store else cli_call
             self.asking = self.asking._replace(shared=self.shared, calls=calls)
+        elif given is not None and given.offline:
+            self.local.close()
+            raise UsageError("--offline says how a shared place is read, and none is named", "name it with --store")
         self._render: Render = render_json(self.store, chosen) if as_json else render_text
         self._as_json = as_json
 

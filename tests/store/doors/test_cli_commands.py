@@ -73,6 +73,12 @@ def test_unknown_command_is_answered_with_the_one_that_was_meant(cli: Any, typed
     assert f"did you mean `sightline {meant}`?" in ran.err
 
 
+def test_a_shared_place_that_is_not_named_cannot_be_read_offline(cli: Any) -> None:
+    ran = cli("list", "--offline")
+    assert ran.code == 2
+    assert "--store" in ran.err
+
+
 def test_a_ref_alone_says_that_the_inspector_needs_a_terminal(cli: Any) -> None:
     ran = cli("@last")
     assert (ran.code, ran.out) == (2, "")

@@ -113,7 +113,7 @@ def test_a_secret_in_a_command_line_is_refused_with_the_hint(run: Run, words: tu
         (("ship", "--drain", "--follow"), "not allowed with"),
         (("fleet", "burn"), "unrecognized arguments"),
         (("fleet", "init"), "no database is named"),
-        (("fleet", "retention", "0d", "--db", "{db}"), "invalid days_of value"),
+        (("fleet", "retention", "0d", "--db", "{db}"), "'0d' is no number of days, such as 30d"),
         (("fleet", "add-host", "x", "--kind", "pet", "--db", "{db}"), "invalid choice"),
     ],
 )
