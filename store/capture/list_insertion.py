@@ -55,6 +55,14 @@ _LIKE_FUNCTIONS = frozenset(
 )
 """What runs a script in the shell itself, and programs whose name a function has where they are set up."""
 
+_PASSED_ON = {
+    **dict.fromkeys(("mise", "rtx"), frozenset(("run", "r", "exec", "x"))),
+    **dict.fromkeys(("asdf", "pyenv", "rbenv", "nodenv", "jenv", "direnv", "opam", "fnm"), frozenset(("exec",))),
+    **dict.fromkeys(("conda", "mamba", "micromamba"), frozenset(("run",))),
+}
+"""Subcommands with which those functions do nothing but call the program, which runs another one and leaves the shell
+as it is: as the scripts have it that set them up."""
+
 _SILENT = frozenset(("cd", "chdir", "unset", "test", "[", "true", "false", ":", "exit"))
 """Of those that stay, which write nothing where they go well."""
 
@@ -254,7 +262,7 @@ def _places_of_pipefail(joined: Sequence[str], piped: Sequence[bool], like_funct
 def _gets_a_pipe(stage: Stage, rules: Rules, *, is_last: bool) -> bool:
     """Whether a part runs a program, or a builtin that only writes, and its output goes to where all output goes."""
     name = program_of(stage.words)
-    if not name or name in _STAY or name in _LIKE_FUNCTIONS or not lets_output_pass(stage):
+    if not name or name in _STAY or _is_set_up(stage) or not lets_output_pass(stage):
         return False
     if is_last and is_judged(stage, rules.judged):
         return False
@@ -262,12 +270,19 @@ def _gets_a_pipe(stage: Stage, rules: Rules, *, is_last: bool) -> bool:
     return name in HARMLESS_BUILTINS or "/" in word or rules.found(name)
 
 
+def _is_set_up(stage: Stage) -> bool:
+    """Whether a part is by its name what runs in the shell itself, and does not say that it only runs a program."""
+    name, words = program_of(stage.words), without_assignments(stage.words)
+    behind = words[2:3] if words[:1] == ("command",) else words[1:2]
+    return name in _LIKE_FUNCTIONS and not _PASSED_ON.get(name, frozenset()).intersection(behind)
+
+
 def _is_like_a_function(stage: Stage, rules: Rules) -> bool:
     """Whether a part may run a script, or a function, in the shell itself."""
     name = program_of(stage.words)
     if not name or name in HARMLESS_BUILTINS:
         return False
-    if name in _LIKE_FUNCTIONS:
+    if _is_set_up(stage):
         return True
     words = without_assignments(stage.words)
     return not (name in _STAY or any("/" in word for word in words[:2] if word != "command") or rules.found(name))

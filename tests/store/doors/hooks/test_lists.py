@@ -170,6 +170,56 @@ def test_what_may_be_missing_of_a_list_that_was_cut_is_said(command: str, why: s
         assert claude.content(buffer) == outcome.output
 
 
+SET_UP = """
+mise() {
+  local command="${1:-}"
+  if [ "$#" = 0 ]; then command mise; return; fi
+  shift
+  case "$command" in
+    deactivate | shell | sh) eval "$(command mise "$command" "$@")"; return $? ;;
+  esac
+  command mise "$command" "$@"
+}
+conda() { case "$1" in activate) export ACTIVE="$2" ;; *) command conda "$@" ;; esac; }
+"""
+MISE = '#!/bin/sh\n[ "$1" = shell ] && echo "export TOOL=$2" && exit\nshift\nexec "$@"\n'
+
+
+@pytest.mark.parametrize(
+    ("command", "pipes"),
+    [
+        ("mise run ./run.sh && mise exec ./fail.sh 3", 2),
+        ("mise r ./fail.sh 3; mise x ./both.sh", 2),
+        ("mise run ./fail.sh 3 || cat a.txt", 2),
+        ("cd sub && mise exec ../fail.sh 3", 1),
+        ("command mise exec ./fail.sh 3; ls", 2),
+        ("conda run ./fail.sh 3 && ls; cat a.txt", 3),
+        ("mise shell x && sh -c 'echo $TOOL'", 1),
+        ("mise shell x; mise run ./fail.sh 3", 1),
+        ("conda activate x && conda run sh -c 'echo $ACTIVE'", 1),
+    ],
+)
+def test_what_version_managers_only_run_is_kept_and_what_they_change_stays_in_the_shell(
+    command: str, pipes: int, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    for name in ("bin/mise", "bin/conda", "set-up"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(SET_UP if name == "set-up" else MISE)
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("BASH_ENV", str(tmp_path / "set-up"))
+    made = bench.rewritten(command, "use")
+    assert made.count(str(bench.script)) == pipes
+    plain = bench.run(command)
+    assert bench.run(made) == plain
+    claude.after(command, "use", plain.output.decode(), plain.code)
+    (buffer,) = claude.buffers()
+    assert claude.content(buffer) == plain.output
+    assert buffer.partial == ""
+
+
 def test_what_is_not_surely_safe_is_left_alone(root: Path, tmp_path: Path) -> None:
     bench = Bench(tmp_path, script())
     assert [command for command in ALONE if bench.rewritten(command, "use") != command] == []
