@@ -96,7 +96,7 @@ class Brief(NamedTuple):
         missed = next((section.total for section in self.sections if section.name == "missed"), 0)
         if missed:
             return f"! {counted(missed, 'failure')} no agent saw"
-        if not (self.totals.calls or self.totals.captured):
+        if not (self.totals.captured or self.unknown):
             return "nothing was captured"
         return "no failure is known that no agent saw" if self.unknown else "✓ no failure that no agent saw"
 

@@ -60,6 +60,8 @@ def test_a_text_or_a_command_that_is_cut_in_the_terminal_says_so(store: Store) -
 
 def test_an_empty_store_and_another_time_say_so(store: Store) -> None:
     assert make_brief(store).verdict == "nothing was captured"
+    record_view(store, AGENT, Shows(verb="list_outputs", request={}), [Segment("text\n")])
+    assert make_brief(store).verdict == "nothing was captured"
     assert make_brief(filled(store), since=4e9).sections == ()
 
 
