@@ -204,7 +204,7 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
     if request.compare and earlier:
         return _compared(asking, request, earlier, captured.buffer, ending, more)
     if request.compare:
-        more["note"] = joined_notes(more.get("note", ""), "there is no earlier run of this command to compare it with")
+        more["note"] = joined_notes(more.get("note", ""), "no earlier run of this command is kept to compare it with")
     reply = command_reply(
         asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
     )

@@ -139,7 +139,7 @@ def test_a_diff_with_the_run_before(store: Store) -> None:
             assert [target.buffer.name for target in pilot.app.screen._targets] == ["cmd_00000a", "cmd_00000c"]
             await press(pilot, "q", "j", "d")
             assert isinstance(pilot.app.screen, Inspector)
-            assert "@cmd_00000b is the first run of its command" in said(pilot)
+            assert "@cmd_00000b is the first run of its command that is kept" in said(pilot)
 
     run(body)
 

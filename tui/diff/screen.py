@@ -349,7 +349,7 @@ async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks
         tell(app, error)
         return
     if sides is None:
-        what = f"{buffer.ref} is the first run of its command" if buffer else "There is nothing to compare"
+        what = f"{buffer.ref} is the first run of its command that is kept" if buffer else "There is nothing to compare"
         app.notify(f"{what}: mark two outputs with m, then d", severity="warning", markup=False)
         return
     await app.push_screen(DiffScreen(store, *sides))
