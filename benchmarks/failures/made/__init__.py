@@ -4,7 +4,7 @@ Each set has at least twenty cases of at least five tools. ``CASES`` gives the s
 manifest and its bytes. The same seed makes the same text, so nothing of it is kept in files.
 """
 
-from benchmarks.failures.made import above, again, blocks, floods, quiet, redrawn, steps, words
+from benchmarks.failures.made import above, again, blocks, closing, floods, quiet, redrawn, steps, words
 from benchmarks.failures.made.kit import Made
 
 CASES: dict[str, list[Made]] = {
@@ -18,4 +18,5 @@ CASES: dict[str, list[Made]] = {
     "quiet": quiet.cases(),
     "redrawn": redrawn.cases(),
     "again": again.cases(),
+    "closing": closing.cases(),
 }

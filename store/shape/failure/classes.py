@@ -65,6 +65,9 @@ STEMS = (
     b"assert",
     b"exit",
     b"core dumped",
+    b"went wrong",
+    b"out of memory",
+    b"corrupt",
     b"segmentation",
     b"killed",
     b"denied",
@@ -174,6 +177,7 @@ CLASSES = (
             rf"{_NO_WARNING}(?:\bno \S+ found\b|\bfound (?:0|no) |\brequires .*\b(?:but|which|not)\b"
             r"|\bdeadline exceeded\b|\bquota exceeded\b|\bterminated by\b|\bdenied\b)",
         ),
+        ("went wrong|out of memory|corrupt", r"\bwent wrong\b|\bout of memory\b|\bcorrupt(?:ed|ion)?\b"),
         ("expected", r"\bexpected\b.*\b(?:got|but|found|actual|received)\b"),
         ("expected|actual|received", r"^\s*(?:expected|actual|received)\b.*:"),
         any_case=True,

@@ -85,8 +85,9 @@ class Examination:
     def judge(self) -> Judge:
         """What judges the lines, by what the command and the ends of the streams tell of the tools that ran."""
         data = b"\n".join([glance(source) for source in self._streams])
-        rules = [rule for name in self._catalogue.recognise(self._command, data) if (rule := self._rule(name))]
-        return Judge(rules, prefix_of(sampled_lines(data)))
+        prefix = prefix_of(sampled_lines(data))
+        known = self._catalogue.recognise(self._command, without_prefix(data, prefix))
+        return Judge([rule for name in known if (rule := self._rule(name))], prefix)
 
     def _rule(self, name: str) -> Rule | None:
         """The rule of a tool, one that was added with the time that it has; None where it is none."""
@@ -328,6 +329,11 @@ def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
         if sum(1 for text in texts if pattern.match(text)) >= _SHARE * len(texts):
             found.append(form)
     return re.compile("".join(f"(?:{form})?" for form in found)) if found else None
+
+
+def without_prefix(data: bytes, prefix: re.Pattern[str] | None) -> bytes:
+    """A text without what a log puts before its lines: a tool's marks may go over the end of one."""
+    return re.sub(b"(?m)^" + prefix.pattern.encode(), b"", data) if prefix else data
 
 
 def _places_of(source: Source, failures: Failures, shown: Iterable[Span]) -> Places:

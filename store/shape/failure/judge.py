@@ -73,7 +73,8 @@ class Judge:
         self.rules = tuple(rules)
         self.prefix = prefix
         self._sorts: list[tuple[Rule, Failure | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
-        self._quiet = [rule.quiet for rule in rules if rule.quiet]
+        self._advice = [rule.advice for rule in rules if rule.advice]
+        self._quiet = [rule.quiet for rule in rules if rule.quiet] + self._advice
         self._cached: dict[bytes, Verdict | None] = {}
         self._named: Counter[bytes] = Counter()
         self.stems = STEMS
@@ -161,6 +162,10 @@ class Judge:
             if best and best.rank == CAUSE:
                 break
         return best, varies
+
+    def is_advice(self, text: str) -> bool:
+        """Whether a line, as `text` gives it, is what a tool says after any failure."""
+        return any(advice.search(text) for advice in self._advice)
 
     def _by_class(self, data: bytes) -> Verdict | None:
         lowered = data.lower()

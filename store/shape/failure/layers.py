@@ -33,6 +33,7 @@ BEFORE_END_LINES = 25  # what stands so shortly before a message that something 
 SOONER = 2.0
 OTHER_FILE = 0.1  # how much later a kind of message comes in each further file
 WHOLE_CAUSES = 2  # causes that come with all that explains them before the names of others
+NAMED_ALL = range(4, 13)  # so many names may all find room after one such cause, and not after two
 ALONE = 0.4  # where these names come
 ALONE_LINES = 24
 AFTER_NAMES = 0.7  # where what they say comes
@@ -156,7 +157,8 @@ def _of_step(step: Step, main: Step | None, *, known: bool) -> float:
 
 def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
     """The order, in which the first causes come whole, and of all others the names before what they say."""
-    whole = [hit for place, hit in placed if hit.verdict.rank == CAUSE and place < GOOD_STEP][:WHOLE_CAUSES]
+    causes = [hit for place, hit in placed if hit.verdict.rank == CAUSE and place < GOOD_STEP]
+    whole = causes[: 1 if len({hit.verdict.name for hit in causes}) in NAMED_ALL else WHOLE_CAUSES]
     explained = {last_part(hit.verdict.name) for hit in whole} - {""}
     named = {last_part(hit.verdict.name) for _, hit in placed if hit.verdict.rank == NAME} - {""}
     found: list[Placed] = []
@@ -312,7 +314,8 @@ def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
     texts = _texts(source, judge, first, hit.line + PARAGRAPH_LINES)
     at = hit.line - first
     count = source.line_count
-    core = spans_of_lines(first + one for one in (*_place_before(texts, at), at, *_details(texts, at)))
+    before = _place_before(texts, at) or (_heading_before(texts, at) if hit.verdict.rank == EXCEPTION else ())
+    core = spans_of_lines(first + one for one in (*before, at, *_details(texts, at)))
     near = ((max(1, hit.line - NEAR_LINES), min(count, hit.line + NEAR_LINES)),)
     if hit.verdict.rank == WORD:
         return (core,)
@@ -337,6 +340,13 @@ def _place_before(texts: Sequence[str], at: int) -> range:
         if at >= back and _PLACE.search(texts[at - back]) and all(text.strip() for text in texts[at - back : at]):
             return range(at - back, at)
     return range(at, at)
+
+
+def _heading_before(texts: Sequence[str], at: int) -> range:
+    """The line right before one that is indented below it: it says whose that is."""
+    above = texts[at - 1] if at else ""
+    is_heading = bool(above.strip()) and _indent(above) < _indent(texts[at]) and not is_frame(above)
+    return range(at - 1, at) if is_heading else range(at, at)
 
 
 def _details(texts: Sequence[str], at: int) -> list[int]:

@@ -7,10 +7,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.named_tuple import NamedTuple
+from sightline.shape.failure.classes import is_frame
 from sightline.shape.failure.judge import Judge, judged_part
 from sightline.shape.failure.sieve import Sieve
 from sightline.shape.runs import Span
-from sightline.shape.source import Source
+from sightline.shape.source import Line, Source
+
+FRAMES = 4
+"""Frames of a stack that are shown above the end of a step, from its top."""
 
 STEPS = 10_000
 """Steps told apart; a log with more is not looked at by steps."""
@@ -79,16 +83,25 @@ def lines_above(step: Step, source: Source, judge: Judge, counts: Sequence[int])
     most = max(counts)
     told: list[int] = []
     start = max(step.first, step.last - 4 * most)
-    for line in reversed(list(source.lines(start, step.last - 1))):
-        text = judge.text(line.data)
-        if text.strip() and not any(skip.search(text) for skip in passing):
-            told.append(line.number)
+    for number, text in reversed(list(_without_most_frames(source.lines(start, step.last - 1), judge))):
+        if text.strip() and not judge.is_advice(text) and not any(skip.search(text) for skip in passing):
+            told.append(number)
             if len(told) == most:
                 break
     for count in counts:
         yield spans_of_lines([*told[:count], step.last])
         if count >= len(told):
             break
+
+
+def _without_most_frames(lines: Iterable[Line], judge: Judge) -> Iterator[tuple[int, str]]:
+    """(number, text) of lines, without those of a stack that follow its first frames: what it is of stands above."""
+    frames = 0
+    for line in lines:
+        text = judge.text(line.data)
+        frames = frames + 1 if is_frame(text) else 0
+        if frames <= FRAMES:
+            yield line.number, text
 
 
 def spans_of_lines(lines: Iterable[int]) -> tuple[Span, ...]:

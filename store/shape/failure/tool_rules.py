@@ -151,6 +151,7 @@ class Rule(NamedTuple):
         counts: its counts.
         quiet: is found in lines that look like failures and are none; None where there are none.
         steps: how it marks the steps that it runs.
+        advice: is found in what it says after any failure, of how to learn more; None where it says no such thing.
     """
 
     name: str
@@ -159,6 +160,7 @@ class Rule(NamedTuple):
     counts: tuple[Count, ...]
     quiet: Pattern | None
     steps: tuple[StepMarks, ...] = ()
+    advice: Pattern | None = None
 
     @property
     def logs(self) -> bool:
@@ -231,7 +233,7 @@ def parse_rules(text: str) -> dict[str, Rule]:
 
 
 def _rule(name: str, table: dict[str, Any]) -> Rule:
-    known = {"programs", "marks", "failure", "block", "count", "quiet", "step", "example"}
+    known = {"programs", "marks", "failure", "block", "count", "quiet", "advice", "step", "example"}
     if unknown := set(table) - known:
         raise ValueError(f"{name}: unknown keys {sorted(unknown)}")
     return Rule(
@@ -239,8 +241,9 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
         tuple(_failure(**entry) for entry in table.get("failure", ())),
         tuple(_block(**entry) for entry in table.get("block", ())),
         tuple(_count(**entry) for entry in table.get("count", ())),
-        Pattern("|".join(f"(?:{pattern})" for pattern in _literals(table["quiet"]))) if "quiet" in table else None,
+        _any_of(table.get("quiet", [])),
         tuple(_step(**entry) for entry in table.get("step", ())),
+        _any_of(table.get("advice", [])),
     )
 
 
@@ -305,6 +308,10 @@ def _literals(has: str | list[str]) -> tuple[str, ...]:
 
 def _pattern(text: str) -> Pattern | None:
     return Pattern(text) if text else None
+
+
+def _any_of(patterns: str | list[str]) -> Pattern | None:
+    return _pattern("|".join(f"(?:{pattern})" for pattern in _literals(patterns)))
 
 
 def _role(role: str) -> str:

@@ -48,6 +48,8 @@ def name_of(line: str) -> str:
         ("make[1]: *** [all] Error 2", "exit"),
         ("Killed", "exit"),
         ("2 failed, 3 passed", "word"),
+        ("Something went wrong in executing: git archive", "word"),
+        ("the archive is corrupted", "word"),
         ("there were errors in the build", "word"),
         ("all is well", ""),
         ("0 failed, 12 passed", ""),

@@ -18,6 +18,8 @@ AT_LEAST = [
     ("words", "8 KiB", 33),
     ("words", "2 KiB", 31),
     ("again", "2 KiB", 20),
+    ("closing", "8 KiB", 24),
+    ("closing", "2 KiB", 24),
 ]
 
 
