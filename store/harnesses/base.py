@@ -259,7 +259,7 @@ class Harness:
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
         """The files in which a person lists MCP servers and hooks, which may be the same; empty for none.
 
-        A harness that names ``servers`` has to give them.
+        A harness that names ``servers``, or a ``plugin_file``, has to give them.
         """
         raise NotImplementedError(f"{self.name} does not say in which files a person lists its MCP servers and hooks")
 

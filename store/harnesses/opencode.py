@@ -1,50 +1,20 @@
 """opencode, as version 1.18.33 was seen to behave: its plugin and what it tells, its settings, what it cuts."""
 
-import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
+from sightline.harnesses.hook_plugin import plugin_text, words_in
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall
 
 _TAIL_CHARACTERS = 500
 _EVENT = "tool.execute.after"
-_PATIENCE_MS = 20_000
-_PLUGIN = """\
-// Written by `sightline install opencode`: keeps what tools give. `sightline uninstall opencode` removes it.
-import { spawn } from "node:child_process"
-
-const HOOK = %(hook)s
-
-function ask(event) {
-  return new Promise((resolve) => {
-    const child = spawn(HOOK[0], HOOK.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
-    let said = ""
-    const end = () => {
-      try {
-        resolve(said ? JSON.parse(said) : {})
-      } catch {
-        resolve({})
-      }
-    }
-    const late = setTimeout(() => child.kill(), %(patience_ms)d)
-    child.on("error", () => resolve({}))
-    child.stdin.on("error", () => {})
-    child.stdout.on("data", (data) => (said += data))
-    child.on("close", () => {
-      clearTimeout(late)
-      end()
-    })
-    child.stdin.end(JSON.stringify(event))
-  })
-}
-
+_PLUGIN = """
 export const Sightline = async ({ directory }) => ({
-  "%(event)s": async (input, output) => {
+  "tool.execute.after": async (input, output) => {
     try {
       const answer = await ask({
         session_id: input.sessionID,
@@ -70,7 +40,6 @@ export const Sightline = async ({ directory }) => ({
   },
 })
 """
-_HOOK = r"(?m)^const HOOK = (\[.*\])$"
 
 
 class Opencode(Harness):
@@ -143,13 +112,11 @@ class Opencode(Harness):
 
     def plugin(self, words: list[str], root: str) -> str:
         """It runs no programs of its settings' at events, only plugins."""
-        told = f"\nprocess.env.SIGHTLINE_HOME ??= {json.dumps(root)}\n" if root else ""
-        return _PLUGIN % {"hook": json.dumps(words), "event": _EVENT, "patience_ms": _PATIENCE_MS} + told
+        return plugin_text(self.name, words, root, _PLUGIN)
 
     def plugin_words(self, text: str) -> list[str]:
-        """They stand in one line of it."""
-        found = re.search(_HOOK, text)
-        return list(json.loads(found[1])) if found else []
+        """As the plugin has them."""
+        return words_in(text)
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
         """One database."""

@@ -20,8 +20,8 @@ SCOPES = (USER, PROJECT)
 
 
 def installable() -> dict[str, Harness]:
-    """The harnesses whose settings are known, by name."""
-    return {name: one for name, one in known().items() if one.servers}
+    """The harnesses whose settings, or places for plugins, are known, by name."""
+    return {name: one for name, one in known().items() if one.servers or one.plugin_file}
 
 
 class Where(NamedTuple):
@@ -106,17 +106,18 @@ def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[T
     """
     servers = Put((*harness.servers, NAME), server_entry(harness, root))
     content = Content(harness.servers_form, is_ours, (servers,))
+    listed = [Target(places.servers, content)] if places.servers else []
     if not places.hooks:
-        return [Target(places.servers, content)]
+        return listed
     if harness.plugin_file:
         (hook,) = harness.hooks
         text = harness.plugin(hook_words(harness.name, hook.event, mode), root)
-        return [Target(places.servers, content), Target(places.hooks, Content("text", is_ours, text=text))]
+        return [*listed, Target(places.hooks, Content("text", is_ours, text=text))]
     entry = os.path.join(os.path.dirname(places.hooks), FILE)
     hooks = hooks_content(harness, mode, root, entry)
     if places.hooks == places.servers:
         return [Target(places.servers, hooks._replace(puts=(servers,)))]
-    targets = [Target(places.servers, content)]
+    targets = listed
     if rewrites(harness, mode):  # before the hooks that name it
         targets.append(Target(entry, Content("text", is_ours, text=script(root), is_program=True)))
     return [*targets, Target(places.hooks, hooks)]

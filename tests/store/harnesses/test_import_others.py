@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from sightline.log.session_history import events_of
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import, buffers, read, views, write_lines
 
@@ -204,3 +205,52 @@ def test_texts_that_only_open_take_no_longer_than_others(store: Store, imported:
     imported(_json(tmp_path / "old.traj.json", messages))
     (buffer,) = buffers(store)
     assert read(store, buffer).decode() == many
+
+
+def test_pi(store: Store, imported: Import, tmp_path: Path) -> None:
+    whole = tmp_path / "pi-bash-0123456789abcdef.log"
+    whole.write_text("1\n2\n3\n")
+    cut = "3\n\n\n[Showing lines 3-3 of 3. Full output: {}]\n\nCommand exited with code 4"
+    entries: list[dict[str, Any]] = [{"type": "model_change", "provider": "p", "modelId": "m"}]
+
+    def message(role: str, text: str, **more: Any) -> None:
+        entries.append(
+            {"type": "message", "message": {"role": role, "content": [{"type": "text", "text": text}], **more}}
+        )
+
+    def call(use: str, tool: str, arguments: dict[str, Any], result: str, *, failed: bool = False) -> None:
+        asked = {"type": "toolCall", "id": use, "name": tool, "arguments": arguments}
+        entries.append({"type": "message", "message": {"role": "assistant", "content": [asked]}})
+        message("toolResult", result, toolCallId=use, toolName=tool, isError=failed)
+
+    message("user", "mend the build")
+    call("c1", "bash", {"command": "make"}, cut.format(whole), failed=True)
+    call("c2", "bash", {"command": "make all"}, cut.format(tmp_path / "pi-bash-00000000.log"), failed=True)
+    call("c3", "bash", {"command": "true"}, "(no output)")
+    call("c4", "read", {"path": "a.txt"}, "one\n")
+    message("assistant", "Done.")
+    entries.append({"type": "compaction", "summary": "made it", "firstKeptEntryId": "e9", "tokensBefore": 900})
+    entries.append({"type": "of a later version"})
+    head = {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-11-23T12:00:00.000Z", "cwd": "/repo"}
+    path = write_lines(
+        tmp_path / ".pi/agent/sessions/--repo--/2026_s1.jsonl",
+        head,
+        *({"id": f"e{at}", "timestamp": f"2026-11-23T12:00:{at:02}.000Z", **one} for at, one in enumerate(entries)),
+    )
+    importer = imported(path)
+    assert [trouble.text for trouble in importer.troubles] == ["a record of an unknown sort: 'of a later version'"]
+    made = buffers(store)
+    assert [(one.command, one.exit_code, one.partial) for one in made] == [
+        ("make", 4, ""),
+        ("make all", 4, "cut by pi"),
+        ("true", 0, ""),
+        ("/repo/a.txt", None, ""),
+    ]
+    assert [read(store, one) for one in made if one.streams] == [b"1\n2\n3\n", b"3\n", b"one\n"]
+    assert next(text for _, text in views(store)) == cut.format(whole)
+    (session,) = store.index.sessions()
+    assert (session.harness, session.cwd) == ("pi", "/repo")
+    told = events_of(store, session.name)
+    (change,) = told.changes
+    assert (change.summary, change.before, change.kept) == ("made it", 900, ("c4",))
+    assert [one.text for one in told.messages] == ["Done."]

@@ -409,6 +409,69 @@ def test_of_a_tool_whose_file_is_not_there_what_is_kept_is_partial(claude: Harne
     assert buffer.partial == "cut by opencode"
 
 
+def _pi(claude: Harness, text: str, *, failed: bool = False, tool: str = "bash", **arguments: str | int) -> Harness:
+    pi = other(claude, "pi")
+    block = {"type": "text", "text": text}
+    about = {"tool_name": tool, "tool_use_id": "use1", "tool_input": arguments or {"command": "make"}}
+    assert pi.tell("tool_result", **about, content=[block], is_error=failed) is None
+    return pi
+
+
+def test_pi_names_the_file_with_the_whole_of_a_long_output_of_a_failing_command_too(
+    claude: Harness, tmp_path: Path
+) -> None:
+    path = tmp_path / "pi-bash-0123456789abcdef.log"
+    lines = [f"step {number} of the build\n" for number in range(1, 101)]
+    path.write_text("".join(lines))
+    shown = f"{''.join(lines[59:])}\n\n[Showing lines 60-101 of 101. Full output: {path}]\n\nCommand exited with code 3"
+    pi = _pi(claude, shown, failed=True)
+    (buffer,) = pi.buffers()
+    assert (buffer.exit_code, buffer.partial, pi.content(buffer)) == (3, "", "".join(lines).encode())
+    ((view, text),) = pi.views()
+    assert text == shown
+    assert view.refs == (buffer.name,)
+
+
+@pytest.mark.parametrize("name", ["pi-bash-0123456789abcdef.log", "other.log", "../pi-bash-0123456789abcdef.log"])
+def test_of_pi_a_file_that_is_none_of_its_own_or_ends_otherwise_is_not_taken(
+    claude: Harness, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "x" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("nothing of the sort\n")
+    pi = _pi(claude, f"99\n100\n\n\n[Showing lines 99-100 of 101 (50.0KB limit). Full output: {path}]")
+    (buffer,) = pi.buffers()
+    assert (buffer.exit_code, buffer.partial, pi.content(buffer)) == (0, "cut by pi", b"99\n100\n")
+    assert buffer.gaps[0].missing == 98
+
+
+@pytest.mark.parametrize(
+    ("text", "failed", "code", "kept"),
+    [
+        ("(no output)", False, 0, b""),
+        ("(no output)\n\nCommand exited with code 1", True, 1, b""),
+        ("a\nb\n\n\nCommand exited with code 3", True, 3, b"a\nb\n"),
+        ("a\n\n\nCommand timed out after 5 seconds", True, None, b"a\n"),
+        ("Command aborted", True, None, b""),
+        ("a\n\n\nCommand exited with code 3", False, 0, b"a\n\n\nCommand exited with code 3"),
+    ],
+)
+def test_how_a_command_of_pi_ended_stands_below_its_output(
+    claude: Harness, text: str, failed: bool, code: int | None, kept: bytes
+) -> None:
+    pi = _pi(claude, text, failed=failed)
+    (buffer,) = pi.buffers()
+    assert buffer.exit_code == code
+    assert (pi.content(buffer) if buffer.streams else b"") == kept
+
+
+def test_a_file_that_pi_read_is_one(claude: Harness) -> None:
+    (claude.cwd / "a.txt").write_text("a\nb\nc\n")
+    pi = _pi(claude, "b\nc\n", tool="read", path="a.txt", offset=2)
+    (buffer,) = pi.buffers()
+    assert (buffer.kind, buffer.command) == ("file", str(claude.cwd / "a.txt"))
+
+
 def test_cursor_is_recorded_as_its_manual_says(claude: Harness) -> None:
     cursor = other(claude, "cursor")
     output = json.dumps({"exitCode": 2, "stdout": "hi\n"})

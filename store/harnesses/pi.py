@@ -1,0 +1,149 @@
+"""pi, as version 0.73.1 was seen to behave: its extension and what it tells, what it cuts. It has no MCP servers."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
+from sightline.harnesses.hook_plugin import plugin_text, words_in
+from sightline.records import Gap
+
+if TYPE_CHECKING:
+    from sightline.harnesses.tool_call import ToolCall
+
+_EVENT = "tool_result"
+_NOTHING = "(no output)"  # as pi tells its model of an output that is none
+_ENDED = re.compile(
+    r"(?:\A|\n\n)(?:Command exited with code (\d{1,3})|Command aborted|Command timed out after \S+ seconds)\Z"
+)
+_SHOWING = re.compile(r"\n\n\[Showing (?:lines (\d{1,12})-|last )[^\n\[\]]* Full output: ([^\n\]]+)\]\Z")
+_FILE = re.compile(r"pi-bash-[0-9a-f]{8,64}\.log")
+_READ_ON = re.compile(r"\n\n\[[^\n]* Use offset=\d+ to continue\.\]\Z")
+_TAIL_CHARACTERS = 500
+_EXTENSION = """
+export default function (pi) {
+  pi.on("tool_result", async (event, ctx) => {
+    try {
+      const answer = await ask({
+        session_id: ctx.sessionManager.getSessionId(),
+        tool_use_id: event.toolCallId,
+        tool_name: event.toolName,
+        tool_input: event.input ?? {},
+        cwd: ctx.cwd,
+        content: event.content,
+        details: event.details,
+        is_error: event.isError,
+      })
+      const text = [answer.output, answer.append].filter((one) => typeof one === "string")
+      const kept = typeof answer.output === "string" ? [] : event.content
+      if (text.length) return { content: [...kept, ...text.map((one) => ({ type: "text", text: one }))] }
+    } catch {
+      // the tool's result stays as it is
+    }
+  })
+}
+"""
+
+
+class Pi(Harness):
+    """Hooks are run by an extension; commands are not rewritten, since it keeps all that one wrote in a file."""
+
+    name, title, seen = "pi", "pi", "0.73.1"
+    programs = ("pi",)
+    missing = "no MCP servers: agents reach Sightline through the command line"
+
+    hooks = (Hook(_EVENT, AFTER),)
+    runs = ("bash",)
+    replaces = tells = True
+
+    limits: Mapping[str, Limit] = {
+        "cmd": Limit(50 << 10, 50 << 10, tail=40 << 10),
+        "file": Limit(50 << 10, 50 << 10, head=40 << 10),
+    }
+
+    plugin_file = "sightline.ts"
+
+    endings = (".jsonl",)
+    reader = "sightline.harnesses.pi_transcript"
+
+    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
+        """What the model is shown, which of a long output names the file that has it whole."""
+        content = given.get("content")
+        return made_of(call, content, failed=given.get("is_error") is True) if isinstance(content, list) else None
+
+    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
+        """The extension puts it there."""
+        return lambda text: {"output": text}
+
+    def addition(self, event: str, text: str) -> Json:
+        """Likewise."""
+        return {"append": text}
+
+    def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
+        """The extension is a file of its own, and there is no other."""
+        return "", f"{_folder(home, environment)}/extensions/{self.plugin_file}"
+
+    def project_settings(self, project: str) -> tuple[str, str]:
+        """Likewise."""
+        return "", f"{project}/.pi/extensions/{self.plugin_file}"
+
+    def plugin(self, words: list[str], root: str) -> str:
+        """It runs no programs at events, only extensions."""
+        return plugin_text(self.name, words, root, _EXTENSION)
+
+    def plugin_words(self, text: str) -> list[str]:
+        """As the extension has them."""
+        return words_in(text)
+
+    def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """A folder for each working directory."""
+        return [os.path.join(_folder(home, environment), "sessions")]
+
+
+def made_of(call: "ToolCall", content: list[Any], *, failed: bool) -> "ToolCall":
+    """A call with its result, as an event or a session has it.
+
+    Args:
+        call: the call.
+        content: blocks of text and images.
+        failed: whether the result is marked as an error.
+    """
+    from sightline.harnesses.tool_call import shown_of  # as base does: no event before a tool needs it
+
+    shown = shown_of(content)
+    call = call._replace(shown=shown, failed=failed)
+    text = shown[0] if len(shown) == 1 else ""
+    if call.kind == "cmd" and len(shown) == 1:
+        return _ran(call, text, failed=failed)
+    path = call.arguments.get("path") if call.tool == "read" and isinstance(call.arguments, dict) else None
+    is_text = len(content) == 1 and isinstance(content[0], dict) and content[0].get("type") == "text"
+    if isinstance(path, str) and is_text and not failed and not _READ_ON.search(text):
+        first = call.arguments.get("offset")
+        call = call._replace(kind="file", command=os.path.join(call.cwd, os.path.expanduser(path)))
+        return call._replace(first=first if isinstance(first, int) and first > 0 else 1).with_text(text)
+    return call.with_result(content) or call
+
+
+def _ran(call: "ToolCall", text: str, *, failed: bool) -> "ToolCall":
+    ended = _ENDED.search(text) if failed else None
+    code = int(ended[1]) if ended and ended[1] else None if failed else 0
+    call = call._replace(exit_code=code)
+    if failed and not ended:
+        return call.with_text(text)  # it never ran, and this says why
+    output = text[: ended.start()] if ended else text
+    if cut := _SHOWING.search(output):
+        left, missing = output[: cut.start()], int(cut[1]) - 1 if cut[1] else None
+        gap = Gap("out", 0, missing, "lines" if cut[1] else "")
+        call = call.with_rest((left, (gap,), True), HARNESS.cut)
+        if _FILE.fullmatch(os.path.basename(cut[2])):
+            call = call.with_saved(cut[2], ("", ""), tail=left[-_TAIL_CHARACTERS:])
+        return call
+    return call.with_text("" if output == _NOTHING else output)
+
+
+def _folder(home: str, environment: Mapping[str, str]) -> str:
+    return environment.get("PI_CODING_AGENT_DIR") or f"{home}/.pi/agent"
+
+
+HARNESS = Pi()

@@ -1,0 +1,157 @@
+"""Reads sessions of pi, apart from `pi` since each event of a hook loads that.
+
+They lie in ``~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl``.
+
+As version 0.73.1 was seen to write them. The first line is ``{"type": "session", version, id, timestamp, cwd}``, all
+others are entries ``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content, timestamp}``: of
+``assistant`` the content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is ``{toolCallId, toolName,
+content, details, isError}``, whose content is what the model saw. ``compaction`` holds ``{summary, firstKeptEntryId,
+tokensBefore}``. Of a long output of a command the whole lies in a file of the folder for temporary files, which the
+result names; it is read as long as it is there.
+"""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.harnesses.pi import HARNESS, made_of
+from sightline.harnesses.tool_call import (
+    CallSession,
+    Part,
+    ToolCall,
+    dict_of,
+    list_of,
+    number,
+    open_beside,
+    plain,
+    text_of,
+    unique_id,
+)
+from sightline.harnesses.transcript import (
+    SHAPE_ERRORS,
+    BadRecord,
+    Candidate,
+    Reading,
+    ToldEvent,
+    TranscriptItem,
+    misshapen,
+    when,
+)
+from sightline.log.session_events import COMPACTED, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
+
+_SILENT = frozenset(
+    ("model_change", "thinking_level_change", "branch_summary", "custom", "custom_message", "label", "session_info")
+)
+"""Entries that tell of no call, and of nothing that the agent said."""
+
+
+def reading_of(file: Candidate) -> Reading | None:
+    """A reading of a session; None where it is none of pi's."""
+    first = file.records[0] if file.records else {}
+    is_session = first.get("type") == "session" and isinstance(first.get("id"), str) and "cwd" in first
+    return file.of_lines(Parser(file.written)) if is_session else None
+
+
+class Parser:
+    """Makes calls of a session's entries."""
+
+    waiting = False
+
+    def __init__(self, written: float) -> None:
+        """Prepare, for a file last changed at a time in seconds."""
+        self._session = CallSession(HARNESS.name, "", HARNESS.name, "", written)
+        self._time = written
+        self._asked: dict[str, tuple[float, str, Any]] = {}
+        self._uses: dict[str, str] = {}  # of each entry with a result the use, in order
+        self._has_subject = False
+
+    def finish(self) -> Iterator[TranscriptItem]:
+        """Nothing waits."""
+        return iter(())
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
+        """The calls and events that a line completes."""
+        kind = record.get("type")
+        self._time = when(record.get("timestamp"), self._time)
+        try:
+            if kind == "session":
+                cwd = plain(text_of(record.get("cwd")))
+                self._session = self._session._replace(id=text_of(record.get("id")), cwd=cwd, started=self._time)
+            elif kind == "message":
+                yield from self._message(dict_of(record.get("message")), text_of(record.get("id")), line)
+            elif kind == "compaction":
+                yield self._compaction(record)
+            elif kind not in _SILENT:
+                yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
+        except SHAPE_ERRORS as error:
+            yield misshapen(line, error)
+
+    def _message(self, message: dict[str, Any], entry: str, line: int) -> Iterator[TranscriptItem]:
+        role, content = message.get("role"), message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
+        text = "\n\n".join(filter(None, (text_of(dict_of(one).get("text")) for one in blocks)))
+        if role == "user" and not self._has_subject and (subject := subject_of(text)):
+            self._has_subject = True
+            yield self._told(SessionSubject(self._time, plain(subject), f"{entry}:about", TRANSCRIPT))
+        if role == "assistant":
+            if text.strip():
+                yield self._told(AgentMessage(self._time, plain(text), entry, TRANSCRIPT))
+            for call in map(dict_of, blocks):
+                if call.get("type") == "toolCall":
+                    self._asked[text_of(call.get("id"))] = (
+                        self._time,
+                        text_of(call.get("name")),
+                        call.get("arguments"),
+                    )
+        if role == "toolResult":
+            yield self._call(message, blocks, entry, line)
+
+    def _call(self, message: dict[str, Any], blocks: list[Any], entry: str, line: int) -> ToolCall:
+        use = text_of(message.get("toolCallId"))
+        asked, tool, arguments = self._asked.pop(use, (self._time, "", {}))
+        self._uses[entry] = use
+        tool = tool or text_of(message.get("toolName")) or "tool"
+        command = dict_of(arguments).get("command") if tool in HARNESS.runs else None
+        made = ToolCall(
+            session=self._session,
+            id=unique_id(self._session.id, f"{self._session.id}:{use}:{entry}"),
+            use=use,
+            line=line,
+            asked=asked,
+            answered=self._time,
+            tool=tool,
+            arguments=arguments,
+            kind="cmd" if isinstance(command, str) else "tool",
+            command=plain(command) if isinstance(command, str) else "",
+            cwd=self._session.cwd,
+        )
+        return _whole(made_of(made, blocks, failed=message.get("isError") is True))
+
+    def _compaction(self, record: dict[str, Any]) -> ToldEvent:
+        entries, first = list(self._uses), text_of(record.get("firstKeptEntryId"))
+        kept = tuple(self._uses[one] for one in entries[entries.index(first) :]) if first in entries else None
+        change = ContextChange(
+            self._time,
+            COMPACTED,
+            before=int(number(record.get("tokensBefore"))) or None,
+            summary=plain(text_of(record.get("summary"))),
+            kept=kept,
+        )
+        return self._told(change._replace(id=text_of(record.get("id")), told=TRANSCRIPT))
+
+    def _told(self, what: Any) -> ToldEvent:
+        return ToldEvent(self._session, what)
+
+
+def _whole(call: ToolCall) -> ToolCall:
+    """The call with the file that has all of its output, where that is still there and ends as what was shown does."""
+    if call.saved is None:
+        return call
+    tail = call.saved.tail.encode(errors="surrogatepass")
+    try:
+        with open(open_beside(call.saved.file), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            ends_so = os.pread(file.fileno(), len(tail), max(0, size - len(tail))) == tail
+    except OSError:
+        return call
+    return call._replace(parts=(Part("out", call.saved.file),), partial="", gaps=()) if ends_so else call
