@@ -1,4 +1,4 @@
-"""Qwen Code, as version 0.15.10 was seen to behave: its hooks and their payloads, its settings, what it cuts."""
+"""Qwen Code, as 0.15.10 and 0.24.4 were seen to behave: its hooks and their payloads, its settings, what it cuts."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _TERMINAL_LINES = 10_000
 class Qwen(ClaudeShaped):
     """Its manual names another input for a tool among a hook's answers; it was seen to run the command as it was."""
 
-    name, title, seen = "qwen", "Qwen Code", "0.15.10"
+    name, title, seen = "qwen", "Qwen Code", "0.24.4"
     programs = ("qwen",)
     missing = "of a long output it has only a part itself, and hooks cannot rewrite the command"
     timeout = 20_000  # milliseconds

@@ -37,6 +37,7 @@ GROUPS = {
         "sessions rename": ("sessions.rename", "give a session another name"),
         "sessions rm": ("sessions.rm", "remove what a session captured, and blank what it was shown"),
         "report": ("report", "write all of this about a session onto one page"),
+        "export": ("export", "give a session's calls to other tools, as spans of OpenTelemetry"),
     },
     "Connect agents": {
         "install": ("install", "add the MCP server and the hooks to an agent's harness"),

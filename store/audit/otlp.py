@@ -1,0 +1,154 @@
+"""A session's calls as spans of OpenTelemetry, in the JSON form of its protocol (OTLP/JSON).
+
+Names of members are those of ``opentelemetry/proto/trace/v1/trace.proto`` in lowerCamelCase; ids are hexadecimal,
+64-bit integers are strings, as the protocol's JSON encoding has them. Names of attributes are those of the semantic
+conventions for generative AI (``invoke_agent`` and ``execute_tool`` spans) and for processes; what these have no name
+for begins with ``sightline.``. Of outputs and replies only hashes and sizes are given, never the content.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sightline.audit.timeline import Call
+from sightline.named_tuple import NamedTuple
+from sightline.records import Session
+
+_INTERNAL = 1  # SPAN_KIND_INTERNAL
+_ERROR = 2  # STATUS_CODE_ERROR
+_LOOKS = ("read_output", "read_file", "list_outputs", "query")
+"""Verbs that run no command of their own: what they are about was captured before."""
+
+Attributes = dict[str, Any]
+
+
+class Spans(NamedTuple):
+    """A session's spans.
+
+    Attributes:
+        resource: attributes of who made them.
+        spans: each as a JSON object, the session's own first.
+    """
+
+    resource: list[Attributes]
+    spans: list[dict[str, Any]]
+
+
+def spans_of(session: Session, calls: Sequence[Call]) -> Spans:
+    """The spans of a session: one of the session, and below it one of each call.
+
+    The ids are hashes of names that stay, so that what is sent twice is the same twice.
+
+    Args:
+        session: which one.
+        calls: its calls, the oldest first.
+    """
+    trace, root = _id(session.name, 16), _id(f"{session.name}/session", 8)
+    agent = session.harness
+    shared = {
+        "gen_ai.agent.name": agent,
+        "gen_ai.conversation.id": session.harness_id or session.name,
+        "sightline.session": session.name,
+    }
+    of_calls = [_span(call, trace, root, shared) for call in calls]
+    ends = [int(one["endTimeUnixNano"]) for one in of_calls]
+    whole = {
+        "traceId": trace,
+        "spanId": root,
+        "name": f"invoke_agent {agent}",
+        "kind": _INTERNAL,
+        "startTimeUnixNano": str(min([_nanos(session.started), *(int(one["startTimeUnixNano"]) for one in of_calls)])),
+        "endTimeUnixNano": str(max([_nanos(session.started), *ends])),
+        "attributes": _attributes(
+            {**shared, "gen_ai.operation.name": "invoke_agent", "process.working_directory": session.cwd}
+        ),
+    }
+    return Spans(_attributes({"service.name": agent, "service.version": session.client}), [whole, *of_calls])
+
+
+def traces_data(made: Spans, spans: Iterable[dict[str, Any]], version: str) -> dict[str, Any]:
+    """Some of the spans as ``TracesData``, which is what a file holds and a receiver is sent.
+
+    Args:
+        made: whose they are.
+        spans: which of them.
+        version: ours.
+    """
+    scope = {"scope": {"name": "sightline", "version": version}, "spans": list(spans)}
+    return {"resourceSpans": [{"resource": {"attributes": made.resource}, "scopeSpans": [scope]}]}
+
+
+def _span(call: Call, trace: str, root: str, shared: Attributes) -> dict[str, Any]:
+    view, buffer = call.view, call.buffer
+    request = _request(view.request)
+    tool = str(request.get("tool") or view.verb)
+    ran = buffer is not None and buffer.kind == "cmd" and view.verb not in _LOOKS
+    started = view.time
+    if buffer is not None and view.verb not in _LOOKS:
+        started = min(buffer.created, view.time or buffer.created)
+    caller = request.get("caller")
+    about: Attributes = {
+        **shared,
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": tool,
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": caller.get("tool_use") if isinstance(caller, dict) else None,
+        "sightline.view": view.id if view.number else None,
+        "sightline.view.sha256": view.text_sha256 if view.number else None,
+        "sightline.view.bytes": view.bytes_shown,
+        "sightline.view.truncated": view.truncated,
+    }
+    if buffer is not None:
+        about |= {"sightline.ref": buffer.ref, "sightline.partial": buffer.lost or None}
+        if ran:
+            about |= {"process.command_line": buffer.command, "process.working_directory": buffer.cwd}
+        for name, stream in buffer.streams.items():
+            about[f"sightline.stream.{name}.bytes"] = stream.bytes
+            about[f"sightline.stream.{name}.sha256"] = stream.sha256
+    code = view.exit_code if view.exit_code is not None else buffer.exit_code if ran and buffer else None
+    about["process.exit.code"] = code
+    if call.failed:
+        about["error.type"] = f"exit {code}" if code else "tool_error"
+    return {
+        "traceId": trace,
+        "spanId": _id(view.id if view.number else f"{view.session}/{buffer.name if buffer else started}", 8),
+        "parentSpanId": root,
+        "name": f"execute_tool {tool}",
+        "kind": _INTERNAL,
+        "startTimeUnixNano": str(_nanos(started)),
+        "endTimeUnixNano": str(_nanos(max(view.time, started))),
+        "attributes": _attributes(about),
+        "status": {"code": _ERROR} if call.failed else {},
+    }
+
+
+def _request(text: str) -> dict[str, Any]:
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _attributes(values: Attributes) -> list[Attributes]:
+    """Attributes as ``KeyValue`` of ``common.proto``; what is not known, or empty, is left out."""
+    return [
+        {"key": name, "value": _value(value)} for name, value in values.items() if value is not None and value != ""
+    ]
+
+
+def _value(value: Any) -> Attributes:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    return {"stringValue": str(value).encode(errors="replace").decode()}
+
+
+def _nanos(seconds: float) -> int:
+    return max(0, int(seconds * 1_000_000)) * 1_000
+
+
+def _id(name: str, size: int) -> str:
+    return hashlib.sha256(f"sightline {name}".encode(errors="surrogatepass")).hexdigest()[: 2 * size]

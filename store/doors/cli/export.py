@@ -1,0 +1,122 @@
+"""``sightline export``: a session's calls for other tools, as spans of OpenTelemetry."""
+
+import json
+import os
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from importlib.metadata import version
+from urllib.parse import unquote, urlsplit
+
+from sightline.audit.otlp import Spans, spans_of, traces_data
+from sightline.audit.timeline import calls_of
+from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.output import Door, write_err, write_out
+from sightline.errors import SightlineError, UsageError
+from sightline.log.session_list import find_session
+from sightline.private_files import write_atomically
+
+_SPANS_A_REQUEST = 500
+_PATIENCE_SECONDS = 30
+_ANSWER_BYTES = 64 << 10
+_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
+
+
+class NotWritten(SightlineError):
+    """The file could not be written."""
+
+
+class NotReceived(SightlineError):
+    """The receiver could not be reached, or refused the spans."""
+
+
+def parser(name: str) -> ArgumentParser:
+    """What the command takes."""
+    made = command_parser(
+        name,
+        "Give a session to other tools, as spans of OpenTelemetry: one of the session, and one of each call, with its "
+        "command, exit code and times. Of outputs and replies only hashes and sizes are given. Command lines may "
+        "contain secrets, so mind who gets them.",
+        "sightline export claude-code-42 --otlp spans.json",
+        "sightline export claude-code-42 --otlp http://127.0.0.1:4318",
+        json=False,
+    )
+    made.add_argument("session", metavar="SESSION", help="the session, by its name or the beginning of it")
+    made.add_argument(
+        "--otlp",
+        required=True,
+        metavar="TARGET",
+        help="a file for OTLP/JSON, - for standard output, or the URL of a receiver for OTLP over HTTP; without a path "
+        f"in it /v1/traces is meant. {_HEADERS} is heeded",
+    )
+    add_store(made)
+    return made
+
+
+def main(given: Namespace) -> int:
+    """Run the command; its exit code."""
+    door = Door(given)
+    try:
+        door.store.bring_up_to_date()
+        session = find_session(door.store, given.session).session
+        made = spans_of(session, calls_of(door.store, session=session.name))
+    finally:
+        door.close()
+    ours = version("sightline")
+    if given.otlp.startswith(("http://", "https://")):
+        for at in range(0, len(made.spans), _SPANS_A_REQUEST):
+            _send(given.otlp, made, at, ours)
+        write_err(f"{len(made.spans):,} spans sent\n")
+        return 0
+    text = json.dumps(traces_data(made, made.spans, ours), ensure_ascii=False) + "\n"
+    if given.otlp == "-":
+        write_out(text)
+        return 0
+    try:
+        write_atomically(os.path.abspath(given.otlp), text.encode(errors="backslashreplace"))
+    except OSError as error:
+        raise NotWritten(f"{given.otlp} cannot be written: {error.strerror}") from error
+    write_err(f"{len(made.spans):,} spans written to {given.otlp}\n")
+    return 0
+
+
+def _send(url: str, made: Spans, at: int, ours: str) -> None:
+    """Send some of the spans. Raises NotReceived, UsageError."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    if not parts.hostname or port == -1:
+        raise UsageError(f"{url} is no address", "give http://HOST:PORT or https://HOST:PORT")
+    body = json.dumps(traces_data(made, made.spans[at : at + _SPANS_A_REQUEST], ours)).encode()
+    path = (parts.path.rstrip("/") or "/v1/traces") + (f"?{parts.query}" if parts.query else "")
+    connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = connect(parts.hostname, port, timeout=_PATIENCE_SECONDS)
+    try:
+        connection.request("POST", path, body, {"Content-Type": "application/json", **_headers()})
+        answer = connection.getresponse()
+        said = answer.read(_ANSWER_BYTES).decode(errors="replace")
+    except (OSError, HTTPException) as error:
+        hint = "is a receiver for OTLP over HTTP listening there? the usual port is 4318"
+        raise NotReceived(f"{url} cannot be reached: {error}", hint) from error
+    finally:
+        connection.close()
+    if answer.status not in (200, 202):
+        raise NotReceived(f"{url} answered {answer.status} {answer.reason}: {said[:200]}", "look at its log")
+    if rejected := _rejected(said):
+        raise NotReceived(f"{url} rejected {rejected}", "look at its log")
+
+
+def _rejected(said: str) -> str:
+    """What a receiver says it has not taken; empty for nothing."""
+    try:
+        partial = json.loads(said or "{}").get("partialSuccess") or {}
+        count = int(partial.get("rejectedSpans") or 0)
+    except (ValueError, AttributeError, TypeError):
+        return ""
+    return f"{count:,} spans: {str(partial.get('errorMessage', ''))[:200]}" if count else ""
+
+
+def _headers() -> dict[str, str]:
+    """Headers as the variable lists them: ``name=value,name=value``, values percent-encoded."""
+    pairs = (pair.partition("=") for pair in os.environ.get(_HEADERS, "").split(",") if "=" in pair)
+    return {name.strip(): unquote(value.strip()) for name, _, value in pairs}
