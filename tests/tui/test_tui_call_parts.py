@@ -36,6 +36,12 @@ def test_a_command_is_not_green_for_its_filter_s_sake(before: int | None, told: 
     assert styles_of(parts, told) == {"failed" if before else "dim"}
 
 
+def test_what_a_person_looked_at_is_told_to_be_so() -> None:
+    told = "to a person: no agent saw it"
+    assert styles_of(shown_parts(call_of(0)._replace(looks_on=True)), told) == {"interrupted"}
+    assert styles_of(shown_parts(call_of(0)), told) == set()
+
+
 def test_what_was_overlooked_before_a_filter_is_marked_at_its_command() -> None:
     row = row_parts(call_of(0, filtered=True), 120, Look(5.0, False, {}, frozenset(("cmd_bbbbbb",))))
     assert Part("!", "failed") in row

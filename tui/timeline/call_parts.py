@@ -244,6 +244,8 @@ def shown_parts(call: Call) -> list[Part]:
         parts.append(Part("cut", "interrupted"))
     if call.partial:
         parts.append(Part(f"partial: {title(call.partial)}", "interrupted"))
+    if call.looks_on:
+        parts.append(Part("to a person: no agent saw it", "interrupted"))
     if call.again:
         parts.append(Part(f"{counted(call.again, 'line')} shown again", "evicted"))
     return joined(parts)

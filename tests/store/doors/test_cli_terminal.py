@@ -229,5 +229,6 @@ def test_what_a_person_reads_on_a_terminal_no_agent_saw(cli: Any, terminals: lis
     assert terminal.end() == 0
     assert "ERROR: no luck" in terminal.text
     assert cli(*asked).code == 1
+    assert [row.split()[4] for row in cli("timeline").out.splitlines() if "by a person" in row] == ["read_output"]
     assert "889" in cli("show", "@last", "--lines", "889-901").out
     assert cli(*asked).code == 0, "whoever reads from a pipe may be an agent"
