@@ -1,4 +1,4 @@
-"""The top row: what no agent saw, what runs, what is looked at, and last how much the store holds."""
+"""The top row: what no agent saw, what nothing supports, what runs, what is looked at, and last how much is held."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -67,14 +67,17 @@ class Header(Bar):
 
     def _tell(self) -> None:
         told = [Part(" ◉ ", "accent")]
-        for at, parts in enumerate(
-            filter(None, (self._judged(), self._captures(), self._scoped(), self._polls(), *self._held()))
-        ):
+        facts = (self._judged(), self._doubted(), self._captures(), self._scoped(), self._polls(), *self._held())
+        for at, parts in enumerate(filter(None, facts)):
             told += [*([_DOT] if at else []), *parts]
         self.say((told, ()))
 
     def _judged(self) -> list[Part]:
         return verdict_parts(self._verdict) if self._verdict is not None else [Part("Sightline", "strong")]
+
+    def _doubted(self) -> list[Part]:
+        doubted = self._verdict.doubted if self._verdict else 0
+        return [Part(f"{counted(doubted, 'claim')} without evidence", "failed")] if doubted else []
 
     def _captures(self) -> list[Part]:
         running = self._counts.running if self._counts else 0

@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.failures import Failure, Overlooked, failures_if_quick
@@ -13,11 +14,15 @@ from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Reading
 
+if TYPE_CHECKING:
+    from sightline.audit.evidence.session_evidence import DoubtedClaims
+
 MOST_BUFFERS = 2_000
 """So many of those used last are looked at; what is older is said not to have been."""
 
 _PAGE = 200
 _VIEWS = 1_000
+_CLAIM_SECONDS = 2.0  # between two looks at what agents said
 _PAUSE_SECONDS = 0.001  # between two buffers that are examined, in which whoever draws comes to his turn
 
 
@@ -30,6 +35,7 @@ class Verdict(NamedTuple):
         done: whether all that is looked at has been.
         skipped: names of buffers that are too large to be examined in a moment.
         older: whether there are buffers beyond `MOST_BUFFERS`, of which nothing is said.
+        doubted: claims of agents that nothing supports, of the sessions that asked last; 0 while that is not known.
     """
 
     missed: tuple[Overlooked, ...] = ()
@@ -37,6 +43,7 @@ class Verdict(NamedTuple):
     done: bool = False
     skipped: frozenset[str] = frozenset()
     older: bool = False
+    doubted: int = 0
 
 
 def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
@@ -82,6 +89,8 @@ class VerdictReader:
         self._running: dict[str, int] = {}
         self._failing: dict[str, _Failing] = {}
         self._skipped: dict[str, None] = {}
+        self._claims: DoubtedClaims | None = None
+        self._doubted, self._claims_read = 0, 0.0
 
     def step(self, seconds: float) -> Verdict:
         """Take in what came since, and look at buffers for so long. Raises as the store does."""
@@ -89,7 +98,17 @@ class VerdictReader:
         ends = time.monotonic() + seconds
         while (self._queue or self._read_older()) and time.monotonic() < ends:
             self._look_at(*self._queue.popleft())
+        if not self._queue and time.monotonic() >= self._claims_read + _CLAIM_SECONDS:
+            self._count_claims()
         return self._verdict()
+
+    def _count_claims(self) -> None:
+        if self._claims is None:
+            from sightline.audit.evidence.session_evidence import DoubtedClaims  # 25 ms: failures are told first
+
+            self._claims = DoubtedClaims(self._store, self._project)
+        self._doubted = self._claims.count()
+        self._claims_read = time.monotonic()
 
     def _verdict(self) -> Verdict:
         failing = sorted(self._failing.values(), key=lambda one: -one.used)
@@ -99,6 +118,7 @@ class VerdictReader:
             done=not self._queue and self._at_end,
             skipped=frozenset(self._skipped),
             older=self._older,
+            doubted=self._doubted,
         )
 
     # what came since

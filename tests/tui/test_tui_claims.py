@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.evidence.sessions import SESSIONS
 from benchmarks.evidence.transcripts import write_transcript
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.store import Store
+from sightline.tui import misses
 from sightline.tui.evidence.claims_screen import ClaimsScreen
 from tests.tui.tui_kit import opened, press, run, text, until, viewer
 
@@ -37,6 +40,21 @@ def test_a_claim_stands_beside_what_it_rests_on_and_one_key_leads_to_the_line(st
             await press(pilot, "enter")
             await until(pilot, lambda: not isinstance(pilot.app.screen, ClaimsScreen))
             await until(pilot, lambda: bool(viewer(pilot).target and viewer(pilot).target > 1))
+
+    run(body)
+
+
+def test_the_header_counts_claims_without_evidence_behind_the_failures(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(misses, "FIRST_SECONDS", 0.01)
+    fill(store, tmp_path)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await until(
+                pilot, lambda: "seen  ·  1 claim without evidence  ·" in text(pilot.app.query_one("#header"))[0]
+            )
 
     run(body)
 

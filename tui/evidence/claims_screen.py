@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
-from sightline.audit.evidence.session_evidence import NO_MESSAGES, Ground, SessionEvidence, evidence_of
+from sightline.audit.evidence.session_evidence import NEWEST_SESSIONS, NO_MESSAGES, Ground, SessionEvidence, evidence_of
 from sightline.audit.failures import failures_if_quick
 from sightline.errors import SightlineError
 from sightline.log.session_list import list_sessions
@@ -22,7 +22,6 @@ from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
 from sightline.tui.evidence.claim_rows import ClaimRow, ClaimRows, GroundRows, claim_rows, told_of
 
-_NEWEST_SESSIONS = 20
 _WIDE_COLUMNS = 110
 
 
@@ -69,7 +68,7 @@ class ClaimsScreen(StoreScreen[None]):
         return self._find
 
     def _find(self) -> list[SessionEvidence]:
-        found = [evidence_of(self._store, one.session) for one in list_sessions(self._store)[:_NEWEST_SESSIONS]]
+        found = [evidence_of(self._store, one.session) for one in list_sessions(self._store)[:NEWEST_SESSIONS]]
         return [one for one in found if one.messages or one.alarms]
 
     def _take(self, found: list[SessionEvidence]) -> None:

@@ -27,12 +27,14 @@ from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited
 from sightline.audit.failures import Failure, failures_if_quick
 from sightline.audit.held_lines import LOSSES, Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
+from sightline.audit.project_scope import started_in
 from sightline.audit.timeline import Call, calls_of
 from sightline.errors import SightlineError
 from sightline.log.session_events import FORKED, RESUMED, AgentMessage
 from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
+from sightline.project import Project
 from sightline.records import Session
 from sightline.refs import format_ref
 from sightline.shape.summary import one_line
@@ -60,6 +62,8 @@ ALARMS = {
     UNSUPPORTED_CLAIM: "a claim for which there is no evidence in the log",
 }
 """What evidence raises an alarm for, and what it means."""
+
+NEWEST_SESSIONS = 20  # whose claims are counted and listed where nobody asks for one session's
 
 _SLACK_SECONDS = 0.5  # a message may be written down that much before the call that it follows
 _COMMAND_CHARACTERS = 80
@@ -182,6 +186,36 @@ def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None =
         sum(one.number not in read for one in events.messages),
         sum(may_have_edited(call) for call in calls),
     )
+
+
+class DoubtedClaims:
+    """How many claims of the sessions that asked last nothing supports; a session is judged again where more is said.
+
+    What comes after a claim does not change what it was worth when it was made.
+    """
+
+    def __init__(self, store: Reading, project: Project | None = None) -> None:
+        """Prepare, for the sessions that were begun in a project, or for all."""
+        self._store = store
+        self._project = project
+        self._judged: dict[str, tuple[int, int]] = {}  # messages, and claims of theirs that are not supported
+
+    def count(self) -> int:
+        """The number as of now."""
+        counts = self._store.index.session_counts()
+        started = None if self._project is None else started_in(self._store, self._project)
+        sessions = [one for one in self._store.index.sessions() if started is None or one.name in started]
+        asked = sorted((one for one in sessions if one.name in counts), key=lambda one: counts[one.name].last)
+        found: dict[str, tuple[int, int]] = {}
+        for session in asked[-NEWEST_SESSIONS:]:
+            messages = len(events_of(self._store, session.name).messages)
+            before = self._judged.get(session.name)
+            if not messages or (before and before[0] == messages):
+                found[session.name] = before or (0, 0)
+            else:
+                found[session.name] = messages, evidence_of(self._store, session).lacking
+        self._judged = found
+        return sum(lacking for _, lacking in found.values())
 
 
 def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:

@@ -2,7 +2,9 @@
 
 from sightline.audit import verdict
 from sightline.audit.verdict import VerdictReader, first_unseen
+from sightline.log.session_events import AgentMessage, append_events
 from sightline.log.views import Shows, record_view
+from sightline.project import Project
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
@@ -76,3 +78,10 @@ def test_the_first_output_of_which_something_was_shown_to_nobody(store: Store) -
     assert found is not None
     assert found.name == unseen.name
     assert first_unseen(store, [seen.name]) is None
+
+
+def test_claims_that_nothing_supports_are_counted_of_the_sessions_of_the_project(store: Store) -> None:
+    ran(store, b"fine\n", exit_code=0)
+    append_events(store.root, AGENT, [AgentMessage(2.0, "All tests pass.")])
+    assert VerdictReader(store).step(60).doubted == 1
+    assert VerdictReader(store, Project("/elsewhere")).step(60).doubted == 0
