@@ -148,3 +148,32 @@ def test_a_success_is_not_said_to_count_what_it_only_speaks_of() -> None:
     assert "recognised" not in told
     told = summary(out, BytesSource(b""), exit_code=0, examination=Examination(out, BytesSource(b""), "pytest -qq"))
     assert told.endswith("what pytest counts was not recognised")
+
+
+def test_a_manual_that_speaks_of_every_tool_is_nobodys_output() -> None:
+    programs = [program for known in built_in().known for program in known.programs]
+    manual = "".join(
+        f"To check it, run `{program}`. Where {program} fails with an error, it says why and exits with 1.\n"
+        f"  {program} --help\n\n"
+        for program in programs
+    )
+    assert len(programs) > 200
+    assert built_in().recognise("", manual.encode()) == []
+
+
+def test_what_installs_tools_is_none_of_their_outputs() -> None:
+    names = sorted(known.name for known in built_in().known)
+    log = [
+        "added 231 packages, and audited 232 packages in 5s",
+        "found 0 vulnerabilities",
+        "Installing collected packages: " + ", ".join(names),
+        "Successfully installed " + " ".join(f"{name}-1.2.{at}" for at, name in enumerate(names)),
+    ]
+    for name in names:
+        log += [
+            f"Collecting {name}>=1.0 (from -r requirements.txt (line 3))",
+            f"  Downloading {name}-1.2.0.tar.gz (4.1 MB)",
+        ]
+        log += [f"Setting up {name} (1.2.0-1) ...", f"Unpacking {name} (1.2.0-1) over (1.1.9-2) ...", f"+ {name}@1.2.0"]
+        log += [f"==> Pouring {name}--1.2.0.bottle.tar.gz"]
+    assert built_in().recognise("", "\n".join(log).encode()) == []
