@@ -35,9 +35,13 @@ export default function (pi) {
         details: event.details,
         is_error: event.isError,
       })
-      const text = [answer.output, answer.append].filter((one) => typeof one === "string")
-      const kept = typeof answer.output === "string" ? [] : event.content
-      if (text.length) return { content: [...kept, ...text.map((one) => ({ type: "text", text: one }))] }
+      const text = [answer.output, answer.append].filter((one) => typeof one === "string").join("\\n\\n")
+      if (!text) return
+      const block = { type: "text", text }
+      if (typeof answer.output === "string") return { content: [block] }
+      const [last] = event.content.slice(-1)
+      if (last?.type !== "text") return { content: [...event.content, block] }
+      return { content: [...event.content.slice(0, -1), { ...last, text: `${last.text}\\n\\n${text}` }] }
     } catch {
       // the tool's result stays as it is
     }
