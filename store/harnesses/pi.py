@@ -3,14 +3,12 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 from sightline.harnesses.hook_plugin import plugin_text, words_in
+from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.records import Gap
-
-if TYPE_CHECKING:
-    from sightline.harnesses.tool_call import ToolCall
 
 _EVENT = "tool_result"
 _NOTHING = "(no output)"  # as pi tells its model of an output that is none
@@ -71,12 +69,12 @@ class Pi(Harness):
     endings = (".jsonl",)
     reader = "sightline.harnesses.pi_transcript"
 
-    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
+    def result(self, call: ToolCall, when: str, given: Json) -> ToolCall | None:
         """What the model is shown, which of a long output names the file that has it whole."""
         content = given.get("content")
         return made_of(call, content, failed=given.get("is_error") is True) if isinstance(content, list) else None
 
-    def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
+    def replacement(self, event: str, call: ToolCall, given: Json) -> Callable[[str], Json] | None:
         """The extension puts it there."""
         return lambda text: {"output": text}
 
@@ -105,7 +103,7 @@ class Pi(Harness):
         return [os.path.join(_folder(home, environment), "sessions")]
 
 
-def made_of(call: "ToolCall", content: list[Any], *, failed: bool) -> "ToolCall":
+def made_of(call: ToolCall, content: list[Any], *, failed: bool) -> ToolCall:
     """A call with its result, as an event or a session has it.
 
     Args:
@@ -113,8 +111,6 @@ def made_of(call: "ToolCall", content: list[Any], *, failed: bool) -> "ToolCall"
         content: blocks of text and images.
         failed: whether the result is marked as an error.
     """
-    from sightline.harnesses.tool_call import shown_of  # as base does: no event before a tool needs it
-
     shown = shown_of(content)
     call = call._replace(shown=shown, failed=failed)
     text = shown[0] if len(shown) == 1 else ""
@@ -129,7 +125,7 @@ def made_of(call: "ToolCall", content: list[Any], *, failed: bool) -> "ToolCall"
     return call.with_result(content) or call
 
 
-def _ran(call: "ToolCall", text: str, *, failed: bool) -> "ToolCall":
+def _ran(call: ToolCall, text: str, *, failed: bool) -> ToolCall:
     ended = _ENDED.search(text) if failed else None
     code = int(ended[1]) if ended and ended[1] else None if failed else 0
     call = call._replace(exit_code=code)
