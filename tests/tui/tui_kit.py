@@ -3,13 +3,15 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from unittest.mock import patch
 
 from textual import events
-from textual.keys import _character_to_key
+from textual.keys import REPLACED_KEYS, _character_to_key, key_to_character
 from textual.pilot import Pilot
 from textual.widget import Widget
+from textual.widgets import Input
+from textual.worker import Worker
 
 from sightline.config import Settings
 from sightline.disk.recording import Recording
@@ -20,6 +22,7 @@ from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.viewer.viewer import Viewer
 
 NOW = 1_790_000_000.0
+MOMENT_SECONDS = 0.065  # what is drawn, told or read after that time is waited for by itself
 
 
 def open_store(root: object) -> Store:
@@ -69,25 +72,61 @@ async def opened(
         yield pilot
 
 
-async def rest(pilot: Pilot[None]) -> None:
-    """Until nothing is being read and every message has been handled."""
-    for _ in range(2):
-        await pilot.pause()
-        await pilot.app.workers.wait_for_complete()
-    await pilot.pause()
+async def rest(pilot: Pilot[None], but: Iterable[Worker[object]] = ()) -> None:
+    """Until every message has been handled, nothing is being read, and nothing is due within a moment.
+
+    Args:
+        pilot: of the application.
+        but: threads that are not waited for.
+    """
+    while True:
+        await _handled(pilot, but)
+        due = _due_in(asyncio.get_running_loop())
+        if due is None:
+            return
+        await asyncio.sleep(due)
+
+
+async def _handled(pilot: Pilot[None], but: Iterable[Worker[object]]) -> None:
+    """Until all tasks wait for the clock or for another process, and threads have read what was asked of them."""
+    loop, passed = asyncio.get_running_loop(), set(but)
+    while True:
+        await pilot._wait_for_screen()
+        while loop._ready:  # type: ignore[attr-defined]
+            await asyncio.sleep(0)
+        reading = set(pilot.app.workers) - passed
+        if not reading:
+            return
+        await pilot.app.workers.wait_for_complete(reading)
+
+
+def _due_in(loop: asyncio.AbstractEventLoop) -> float | None:
+    """Seconds until something is done that waits for a moment, as drawing does, or none where nothing is."""
+    now = loop.time()
+    waiting = [handle.when() - now for handle in loop._scheduled if not handle.cancelled()]  # type: ignore[attr-defined]
+    return max(0.0, soonest) if waiting and (soonest := min(waiting)) < MOMENT_SECONDS else None
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    await pilot.press(*keys)
+    """Press keys, each when the one before has had its effect; what is typed into a line is drawn when it is whole."""
+    for key in keys:
+        reading = set(pilot.app.workers)
+        _type(pilot, key)
+        is_typed = len(key) == 1 and isinstance(pilot.app.focused, Input)
+        await (_handled if is_typed else rest)(pilot, reading)
     await rest(pilot)
 
 
 async def burst(pilot: Pilot[None], typed: str) -> None:
     """Keys that all arrive before the first of them is looked at."""
     for char in typed:
-        key = {"\r": "enter", "\x1b": "escape", "\t": "tab"}.get(char) or _character_to_key(char)
-        pilot.app.post_message(events.Key(key, char))
+        _type(pilot, {"\r": "enter", "\x1b": "escape", "\t": "tab"}.get(char, char))
     await rest(pilot)
+
+
+def _type(pilot: Pilot[None], key: str) -> None:
+    name, char = (_character_to_key(key), key) if len(key) == 1 else (key, key_to_character(REPLACED_KEYS.get(key, key)))
+    pilot.app.post_message(events.Key(name, char))
 
 
 async def until(pilot: Pilot[None], true: Callable[[], bool], seconds: float = 30.0) -> None:
