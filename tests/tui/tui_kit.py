@@ -79,25 +79,31 @@ async def rest(pilot: Pilot[None], but: Iterable[Worker[object]] = ()) -> None:
         pilot: of the application.
         but: threads that are not waited for.
     """
+    all_handled = False
     while True:
-        await _handled(pilot, but)
+        has_read = await _come_to_a_stop(pilot, but)
         due = _due_in(asyncio.get_running_loop())
-        if due is None:
+        if due is not None:
+            await asyncio.sleep(due)
+        elif all_handled and not has_read:
             return
-        await asyncio.sleep(due)
+        else:
+            await pilot._wait_for_screen()  # a handler may wait for a thread of its own
+        all_handled = due is None
 
 
-async def _handled(pilot: Pilot[None], but: Iterable[Worker[object]]) -> None:
-    """Until all tasks wait for the clock or for another process, and threads have read what was asked of them."""
-    loop, passed = asyncio.get_running_loop(), set(but)
+async def _come_to_a_stop(pilot: Pilot[None], but: Iterable[Worker[object]]) -> bool:
+    """Until all tasks wait for the clock or for somebody else; whether a thread that reads has been waited for."""
+    loop, passed, has_read = asyncio.get_running_loop(), set(but), False
     while True:
-        await pilot._wait_for_screen()
-        while loop._ready:  # type: ignore[attr-defined]
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        if loop._ready:  # type: ignore[attr-defined]
+            continue
         reading = set(pilot.app.workers) - passed
         if not reading:
-            return
+            return has_read
         await pilot.app.workers.wait_for_complete(reading)
+        has_read = True
 
 
 def _due_in(loop: asyncio.AbstractEventLoop) -> float | None:
@@ -113,7 +119,7 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
         reading = set(pilot.app.workers)
         _type(pilot, key)
         is_typed = len(key) == 1 and isinstance(pilot.app.focused, Input)
-        await (_handled if is_typed else rest)(pilot, reading)
+        await (_come_to_a_stop if is_typed else rest)(pilot, reading)
     await rest(pilot)
 
 
@@ -125,7 +131,10 @@ async def burst(pilot: Pilot[None], typed: str) -> None:
 
 
 def _type(pilot: Pilot[None], key: str) -> None:
-    name, char = (_character_to_key(key), key) if len(key) == 1 else (key, key_to_character(REPLACED_KEYS.get(key, key)))
+    if len(key) == 1:
+        name, char = _character_to_key(key), key
+    else:
+        name, char = key, key_to_character(REPLACED_KEYS.get(key, key))
     pilot.app.post_message(events.Key(name, char))
 
 

@@ -75,4 +75,4 @@ def load_style(app: App[object], name: str) -> None:
     path = os.path.join(_FOLDER, f"{name}.tcss")
     if not app.stylesheet.has_source(path, ""):
         app.stylesheet.read(path)
-        app.stylesheet.reparse()
+        app.stylesheet.parse()
