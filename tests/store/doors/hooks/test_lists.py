@@ -24,7 +24,7 @@ CASES: dict[str, list[dict[str, Any]]] = tomllib.loads((Path(__file__).parent / 
 REWRITTEN = [command for group in CASES["rewritten"] for command in group["commands"]]
 ALONE = [command for group in CASES["alone"] for command in group["commands"]]
 # As Claude Code does: what the command leaves in the shell is looked at after it.
-RUN = 'eval "$1" < /dev/null; code=$?; pwd -P > "$2"; env | grep -v ^_= | sort > "$3"; set -- ; exit $code'
+RUN = 'eval "$1" < /dev/null; code=$?; pwd -P > "$2"; export -p > "$3"; set -- ; exit $code'
 FILES = {
     "a.txt": "one\ntwo\nthree\n",
     "b.txt": "one\nTWO\nthree\n",

@@ -1,30 +1,25 @@
-"""What views of made outputs show: of each set at least so many cases in whole."""
+"""What views of made outputs show: of each set at least so many cases in whole, at each budget that is asked of it."""
 
 import pytest
 
 from benchmarks.failure_recall import made, measure
 
-AT_LEAST = [
-    ("names", "8 KiB", 24),
-    ("names", "2 KiB", 22),
-    ("markers", "2 KiB", 20),
-    ("quiet", "auto", 16),
-    ("floods", "8 KiB", 18),
-    ("floods", "2 KiB", 11),
-    ("context", "8 KiB", 24),
-    ("context", "2 KiB", 24),
-    ("above", "8 KiB", 26),
-    ("above", "2 KiB", 26),
-    ("words", "8 KiB", 33),
-    ("words", "2 KiB", 31),
-    ("again", "2 KiB", 20),
-    ("closing", "8 KiB", 24),
-    ("closing", "2 KiB", 24),
-]
+AT_LEAST = {
+    "names": {"8 KiB": 24, "2 KiB": 22},
+    "markers": {"2 KiB": 20},
+    "quiet": {"auto": 16},
+    "floods": {"8 KiB": 18, "2 KiB": 11},
+    "context": {"8 KiB": 24, "2 KiB": 24},
+    "above": {"8 KiB": 26, "2 KiB": 26},
+    "words": {"8 KiB": 33, "2 KiB": 31},
+    "again": {"2 KiB": 20},
+    "closing": {"8 KiB": 24, "2 KiB": 24},
+}
 
 
-@pytest.mark.parametrize(("name", "heading", "count"), AT_LEAST)
-def test_a_made_set_is_shown(name: str, heading: str, count: int) -> None:
+@pytest.mark.parametrize("name", AT_LEAST)
+def test_a_made_set_is_shown(name: str) -> None:
     results = [measure(case) for case in made(name)]
     assert not [what for one in results for what in one.wrong]
-    assert sum(one.scores[heading]["ours"].whole for one in results) >= count
+    whole = {heading: sum(one.scores[heading]["ours"].whole for one in results) for heading in AT_LEAST[name]}
+    assert {heading: count for heading, count in whole.items() if count < AT_LEAST[name][heading]} == {}
