@@ -173,7 +173,7 @@ def held_of(
     holdings = holdings or Holdings(store)
     fates = [(one, holdings.of(one.view.session).fate(one.view, until=until)) for one in coverage.contributions]
     by_state = {
-        state: [one for one, fate in fates if state_of(buffer, fate) == state] for state in (HELD, WENT, UNKNOWN)
+        state: [one for one, fate in fates if held_state(buffer, fate) == state] for state in (HELD, WENT, UNKNOWN)
     }
     summaries = [text for session in coverage.sessions if (text := holdings.of(session).held_summary(until))]
     return HeldCoverage(
@@ -185,7 +185,7 @@ def held_of(
     )
 
 
-def state_of(buffer: Buffer, fate: Fate) -> str:
+def held_state(buffer: Buffer, fate: Fate) -> str:
     """The state of a view of a buffer: HELD, WENT or UNKNOWN.
 
     After a compaction a harness may read files again itself, as Claude Code does, which its transcript alone tells.

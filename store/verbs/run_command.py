@@ -15,7 +15,7 @@ from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.profile import Profile
 from sightline.records import Buffer, joined_notes, known_fields
-from sightline.refs import is_ack
+from sightline.refs import format_ref, is_ack
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
 from sightline.store import Target, cause_of
@@ -273,7 +273,7 @@ def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> R
 
 def _goes_on(asking: Asker, request: Request, name: str) -> Reply:
     """The reply for a command that the caller no longer waits for; it may have ended meanwhile."""
-    target = asking.local.resolve("@" + name)
+    target = asking.local.resolve(format_ref(name))
     return command_reply(
         asking,
         target.buffer,

@@ -178,6 +178,6 @@ def _belongings(belongings: Belongings) -> Sequence[FactRow]:
         ]
         rows.append(FactRow(parts, one.buffer.ref))
     for captor, name in belongings.read:
-        parts = [Part(f" {pad('@' + name, 13)}", "key"), Part(f"→ read of {title(captor)}", "accent")]
+        parts = [Part(f" {pad(format_ref(name), 13)}", "key"), Part(f"→ read of {title(captor)}", "accent")]
         rows.append(FactRow(parts, format_ref(name)))
     return rows

@@ -18,6 +18,7 @@ from sightline.doors.cli.output import Door, dim, log_streamed, passing_on, writ
 from sightline.errors import UsageError
 from sightline.log.sessions import is_person
 from sightline.records import Buffer
+from sightline.refs import format_ref
 from sightline.shape.segments import Segment
 from sightline.store import Target
 from sightline.verbs import late
@@ -162,7 +163,7 @@ def _stream(door: Door, request: Request) -> int:
         if not reply.shows.refs:  # nothing was kept, or nothing was run
             door.deliver(reply)
             return
-        buffer = door.local.resolve("@" + reply.shows.refs[0]).buffer
+        buffer = door.local.resolve(format_ref(reply.shows.refs[0])).buffer
         log_streamed(door, VERB, reply.shows.request, buffer)
         write_err("" if at_line_start else "\n")
         note = f"  {buffer.note}" if buffer.note else ""

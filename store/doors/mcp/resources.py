@@ -104,7 +104,8 @@ class Address:
         given = dict(parse_qsl(query, keep_blank_values=True))
         if not path.startswith(BASE) or not name or set(given) - {"from", "to"}:
             raise ValueError(uri)
-        self.ref = name if name.startswith("@") or not looks_like_a_ref("@" + name) else "@" + name
+        ref = format_ref(name)
+        self.ref = ref if looks_like_a_ref(ref) and not name.startswith("@") else name
         self.first, self.last = (_line_number(given.get(key, "")) for key in ("from", "to"))
 
     @property
