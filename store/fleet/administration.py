@@ -195,7 +195,8 @@ def object_rights(objects: ObjectsAddress, team: str, member: str) -> str:
 def reader_rights(objects: ObjectsAddress, teams: list[str]) -> str:
     """What a reader's key may: read what the teams have."""
     prefix = f"{objects.prefix}/" if objects.prefix else ""
-    return _policy(["s3:GetObject"], [f"{objects.bucket}/{prefix}t/{team}/*" for team in teams])
+    folders = [f"{folder}/{team}" for team in teams for folder in ("t", "kept")]
+    return _policy(["s3:GetObject"], [f"{objects.bucket}/{prefix}{folder}/*" for folder in folders])
 
 
 def lifecycle(objects: ObjectsAddress, retention_days: int) -> str:

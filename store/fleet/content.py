@@ -15,7 +15,7 @@ from sightline.config import Settings
 from sightline.errors import SightlineError
 from sightline.fleet.pack import FRAME_BYTES, Frame, Packer
 from sightline.fleet.queue import Item, Queue
-from sightline.fleet.selection import DIRECTORY, REMOVED, digest_of
+from sightline.fleet.selection import DIRECTORY, PURGED, REMOVED, digest_of
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
@@ -216,18 +216,24 @@ class Content:
             return  # an older version kept none
 
     def _add_change(self, item: Item) -> None:
-        _, created = self._known.get(item.name, ("", 0.0))
+        known, created = self._known.get(item.name, ("", 0.0))
         buffer = self._store.index.buffer(item.name)
         told = self._redaction()
-        if buffer is None:
-            record: dict[str, Any] = {"state": REMOVED}
+        if known == PURGED:
+            record: dict[str, Any] = {"state": REMOVED, "purge": True}
+            digest = PURGED
+            left = self._store.tombstone(item.name) or {}
+            self._queue.forget_places([info.get("sha256", "") for info in left.get("streams", {}).values()])
+        elif buffer is None:
+            record = {"state": REMOVED}
             digest = REMOVED
         else:
             fields = ("state", "exit_code", "signal", "timed_out", "label", "pinned", "note")
             record = {field: getattr(buffer, field) for field in fields}
             created, digest = buffer.created, digest_of(buffer)
         record = fit(told.value(record) if told else record)
-        row = {"seq": item.seq, "name": item.name, "created": _time(created), "digest": digest, "record": record}
+        row = {"seq": item.seq, "name": item.name, "created": _time(created), "record": record}
+        row["digest"] = f"{digest}.{item.seq}"  # it may become again what it was
         self._rows.changes.append(row)
 
     # logs

@@ -9,20 +9,28 @@ from psycopg import sql
 
 from sightline.fleet.administration import LIFECYCLE_DAYS_MORE
 from sightline.fleet.database import Connection, tables_of
+from sightline.fleet.janitor import LOCK, PINNED, begin_of_kept
 from sightline.fleet.schema import PARTITIONED
 from sightline.named_tuple import NamedTuple
 
 DAYS_AHEAD = 7
-_LOCK = 0x516875
 _TIME = {"buffers": "created", "changes": "created", "entries": "time"}
 
 
 class Maintained(NamedTuple):
-    """What was done: partitions made and dropped, and rows that went one by one."""
+    """What was done.
+
+    Attributes:
+        made: partitions.
+        dropped: likewise.
+        rows: how many went one by one.
+        waiting: partitions that are due, and stay since what is pinned in them is not kept elsewhere yet.
+    """
 
     made: list[str]
     dropped: list[str]
     rows: int
+    waiting: list[str]
 
 
 def maintain(connection: Connection, today: datetime.date | None = None) -> Maintained:
@@ -33,23 +41,50 @@ def maintain(connection: Connection, today: datetime.date | None = None) -> Main
         today: the day that it is, in UTC, by the database's clock by default.
     """
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         if today is None:
             row = connection.execute("SELECT (now() AT TIME ZONE 'UTC')::date").fetchone()
             assert row is not None
             today = row[0]
         retention = tables_of(connection).retention_days
         days = [today + datetime.timedelta(days=days) for days in range(-1, DAYS_AHEAD + 1)]
-        made, dropped = [], []
+        made, dropped, waiting = [], [], []
+        before = begin_of_kept(connection, today)
         for table in PARTITIONED:
             there = _partitions(connection, table)
             made += [_make(connection, table, day) for day in days if day not in there]
             for day in sorted(there):
-                if day < today - datetime.timedelta(days=retention):
-                    name = _name(table, day)
-                    connection.execute(sql.SQL("DROP TABLE sightline.{}").format(sql.Identifier(name)))
+                name = _name(table, day)
+                if day >= before.date():
+                    continue
+                if table != "entries" and _has_unkept(connection, day):
+                    waiting.append(name)
+                else:
+                    _drop(connection, name, table)
                     dropped.append(name)
-        return Maintained(made, dropped, _expire(connection, retention))
+        return Maintained(made, dropped, _expire(connection, retention), waiting)
+
+
+def _has_unkept(connection: Connection, day: datetime.date) -> bool:
+    """Whether something of a day is pinned that is not kept elsewhere yet; else its day may go, and what tells so."""
+    begin = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
+    found = connection.execute(
+        (
+            "SELECT FROM sightline.buffers AS found WHERE created >= %s AND created < %s"
+            f" AND NOT kept AND state <> 'evicted' AND {PINNED} LIMIT 1"
+        ).encode(),
+        (begin, begin + datetime.timedelta(days=1)),
+    )
+    return found.fetchone() is not None
+
+
+def _drop(connection: Connection, name: str, table: str) -> None:
+    """Drop a day's partition, less what is kept of it, which goes to the rest."""
+    parts = {"parent": sql.Identifier("sightline", table), "partition": sql.Identifier("sightline", name)}
+    connection.execute(sql.SQL("ALTER TABLE {parent} DETACH PARTITION {partition}").format(**parts))
+    if table == "buffers":
+        connection.execute(sql.SQL("INSERT INTO {parent} SELECT * FROM {partition} WHERE kept").format(**parts))
+    connection.execute(sql.SQL("DROP TABLE {partition}").format(**parts))
 
 
 def _partitions(connection: Connection, table: str) -> set[datetime.date]:
@@ -96,14 +131,15 @@ def _expire(connection: Connection, retention: int) -> int:
     count: int = 0
     for table in PARTITIONED:
         done = connection.execute(
-            sql.SQL("DELETE FROM sightline.{} WHERE announced < now() - make_interval(days => %s)").format(
+            sql.SQL("DELETE FROM sightline.{} AS found WHERE announced < now() - make_interval(days => %s)").format(
                 sql.Identifier(f"{table}_rest")
-            ),
+            )
+            + sql.SQL(f" AND NOT kept AND NOT ({PINNED})" if table == "buffers" else ""),
             (retention,),
         )
         count += done.rowcount
     count += connection.execute(
-        "DELETE FROM sightline.packs WHERE announced < now() - make_interval(days => %s)",
+        "DELETE FROM sightline.packs WHERE NOT kept AND announced < now() - make_interval(days => %s)",
         (retention + LIFECYCLE_DAYS_MORE,),
     ).rowcount
     count += connection.execute(

@@ -45,7 +45,12 @@ def host_prefix(team: str, member: str) -> str:
     return f"t/{team}/h/{member}/"
 
 
-def pack_key(team: str, member: str, store: str, day: str, sha256: str) -> str:
+def kept_prefix(team: str, member: str) -> str:
+    """Below where the owner keeps what a member has pinned: apart, so that the lifecycle rule does not reach it."""
+    return f"kept/{team}/h/{member}/"
+
+
+def pack_key(team: str, member: str, store: str, day: str, sha256: str, *, is_kept: bool = False) -> str:
     """The key of a pack: made of what the owner has set and of a hash, and of nothing else that a host could say.
 
     Args:
@@ -54,8 +59,10 @@ def pack_key(team: str, member: str, store: str, day: str, sha256: str) -> str:
         store: id of the store, hex.
         day: when it was made, ``2026-11-23``.
         sha256: of the object, hex.
+        is_kept: whether it holds what is pinned, past the retention.
     """
-    return f"{host_prefix(team, member)}{store}/packs/{day}/{sha256}"
+    prefix = kept_prefix(team, member) if is_kept else host_prefix(team, member)
+    return f"{prefix}{store}/packs/{day}/{sha256}"
 
 
 class Objects:
@@ -109,6 +116,13 @@ class Objects:
         """Some bytes of an object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
         try:
             return bytes(obstore.get_range(self._store, key, start=offset, length=length))
+        except (BaseError, OSError) as error:
+            raise self._told(error, key) from error
+
+    def delete(self, key: str) -> None:
+        """Remove an object. Raises FleetUnreachable, FleetRefused; some stores ObjectMissing where it is not there."""
+        try:
+            obstore.delete(self._store, key)
         except (BaseError, OSError) as error:
             raise self._told(error, key) from error
 

@@ -263,6 +263,10 @@ class Queue:
         ).fetchone()
         return (json.loads(row[0]), json.loads(row[1])) if row else None
 
+    def forget_places(self, hashes: Iterable[str]) -> None:
+        """Streams that are being purged: should one be captured again, it is shipped again."""
+        self._db.executemany("DELETE FROM places WHERE sha256 = ?", [(sha256,) for sha256 in hashes])
+
     def put_places(self, places: Iterable[tuple[str, list[str], list[Any]]]) -> None:
         """Remember where streams are that were just announced, as (SHA-256, packs, frames)."""
         now = time.time()

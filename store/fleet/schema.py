@@ -9,7 +9,7 @@ SCHEMA = "sightline"
 HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
 """Roles without login, of which every host's and every reader's role is a member."""
 
-VERSION = 2
+VERSION = 3
 """Of the tables that `CREATE` makes."""
 
 PARTITIONED = ("buffers", "changes", "entries")
@@ -353,7 +353,30 @@ CREATE POLICY granted ON sightline.live FOR SELECT TO {READER_GROUP}
 GRANT UPDATE ON sightline.watches TO {READER_GROUP};
 """
 
-MIGRATIONS = {1: _FIND + _LIVE}
+_KEPT = f"""
+-- A pack from which something was purged: what stands in its place has this hash, the same size and the same places.
+ALTER TABLE sightline.packs ADD COLUMN replaced bytea, ADD COLUMN replaced_at timestamptz;
+CREATE INDEX packs_replaced ON sightline.packs (replaced_at) WHERE replaced IS NOT NULL;
+
+-- What is pinned outlives its day, in packs of its own.
+ALTER TABLE sightline.packs ADD COLUMN kept boolean NOT NULL DEFAULT false;
+ALTER TABLE sightline.buffers ADD COLUMN kept boolean NOT NULL DEFAULT false;
+-- Of such a one: [packs, frames] as they were before, for as long as the object store has them.
+ALTER TABLE sightline.buffers ADD COLUMN before_kept jsonb;
+CREATE POLICY owners ON sightline.packs AS RESTRICTIVE FOR INSERT TO {HOST_GROUP}
+    WITH CHECK (NOT kept AND replaced IS NULL AND replaced_at IS NULL);
+CREATE POLICY owners ON sightline.buffers AS RESTRICTIVE FOR INSERT TO {HOST_GROUP} WITH CHECK (NOT kept);
+
+-- What hosts ask to be purged, and the sessions that were removed there, are found among all the others.
+CREATE INDEX ON sightline.changes (host) WHERE record -> 'purge' IS NOT NULL;
+CREATE INDEX ON sightline.entries (host) WHERE kind = 'removed';
+
+-- Objects that no row tells of any more, and that are yet to be removed.
+CREATE TABLE sightline.doomed (key text PRIMARY KEY);
+ALTER TABLE sightline.doomed ENABLE ROW LEVEL SECURITY;
+"""
+
+MIGRATIONS = {1: _FIND + _LIVE, 2: _KEPT}
 """From version N, the script that leads to N + 1."""
 
 FIRST = _TABLES + _FUNCTIONS + _policies()

@@ -1,5 +1,6 @@
 """What of a store is shipped: whatever is done goes into the queue, once, in the order in which it was found."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -10,6 +11,8 @@ from typing import Any
 from sightline.errors import SightlineError
 from sightline.fleet.queue import LogEnd, Queue
 from sightline.log import log
+from sightline.log.unshipped_items import PURGES_FILE
+from sightline.private_files import read_file
 from sightline.records import Buffer
 from sightline.store import Store
 
@@ -23,7 +26,8 @@ DIRECTORY, SIZE = "directory", "size"
 """Why a buffer is not shipped."""
 
 REMOVED = "removed"
-"""In the place of the digest of a buffer that a person has removed."""
+PURGED = "purged"
+"""In the place of the digest of a buffer that a person has removed, and of one of which nothing is to be left there."""
 
 
 class Selection:
@@ -42,6 +46,7 @@ class Selection:
         self._version = -1
         self._whole_at = float("-inf")
         self._is_whole = False
+        self._purges = 0
 
     def look(self, *, whole: bool = False) -> None:
         """Queue what is new. Cheap where nothing has changed.
@@ -65,6 +70,7 @@ class Selection:
         else:
             self._is_whole = False
             self._take_new()
+        self._take_purges()
         self._take_logs()
 
     def ships(self, cwd: str) -> bool:
@@ -111,7 +117,7 @@ class Selection:
             for name in left_out.keys() - found:
                 self._queue.take_in(name)
             for name in known.keys() - found:
-                if known[name][0] != REMOVED and self._store.tombstone(name):
+                if known[name][0] not in (REMOVED, PURGED) and self._store.tombstone(name):
                     self._queue.put("change", name, 0)
                     self._queue.put_known(name, REMOVED, known[name][1])
 
@@ -121,6 +127,8 @@ class Selection:
             return False
         digest = digest_of(buffer)
         before = known.get(buffer.name)
+        if before and before[0] == PURGED:
+            return True  # what is left of it here is no news there
         if before is None:
             if why := self.why_not(buffer):
                 self._queue.leave_out(buffer.name, why, buffer.bytes)
@@ -133,6 +141,22 @@ class Selection:
             self._queue.put_known(buffer.name, digest, buffer.created)
             known[buffer.name] = (digest, buffer.created)
         return True
+
+    def _take_purges(self) -> None:
+        """Ask for what was purged here since the last time, also of what was not shipped: its views may have been."""
+        path = os.path.join(self._queue.folder, PURGES_FILE)
+        with contextlib.suppress(OSError):
+            if os.stat(path).st_size == self._purges:
+                return
+            names = read_file(path)
+            known = self._queue.known()
+            with self._queue.changing():
+                for name in dict.fromkeys(names.decode(errors="replace").split()):
+                    digest, created = known.get(name, ("", 0.0))
+                    if digest != PURGED:
+                        self._queue.put("change", name, 0)
+                        self._queue.put_known(name, PURGED, created)
+            self._purges = len(names)
 
     # logs
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sightline.fleet.content import ORDER
 from sightline.fleet.database import Connection
-from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, pack_key
+from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, kept_prefix, pack_key
 from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
@@ -47,6 +47,15 @@ class _Host(NamedTuple):
     team: str
     member: str
     store: str
+
+
+class _Place(NamedTuple):
+    """Where a pack is, as `pack_key` takes it: its day, the hash of what is there, whether it is kept; and its size."""
+
+    day: str
+    sha256: str
+    is_kept: bool
+    bytes: int
 
 
 class Verification:
@@ -96,12 +105,14 @@ class Verification:
         self._tell(self.verified)
 
     def _of_packs(self, host: _Host) -> Iterator[Finding]:
-        prefix = f"{host_prefix(host.team, host.member)}{host.store}/"
-        stored = {found.key: found.bytes for found in self._objects.list(prefix)}
-        for sha256, day, size in self._connection.execute(
-            "SELECT encode(sha256, 'hex'), day::text, bytes FROM sightline.packs WHERE host = %s", (host.id,)
-        ):
-            found = stored.pop(pack_key(host.team, host.member, host.store, day, sha256), None)
+        stored = {
+            found.key: found.bytes
+            for prefix in (host_prefix(host.team, host.member), kept_prefix(host.team, host.member))
+            for found in self._objects.list(f"{prefix}{host.store}/")
+        }
+        for sha256, (day, stands, is_kept, size) in self._places(host).items():
+            key = pack_key(host.team, host.member, host.store, day, stands, is_kept=is_kept)
+            found = stored.pop(key, None)
             if found is None:
                 yield Finding("problem", host.name, f"pack {sha256} of {day} is announced, and not in the object store")
             elif found != size:
@@ -142,7 +153,7 @@ class Verification:
             yield Finding("problem", host.name, f"the log of {session} does not go on at its line {number}")
 
     def _of_buffers(self, host: _Host) -> Iterator[Finding]:
-        days = self._days(host)
+        packed = self._places(host)
         for name, packs, frames, record in self._in_batches(
             "SELECT name, ARRAY(SELECT encode(one, 'hex') FROM unnest(packs) AS one), frames, record"
             " FROM sightline.buffers WHERE host = %s ORDER BY seq",
@@ -154,7 +165,7 @@ class Verification:
                 try:
                     for place in places:
                         frame = Frame(*place)
-                        data = frame_bytes(self._pack(host, packs[frame.pack], days), frame)
+                        data = frame_bytes(self._pack(host, packs[frame.pack], packed), frame)
                         digest.update(data)
                         size += len(data)
                 except (TamperedPack, ObjectMissing, LookupError) as error:
@@ -168,7 +179,7 @@ class Verification:
                 yield Finding("problem", host.name, f"@{name} was announced without {', '.join(sorted(missing))}")
 
     def _of_entries(self, host: _Host) -> Iterator[Finding]:
-        days = self._days(host)
+        places = self._places(host)
         at: tuple[str, int] | None = None
         lines = b""
         for session, number, prev, digest, kind, redacted, pack, offset, size, begin, length in self._in_batches(
@@ -178,7 +189,7 @@ class Verification:
         ):
             try:
                 if at != (pack, offset):
-                    lines = raw_bytes(self._pack(host, pack, days)[offset : offset + size])
+                    lines = raw_bytes(self._pack(host, pack, places)[offset : offset + size])
                     at = (pack, offset)
                 entry = json.loads(lines[begin : begin + length])
                 told = entry["n"], entry["prev"], entry["hash"]
@@ -196,18 +207,21 @@ class Verification:
             cursor.execute(query.encode(), (host.id,))
             yield from cursor
 
-    def _days(self, host: _Host) -> dict[str, str]:
-        return dict(
-            self._connection.execute(
-                "SELECT encode(sha256, 'hex'), day::text FROM sightline.packs WHERE host = %s", (host.id,)
-            ).fetchall()
+    def _places(self, host: _Host) -> dict[str, _Place]:
+        """By hash, where each pack of a host is."""
+        rows = self._connection.execute(
+            "SELECT encode(sha256, 'hex'), day::text, encode(coalesce(replaced, sha256), 'hex'), kept, bytes"
+            " FROM sightline.packs WHERE host = %s",
+            (host.id,),
         )
+        return {sha256: _Place(*rest) for sha256, *rest in rows}
 
-    def _pack(self, host: _Host, sha256: str, days: dict[str, str]) -> bytes:
+    def _pack(self, host: _Host, sha256: str, places: dict[str, _Place]) -> bytes:
         """A pack that is what its name says. Raises TamperedPack, ObjectMissing, KeyError for none of ours."""
         if sha256 not in self._held:
-            data = self._objects.get(pack_key(host.team, host.member, host.store, days[sha256], sha256))
-            if hashlib.sha256(data).hexdigest() != sha256:
+            day, stands, is_kept, _ = places[sha256]
+            data = self._objects.get(pack_key(host.team, host.member, host.store, day, stands, is_kept=is_kept))
+            if hashlib.sha256(data).hexdigest() != stands:
                 raise TamperedPack(f"pack {sha256} is not what was announced")
             self._held[sha256] = data
             while len(self._held) > _PACKS_HELD:

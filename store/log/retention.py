@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sightline import disk
+from sightline.disk.errors import store_failed
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import is_newer
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log import log
 from sightline.log.log_index import append_entry, fill_index, list_views
 from sightline.log.notes import list_notes, take_back
-from sightline.log.unshipped_items import unshipped, unshipped_logs
+from sightline.log.unshipped_items import ask_for_purge, unshipped, unshipped_logs
 from sightline.log.view_text import quotes_of
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import write_atomically
@@ -98,6 +99,7 @@ def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> i
         store.remove(buffer, "removed", _quotes_left(store, buffer.name, purge=purge))
         if purge:
             _blank(store, {buffer.name}, set(views.values()))
+            _ask_for_purge(store, {buffer.name})
     return len(names)
 
 
@@ -133,6 +135,7 @@ def remove_session(store: Store, session: Session) -> RemovedSession:
     for name in names:
         _drop_quotes(store, name)
     blanked = _blank_all(store, session.name) + _blank(store, names, readers)
+    _ask_for_purge(store, names)
     append_entry(store, session, {"kind": "removed", "time": time.time()})
     _take_in_blanked(store, [session.name])
     return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)
@@ -150,6 +153,14 @@ def purge_gone(store: Store, name: str) -> None:
     sessions = {indexed.view.session for indexed in list_views(store, buffer=name)}
     _drop_quotes(store, name)
     _blank(store, {name}, sessions)
+    _ask_for_purge(store, {name})
+
+
+def _ask_for_purge(store: Store, names: set[str]) -> None:
+    try:
+        ask_for_purge(store, names)
+    except OSError as error:
+        raise store_failed(error, store.root) from error
 
 
 def _drop_quotes(store: Store, name: str) -> None:

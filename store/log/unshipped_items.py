@@ -1,4 +1,4 @@
-"""What a fleet still lacks: outputs and logs that wait to be shipped stay, however long no network is there."""
+"""What a fleet still lacks, and what it is to purge: a shipper takes note of both when it looks next."""
 
 import contextlib
 import json
@@ -6,11 +6,35 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 
+from sightline.private_files import make_folder, open_private, write_all
 from sightline.store import Store
 
 QUEUE_FOLDER, QUEUE_FILE = "fleet", "queue.sqlite"
 """Below the root: what a shipper keeps. Its table ``known`` names what was queued, ``logs`` up to which byte each log
 was, ``items`` what has not gone yet."""
+
+
+PURGES_FILE = "purges"
+"""Likewise: the names of all outputs that were purged here, a line each."""
+
+
+def ask_for_purge(store: Store, names: Iterable[str]) -> bool:
+    """Have what was shipped of some outputs purged there, too; False where no fleet is set.
+
+    Raises:
+        OSError: it could not be noted.
+    """
+    wanted = sorted(names)
+    if not store.settings.fleet.db or not wanted:
+        return False
+    folder = os.path.join(store.root, QUEUE_FOLDER)
+    make_folder(folder)
+    fd = open_private(os.path.join(folder, PURGES_FILE), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        write_all(fd, "".join(f"{name}\n" for name in wanted).encode())
+    finally:
+        os.close(fd)
+    return True
 
 
 def unshipped(store: Store, names: Iterable[str]) -> set[str]:

@@ -39,6 +39,9 @@ _FIRST_VIEW = 1 << 40
 _PLACE_BITS = 11
 """Of the order of outputs: microseconds, then something of the name, for those of the same one."""
 
+_INSTEAD = "instead of "
+"""The fact that says what stands in the place of a pack."""
+
 _BATCH = 2_000
 _MOST_NAMED = 2_000  # outputs that are asked for by name at a time
 _UNKNOWN_SECONDS = 30.0  # after which what was not found is asked for again
@@ -125,6 +128,9 @@ class SharedIndex(Index):
         return super().buffer(row[0]) if row else None
 
 
+LetGo = Callable[[Sequence[Buffer], Sequence[str]], None]
+
+
 class Mirror:
     """The mirror of one reader of one shared database. Threads may share it; one at a time brings it up to date.
 
@@ -132,8 +138,18 @@ class Mirror:
         index: its rows.
     """
 
-    def __init__(self, folder: str) -> None:
-        """Open it, making it where it is missing. Raises sqlite3.Error, OSError."""
+    def __init__(self, folder: str, let_go: "LetGo" = lambda *_: None) -> None:
+        """Open it, making it where it is missing.
+
+        Args:
+            folder: where.
+            let_go: is told of outputs that their hosts have removed, and of packs (SHA-256) from which something was
+                purged: nothing of them is to be kept here.
+
+        Raises:
+            sqlite3.Error, OSError: it cannot be opened.
+        """
+        self._let_go = let_go
         make_parents(os.path.join(folder, "index.sqlite"))
         make_folder(folder)
         self._db = Database(os.path.join(folder, "index.sqlite"))
@@ -220,6 +236,7 @@ class Mirror:
         if newer:
             is_new |= self._take(rows, Span(newer, min(since, before)), on_top=before < float("inf"))
             self._take_changes(rows, Span(newer, 0.0))
+        self._take_replaced(rows)
         with self._db.writing():
             self._db.execute_all(
                 "INSERT OR REPLACE INTO shared_hosts VALUES (?, ?, ?)",
@@ -303,9 +320,35 @@ class Mirror:
 
     def _take_changes(self, rows: SharedRows, span: Span) -> None:
         known = [one for one in rows.changed(span) if Index.buffer(self.index, one.buffer.name)]
+        purged = rows.purged(span)
         with self._db.writing():
             for one in known:
                 self.index.put_buffer(one.buffer)
+            for name in purged:
+                self._db.execute("DELETE FROM shared_places WHERE buffer = ?", (name,))
+                for note in self.index.notes(buffer=name):
+                    self.index.put_note(note._replace(text=None), name)
+        self._let_go([one.buffer for one in known if one.buffer.state == "evicted"], ())
+
+    def _take_replaced(self, rows: SharedRows) -> None:
+        """Take note of packs from which something was purged: what was read of them before is not to stay here."""
+        since = float(self.fact("replaced") or 0.0)
+        found = [row for row in rows.replaced(since) if self.fact(_INSTEAD + row[0]) != row[1]]
+        if found:
+            self._let_go((), [sha256 for sha256, _, _ in found])
+            with self._db.writing():
+                for sha256, instead, when in found:
+                    self.put_fact(_INSTEAD + sha256, instead)
+                    self.put_fact("replaced", repr(when))
+
+    def note_replaced(self, pack: str, by: str) -> None:
+        """Something was purged from a pack, and another one stands in its place."""
+        self._let_go((), [pack])
+        self.put_fact(_INSTEAD + pack, by)
+
+    def stands_for(self, pack: str) -> str:
+        """The hash of what stands in the place of a pack, as far as that is known here."""
+        return self.fact(_INSTEAD + pack) or pack
 
     def _put(self, stored: Sequence[Stored], *, on_top: bool = False) -> None:
         """Take in outputs in order of their beginning; ``on_top``, those that came late stand above what was there."""

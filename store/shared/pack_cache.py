@@ -72,6 +72,12 @@ class PackCache:
             self._make_room(len(data))
             write_atomically(self._path(sha256), data)
 
+    def forget(self, sha256: str) -> None:
+        """Keep nothing under a hash any longer."""
+        self._held.pop(sha256, None)
+        with contextlib.suppress(OSError):
+            remove_file(self._path(sha256))
+
     def _read(self, sha256: str) -> bytes | None:
         path = self._path(sha256)
         try:

@@ -71,6 +71,14 @@ class Stored(NamedTuple):
     frames: dict[str, list[list[int]]]
 
 
+class PackPlace(NamedTuple):
+    """Where a pack is in the object store: the day in its key, the hash of what is there, whether it is kept apart."""
+
+    day: str
+    sha256: str
+    is_kept: bool
+
+
 class Entry(NamedTuple):
     """A line of a log, and where its bytes are.
 
@@ -316,12 +324,35 @@ class SharedRows:
         )
         return int(rows[0][0]) if rows else 0
 
-    def day_of(self, host: int, pack: str) -> str:
-        """On which day a pack was made, as its key has it; empty where there is none that the reader may know of."""
+    def pack(self, host: int, pack: str) -> PackPlace | None:
+        """Where a pack is; None where there is none that the reader may know of."""
         rows = self._connection.rows(
-            "SELECT day::text FROM sightline.packs WHERE host = %s AND sha256 = decode(%s, 'hex')", (host, pack)
+            "SELECT day::text, encode(coalesce(replaced, sha256), 'hex'), kept FROM sightline.packs"
+            " WHERE host = %s AND sha256 = decode(%s, 'hex')",
+            (host, pack),
         )
-        return str(rows[0][0]) if rows else ""
+        return PackPlace(*rows[0]) if rows else None
+
+    def replaced(self, since: float) -> list[tuple[str, str, float]]:
+        """(SHA-256, of what stands in its place, when) of packs from which something was purged from a time on."""
+        rows = self._connection.rows(
+            "SELECT encode(sha256, 'hex'), encode(replaced, 'hex'), extract(epoch FROM replaced_at)::float8"
+            " FROM sightline.packs WHERE replaced IS NOT NULL AND replaced_at >= to_timestamp(%s) ORDER BY replaced_at",
+            (since,),
+        )
+        return [(sha256, instead, when) for sha256, instead, when in rows]
+
+    def purged(self, span: Span) -> list[str]:
+        """Names among all hosts of what hosts have asked to be purged, whenever it was captured."""
+        given = span.parameters()
+        rows = self._connection.rows(
+            "SELECT host.name, found.name FROM unnest(%(hosts)s::integer[], %(after)s::bigint[], %(upto)s::bigint[])"
+            " AS given (host, after, upto) JOIN sightline.hosts AS host ON host.id = given.host"
+            " JOIN sightline.changes AS found ON found.host = given.host AND found.record -> 'purge' IS NOT NULL"
+            " AND found.seq > given.after AND found.seq <= given.upto",
+            given,
+        )
+        return [on_host(host, name) for host, name in rows]
 
     def begins_at(self, newest: int) -> float:
         """When the oldest of so many newest outputs was begun, seconds since the epoch; 0 where there are fewer."""

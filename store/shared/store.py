@@ -36,7 +36,7 @@ from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
 from sightline.shared.live import RunningOutputs
 from sightline.shared.log import SharedLog
-from sightline.shared.mirror import Mirror, Reach, SharedIndex
+from sightline.shared.mirror import LetGo, Mirror, Reach, SharedIndex
 from sightline.shared.pack_cache import PackCache, Tampered
 from sightline.shared.rows import REMARKS, Host, SharedRows
 from sightline.shared.streams import FrameReader
@@ -61,6 +61,14 @@ _LIST_HINT = "`sightline list --store … --host NAME` shows what there is"
 
 class Offline(FleetUnreachable):
     """The network was not to be asked."""
+
+
+class _Replaced(Exception):
+    """Something was purged from a pack, and another one stands in its place, whose hash this is."""
+
+    def __init__(self, by: str) -> None:
+        super().__init__(by)
+        self.by = by
 
 
 class SharedStore:
@@ -88,8 +96,8 @@ class SharedStore:
         address = database_address(database)
         self.address = str(address)
         self._folder = os.path.join(local.root, FOLDER, sha256_hex(self.address.encode())[:16])
-        self._mirror = _opened(self._folder)
         self._cache = PackCache(self._folder)
+        self._mirror = _opened(self._folder, self._let_go)
         command = local.settings.fleet.password_command
         self._asking = LastingConnection(address, command)
         self._feeding = LastingConnection(address, command)  # the one is never held up by what the other reads
@@ -219,6 +227,18 @@ class SharedStore:
         if buffer is None or buffer.created < self._mirror.since:
             self._viewed.add(name)
             self._mirror.take_in_entries(self._rows.entries_of([name]))
+
+    def _let_go(self, buffers: Sequence[Buffer], packs: Sequence[str]) -> None:
+        """Keep nothing of outputs that their hosts have removed, nor packs from which something was purged."""
+        for buffer in buffers:
+            hashes = {buffer.stream(stream).sha256 for stream in buffer.streams}
+            facts = (self.pretty_facts(Target(buffer, stream)) for stream in buffer.streams)
+            for sha256 in (hashes - {""}) | {found.sha256 for found in facts if found}:
+                self._cache.forget(sha256)
+            self._running.forget(buffer.name)
+            remove_file(self._merged_path(buffer))
+        for pack in packs:
+            self._cache.forget(pack)
 
     def _host(self, name: str) -> Host:
         """A host by its name. Raises StoreFailed."""
@@ -374,8 +394,19 @@ class SharedStore:
         host = host_of(buffer.name)
 
         def fetch(place: int) -> bytes:
-            frame = frames[place]
+            nonlocal packs, frames
             try:
+                return fetched(place)
+            except ObjectMissing:  # what is pinned is elsewhere since its day went
+                if not self._fetch_buffer(buffer.name):
+                    raise
+                packs, places = self._mirror.places(buffer.name)
+                frames = [Frame(*one) for one in places.get(stream, ())]
+                return fetched(place)
+
+        def fetched(place: int) -> bytes:
+            try:
+                frame = frames[place]
                 if len(frames) == 1 and sha256:
                     return self._cache.small(sha256) or self._fetched_alone(host, packs[frame.pack], frame, sha256)
                 return frame_bytes(self._pack(host, packs[frame.pack]), frame)
@@ -385,21 +416,36 @@ class SharedStore:
         return fetch
 
     def _fetched_alone(self, host: str, pack: str, frame: Frame, sha256: str) -> bytes:
-        data = raw_bytes(self._objects_().get_range(self._key(host, pack), frame.offset, frame.stored), frame.raw)
+        key, _ = self._placed(host, pack)
+        data = raw_bytes(self._objects_().get_range(key, frame.offset, frame.stored), frame.raw)
         if sha256_hex(data) != sha256:
             raise TamperedPack(sha256)
         self._cache.keep(sha256, data)
         return data
 
     def _pack(self, host: str, sha256: str) -> bytes:
-        return self._cache.pack(sha256, lambda: self._objects_().get(self._key(host, sha256)))
+        stands = self._mirror.stands_for(sha256)
 
-    def _key(self, host: str, pack: str) -> str:
+        def fetch() -> bytes:
+            key, found = self._placed(host, sha256)
+            if found != stands:
+                raise _Replaced(found)
+            return self._objects_().get(key)
+
+        try:
+            return self._cache.pack(stands, fetch)
+        except _Replaced as replaced:
+            self._mirror.note_replaced(sha256, replaced.by)
+            return self._pack(host, sha256)
+
+    def _placed(self, host: str, pack: str) -> tuple[str, str]:
+        """Key and hash of a pack, or of what stands in its place since something was purged from it."""
         facts = self._host(host)
-        day = self.rows.day_of(facts.id, pack)
-        if not day:
+        place = self.rows.pack(facts.id, pack)
+        if place is None:
             raise ObjectMissing(f"pack {pack} of {host} is not announced", "`sightline fleet verify` tells more")
-        return pack_key(facts.team, facts.member, facts.store, day, pack)
+        key = pack_key(facts.team, facts.member, facts.store, place.day, place.sha256, is_kept=place.is_kept)
+        return key, place.sha256
 
     def _objects_(self) -> Objects:
         if self._objects is None:
@@ -489,8 +535,7 @@ class SharedStore:
             with contextlib.closing(self.open_merged(target.buffer)) as merged:
                 if single := merged.single:
                     return self.local_copy(target._replace(stream=single))
-                path = os.path.join(self._folder, f"all-{sha256_hex(target.buffer.name.encode())[:16]}")
-                merged.copy_to(path)
+                merged.copy_to(path := self._merged_path(target.buffer))
                 return path
         if not raw and (facts := self.pretty_facts(target)):
             return self._pretty(target, facts)
@@ -500,6 +545,9 @@ class SharedStore:
         if not info.bytes:
             return os.devnull
         return self._cache.file(info.sha256 or NO_HASH, lambda: self._whole(target), f"{target.ref} ({target.stream})")
+
+    def _merged_path(self, buffer: Buffer) -> str:
+        return os.path.join(self._folder, f"all-{sha256_hex(buffer.name.encode())[:16]}")
 
     def open_log(self, session: str) -> BinaryIO:
         """The log of a session, from any line on. Raises FileNotFoundError where none is known."""
@@ -520,16 +568,16 @@ def _ago(when: float) -> str:
     return f"{human_seconds(max(time.time() - when, 0.0))} ago" if when else "never"
 
 
-def _opened(folder: str) -> Mirror:
+def _opened(folder: str, let_go: LetGo) -> Mirror:
     """The mirror in a folder; made anew where it is broken, since all of it can be read again."""
     try:
         try:
-            return Mirror(folder)
+            return Mirror(folder, let_go)
         except sqlite3.DatabaseError as error:
             if not is_broken(error):
                 raise
         for suffix in ("", "-wal", "-shm"):
             remove_file(os.path.join(folder, f"index.sqlite{suffix}"))
-        return Mirror(folder)
+        return Mirror(folder, let_go)
     except (sqlite3.Error, OSError) as error:
         raise store_failed(error, folder) from error

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sightline.config import default_root, load_settings
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import print_json, red, write_err, write_out
-from sightline.errors import SightlineError, UsageError
+from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.fleet import ExtraMissing
 from sightline.private_files import new_file, write_all
 from sightline.shape.summary import human_bytes
@@ -18,6 +18,7 @@ try:
     from sightline.fleet import administration
     from sightline.fleet.address import DatabaseAddress, database_address, objects_address
     from sightline.fleet.database import Connection, connected, may_read, tables_of
+    from sightline.fleet.janitor import Janitor, Tidied
     from sightline.fleet.maintenance import maintain
     from sightline.fleet.objects import Objects
     from sightline.fleet.verification import Verification
@@ -38,8 +39,8 @@ _DESCRIBED = {
     ),
     "retention": "Set how many days the fleet keeps outputs.",
     "maintain": (
-        "Make the partitions of the next days, and drop those that are older than the retention. Let cron run it "
-        "once a day."
+        "Make the partitions of the next days, and drop those that are older than the retention, less what is pinned. "
+        "It also removes what hosts have purged (`rm --purge`), bytes and texts of replies. Let cron run it once a day."
     ),
     "verify": (
         "Check that the object store has everything that the database lists, and the other way round, and that no "
@@ -215,14 +216,26 @@ def retention(given: Namespace) -> int:
 def maintain_it(given: Namespace) -> int:
     """Make and drop partitions; the exit code."""
     with _opened(given) as connection:
+        failure: SightlineError | None = None
+        tidied = Tidied(0, 0, 0, 0, [])
+        try:
+            tidied = Janitor(connection, Objects(objects_address(tables_of(connection).objects))).tidy()
+        except StoreFailed as error:  # partitions are made all the same; those with something pinned wait for it
+            failure = error
         done = maintain(connection)
         if given.json:
-            print_json(done._asdict())
+            print_json({**done._asdict(), **tidied._asdict(), "failure": str(failure) if failure else ""})
         else:
             write_out(
                 f"{len(done.made):,} partitions made, {len(done.dropped):,} dropped, {done.rows:,} other rows let go\n"
+                f"purged: {tidied.purged:,} outputs and the texts of {tidied.blanked:,} lines of logs; "
+                f"pinned outputs: {tidied.kept:,} kept past the retention, {tidied.let_go:,} let go\n"
             )
-        return 0
+            for problem in tidied.problems:
+                write_err(printable(problem) + "\n")
+        if failure:
+            raise failure
+        return int(bool(tidied.problems))
 
 
 def verify(given: Namespace) -> int:

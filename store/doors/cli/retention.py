@@ -7,6 +7,11 @@ from sightline.log import retention
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes
 
+_WAITS = (
+    "done here; what was shipped of it waits: `sightline ship` asks the fleet to purge it, from then on no reader is "
+    "shown it, and its bytes go with the owner's next `fleet maintain`\n"
+)
+
 
 def parser(name: str) -> ArgumentParser:
     """What the command takes."""
@@ -29,7 +34,8 @@ def parser(name: str) -> ArgumentParser:
         made.add_argument(
             "--purge",
             action="store_true",
-            help="also blank the replies that showed them, for instance because they hold a secret",
+            help="also blank the replies that showed them, for instance because they hold a secret, here and "
+            "where they were shipped to",
         )
     return made
 
@@ -86,7 +92,11 @@ def rm(given: Namespace) -> int:
     """Remove buffers; the exit code."""
     door = Door()
     try:
-        return _told(given, _removed(door, given), "removed")
+        refs = _removed(door, given)
+        done = _told(given, refs, "removed")
+        if given.purge and not given.json and door.local.settings.fleet.db:
+            write_out(_WAITS)
+        return done
     finally:
         door.close()
 

@@ -1,0 +1,386 @@
+"""What the owner does at the shared place on behalf of hosts, which may only add there: purges, and what is pinned.
+
+A host asks for both by rows. A pack that has something to be purged is replaced by one of the same size in which only
+that is gone, so that whatever else tells of the pack finds its bytes where they were. What is pinned is copied to where
+no lifecycle rule of the object store reaches, before its day goes.
+"""
+
+import contextlib
+import datetime
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import zstandard
+
+from sightline.fleet.database import Connection, tables_of
+from sightline.fleet.objects import ObjectMissing, Objects, pack_key
+from sightline.fleet.pack import PACK_BYTES, Frame, TamperedPack, raw_bytes
+from sightline.log import log
+from sightline.named_tuple import NamedTuple
+
+LOCK = 0x516875
+"""Of two that keep a fleet in order at once, one waits."""
+
+PINNED = """
+coalesce((SELECT change.record -> 'pinned' FROM sightline.changes AS change WHERE change.host = found.host
+    AND change.created = found.created AND change.name = found.name ORDER BY change.seq DESC LIMIT 1),
+    found.record -> 'pinned') = 'true'
+"""
+"""Whether the host has an output pinned, as far as the fleet was told; it has not where it was removed."""
+
+_ASKED = """
+SELECT host.id, host.name, array_agg(DISTINCT asked.name) FROM sightline.changes AS asked
+JOIN sightline.hosts AS host ON host.id = asked.host WHERE asked.record -> 'purge' IS NOT NULL GROUP BY host.id
+"""
+
+_LINE = """
+SELECT host, session, number, extract(epoch FROM time)::float8, encode(pack, 'hex'), frame_offset, frame_bytes,
+    line_offset, line_bytes, record -> 'blanked' IS NOT NULL FROM sightline.entries WHERE
+"""
+
+_FRAMES = "SELECT ARRAY(SELECT encode(one, 'hex') FROM unnest(found.packs) AS one), found.frames"
+_BLANKED = json.dumps({"blanked": True})
+_LEVELS = (1, 3, 9, 19)
+
+
+class Tidied(NamedTuple):
+    """What was done.
+
+    Attributes:
+        purged: outputs whose bytes went.
+        blanked: lines of logs whose texts went.
+        kept: pinned outputs that were copied, since their day goes.
+        let_go: outputs that had been kept so, and are pinned no longer.
+        problems: what could not be done, in words.
+    """
+
+    purged: int
+    blanked: int
+    kept: int
+    let_go: int
+    problems: list[str]
+
+
+class _Line(NamedTuple):
+    """A line of a log; see `sightline.shared.rows.Entry`."""
+
+    host: int
+    session: str
+    number: int
+    time: float
+    pack: str
+    frame_offset: int
+    frame_bytes: int
+    offset: int
+    bytes: int
+    is_blanked: bool
+
+
+class _Cut(NamedTuple):
+    """What goes of a pack: frames as (offset, bytes); and by such a frame of log lines, each as (offset, bytes)."""
+
+    frames: set[tuple[int, int]]
+    lines: dict[tuple[int, int], set[tuple[int, int]]]
+
+
+class _Place(NamedTuple):
+    """Where a pack is: its key, less the hash, and the hash of what stands there now."""
+
+    prefix: tuple[str, str, str, str]
+    sha256: str
+    is_kept: bool
+
+    def key(self, sha256: str) -> str:
+        """The key of what stands, or is to stand, in its place."""
+        return pack_key(*self.prefix, sha256, is_kept=self.is_kept)
+
+
+class Janitor:
+    """Does what hosts have asked for. As the fleet's owner, and with a key that may put, read and remove objects."""
+
+    def __init__(self, connection: Connection, objects: Objects) -> None:
+        """Nothing is done yet."""
+        self._connection, self._objects = connection, objects
+        self._problems: list[str] = []
+
+    def tidy(self, today: datetime.date | None = None) -> Tidied:
+        """Purge what is to be purged, keep what is pinned, let go of what is no longer.
+
+        Args:
+            today: the day that it is, in UTC, by the database's clock by default.
+
+        Raises:
+            FleetUnreachable, FleetRefused: it cannot be done now; what is not done is done the next time.
+        """
+        self._remove_doomed()
+        self._problems = []
+        with self._connection.transaction():
+            self._connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+            purged, blanked = self._purge()
+            before = begin_of_kept(self._connection, today)
+            kept = self._keep_pinned(before)
+            let_go = self._let_go(before)
+        self._remove_doomed()
+        return Tidied(purged, blanked, kept, let_go, self._problems)
+
+    def _remove_doomed(self) -> None:
+        """Remove the objects that no row tells of any more: only now, so that no row ever tells of one that is gone."""
+        for (key,) in self._connection.execute("SELECT key FROM sightline.doomed").fetchall():
+            with contextlib.suppress(ObjectMissing):
+                self._objects.delete(key)
+            self._connection.execute("DELETE FROM sightline.doomed WHERE key = %s", (key,))
+
+    def _place(self, host: int, pack: str) -> _Place | None:
+        row = self._connection.execute(
+            "SELECT team, member, replace(store::text, '-', ''), day::text, encode(coalesce(replaced, sha256), 'hex'),"
+            " kept FROM sightline.packs JOIN sightline.hosts ON id = host"
+            " WHERE host = %s AND sha256 = decode(%s, 'hex')",
+            (host, pack),
+        ).fetchone()
+        return _Place(row[:4], row[4], row[5]) if row else None
+
+    def _fetched(self, place: _Place) -> bytes:
+        """A pack. Raises ObjectMissing, TamperedPack; FleetUnreachable, FleetRefused."""
+        data = self._objects.get(place.key(place.sha256))
+        if hashlib.sha256(data).hexdigest() != place.sha256:
+            raise TamperedPack(f"pack {place.sha256} is not what was announced")
+        return data
+
+    # what is to be purged
+
+    def _purge(self) -> tuple[int, int]:
+        asked = self._connection.execute(_ASKED).fetchall()
+        cuts: dict[tuple[int, str], _Cut] = {}
+        outputs = [(host, name) for host, _, names in asked for name in self._cut_outputs(host, names, cuts)]
+        lines = {(line.host, line.session, line.number): line for line in self._lines(asked) if not line.is_blanked}
+        for line in lines.values():
+            cut = cuts.setdefault((line.host, line.pack), _Cut(set(), {}))
+            cut.lines.setdefault((line.frame_offset, line.frame_bytes), set()).add((line.offset, line.bytes))
+        failed = {at for at, cut in cuts.items() if not self._replace(*at, cut)}
+        blanked = [at for at, line in lines.items() if (line.host, line.pack) not in failed]
+        self._connection.cursor().executemany(
+            "UPDATE sightline.entries SET record = record || %s::jsonb"
+            " || CASE kind WHEN 'note' THEN '{\"text\": null}'::jsonb ELSE '{}' END"
+            " WHERE host = %s AND session = %s AND number = %s",
+            [(_BLANKED, *at) for at in blanked],
+        )
+        purged = 0
+        for host, name in outputs:
+            purged += self._connection.execute(
+                "UPDATE sightline.buffers SET packs = '{}', frames = '{}', before_kept = NULL, state = 'evicted',"
+                ' record = record || \'{"state": "evicted"}\' WHERE host = %s AND name = %s AND NOT packs && %s',
+                (host, name, [bytes.fromhex(pack) for of, pack in failed if of == host]),
+            ).rowcount
+        return purged, len(blanked)
+
+    def _cut_outputs(self, host: int, names: list[str], cuts: dict[tuple[int, str], _Cut]) -> list[str]:
+        """Cut the frames of outputs, less those that others share; the names of those that had any."""
+        rows = self._connection.execute(
+            _FRAMES
+            + ", found.before_kept, found.name FROM sightline.buffers AS found WHERE host = %s AND name = ANY (%s)"
+            " AND frames <> '{}'",
+            (host, names),
+        ).fetchall()
+        wanted = {place for packs, frames, _, _ in rows for place in _places(packs, frames)}
+        wanted |= {place for _, _, before, _ in rows if before for place in _places(*before)}
+        if wanted:
+            others = self._connection.execute(
+                _FRAMES + " FROM sightline.buffers AS found WHERE host = %s AND packs && %s AND name <> ALL (%s)",
+                (host, [bytes.fromhex(pack) for pack in {pack for pack, _, _ in wanted}], names),
+            ).fetchall()
+            wanted -= {place for packs, frames in others for place in _places(packs, frames)}
+        for pack, offset, size in wanted:
+            cuts.setdefault((host, pack), _Cut(set(), {})).frames.add((offset, size))
+        return [name for *_, name in rows]
+
+    def _lines(self, asked: Iterable[tuple[int, str, list[str]]]) -> Iterator[_Line]:
+        """Lines of all hosts' logs that show what is purged, or may quote it; and of sessions that were removed."""
+        since: dict[tuple[int, str], float] = {}
+        for host, host_name, names in asked:
+            among_all = [f"{host_name}/{name}" for name in names]
+            for line in self._found("refs && %s::text[] OR (host = %s AND refs && %s::text[])", among_all, host, names):
+                at = (line.host, line.session)
+                since[at] = min(since.get(at, line.time), line.time)
+                yield line
+        for (host, session), begin in since.items():
+            yield from self._found(
+                "host = %s AND session = %s AND kind IN ('message', 'context') AND time >= to_timestamp(%s)",
+                *(host, session, begin),
+            )
+        removed = "SELECT host, session, max(number) FROM sightline.entries WHERE kind = 'removed' GROUP BY 1, 2"
+        for host, session, number in self._connection.execute(removed).fetchall():
+            yield from self._found("host = %s AND session = %s AND number < %s", host, session, number)
+
+    def _found(self, condition: str, *parameters: Any) -> list[_Line]:
+        rows = self._connection.execute((_LINE + condition).encode(), parameters)
+        return [_Line._make(row) for row in rows.fetchall()]
+
+    def _replace(self, host: int, pack: str, cut: _Cut) -> bool:
+        """Have a pack without what is cut stand in its place; False where it cannot be read."""
+        place = self._place(host, pack)
+        if place is None:
+            return True  # it has gone with the retention
+        try:
+            data = _without(self._fetched(place), cut)
+        except ObjectMissing:
+            return True  # so have its bytes
+        except TamperedPack as error:
+            self._problems.append(f"pack {pack}: {error}")
+            return False
+        sha256 = hashlib.sha256(data).hexdigest()
+        if sha256 != place.sha256:
+            self._objects.put(place.key(sha256), data)
+            self._connection.execute(
+                "UPDATE sightline.packs SET replaced = decode(%s, 'hex'), replaced_at = clock_timestamp()"
+                " WHERE host = %s AND sha256 = decode(%s, 'hex')",
+                (sha256, host, pack),
+            )
+            self._doom(place.key(place.sha256))
+        return True
+
+    def _doom(self, key: str) -> None:
+        self._connection.execute("INSERT INTO sightline.doomed VALUES (%s) ON CONFLICT DO NOTHING", (key,))
+
+    # what is pinned
+
+    def _keep_pinned(self, before: datetime.datetime) -> int:
+        rows = self._connection.execute(
+            (
+                _FRAMES + ", found.host, found.name, found.created FROM sightline.buffers AS found"
+                " WHERE (created < %s OR (created > now() + interval '2 days' AND announced < %s))"
+                f" AND NOT kept AND state <> 'evicted' AND {PINNED} ORDER BY host, created"
+            ).encode(),
+            (before, before),
+        ).fetchall()
+        for packs, frames, host, name, created in rows:
+            try:
+                places = self._copied(host, packs, frames)
+            except (ObjectMissing, TamperedPack, LookupError) as error:
+                self._problems.append(f"@{name} is pinned, and its bytes cannot be kept: {error}")
+                places = packs, frames  # its row stays all the same
+            self._connection.execute(
+                "UPDATE sightline.buffers AS found SET kept = true, before_kept = %s::jsonb, packs = %s, frames = %s::jsonb,"
+                " record = record || coalesce((SELECT change.record - 'state' FROM sightline.changes AS change"
+                " WHERE change.host = found.host AND change.created = found.created AND change.name = found.name"
+                " ORDER BY change.seq DESC LIMIT 1), '{}') WHERE host = %s AND name = %s AND created = %s",
+                (
+                    json.dumps([packs, frames]),
+                    [bytes.fromhex(pack) for pack in places[0]],
+                    json.dumps(places[1]),
+                    *(host, name, created),
+                ),
+            )
+        return len(rows)
+
+    def _copied(self, host: int, packs: list[str], frames: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+        """(packs, frames) of an output once its frames are where they are kept, with nothing of others beside them."""
+        made: list[str] = []
+        placed: dict[str, list[list[int]]] = {}
+        data = bytearray()
+        held: tuple[int, bytes] = (-1, b"")
+        place: _Place | None = None
+
+        def close() -> None:
+            if data and place:
+                made.append(self._put_kept(host, place, bytes(data)))
+                data.clear()
+
+        for stream, found in frames.items():
+            for frame in (Frame(*one) for one in found):
+                if held[0] != frame.pack:
+                    place = self._place(host, packs[frame.pack])
+                    if place is None:
+                        raise LookupError(f"pack {packs[frame.pack]} is not announced")
+                    held = frame.pack, self._fetched(place)
+                if len(data) >= PACK_BYTES:
+                    close()
+                placed.setdefault(stream, []).append([len(made), len(data), *frame[2:]])
+                data += held[1][frame.offset : frame.offset + frame.stored]
+        close()
+        return made, placed
+
+    def _put_kept(self, host: int, place: _Place, data: bytes) -> str:
+        sha256 = hashlib.sha256(data).hexdigest()
+        self._objects.put(pack_key(*place.prefix, sha256, is_kept=True), data)
+        self._connection.execute(
+            "INSERT INTO sightline.packs (host, sha256, day, bytes, raw_bytes, kept)"
+            " VALUES (%s, decode(%s, 'hex'), %s, %s, 0, true)"
+            " ON CONFLICT (host, sha256) DO UPDATE SET kept = true, day = excluded.day",
+            (host, sha256, place.prefix[3], len(data)),
+        )
+        return sha256
+
+    def _let_go(self, before: datetime.datetime) -> int:
+        gone = self._connection.execute(
+            (
+                "DELETE FROM sightline.buffers AS found WHERE kept AND created < %s"  # noqa: S608 - a condition of ours
+                f" AND (state = 'evicted' OR NOT {PINNED}) RETURNING host"
+            ).encode(),
+            (before,),
+        ).rowcount
+        if gone:
+            unused = self._connection.execute(
+                "SELECT host, encode(sha256, 'hex') FROM sightline.packs AS pack WHERE kept AND NOT EXISTS (SELECT FROM"
+                " sightline.buffers AS found WHERE found.kept AND found.host = pack.host AND pack.sha256 = ANY (packs))"
+            ).fetchall()
+            for host, pack in unused:
+                if place := self._place(host, pack):
+                    self._doom(place.key(place.sha256))
+                self._connection.execute(
+                    "DELETE FROM sightline.packs WHERE host = %s AND sha256 = decode(%s, 'hex')", (host, pack)
+                )
+        return gone
+
+
+def begin_of_kept(connection: Connection, today: datetime.date | None = None) -> datetime.datetime:
+    """From when on the retention keeps all: days before it go, with all in them that is not pinned."""
+    if today is None:
+        row = connection.execute("SELECT (now() AT TIME ZONE 'UTC')::date").fetchone()
+        assert row is not None
+        today = row[0]
+    day = today - datetime.timedelta(days=tables_of(connection).retention_days)
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC)
+
+
+def _places(packs: list[str], frames: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
+    """(pack, offset, bytes) of each frame."""
+    for found in frames.values():
+        for frame in (Frame(*one) for one in found):
+            yield packs[frame.pack], frame.offset, frame.stored
+
+
+def _without(pack: bytes, cut: _Cut) -> bytes:
+    """A pack of the same size without what is cut. Raises TamperedPack."""
+    data = bytearray(pack)
+    for offset, size in cut.frames:
+        data[offset : offset + size] = bytes(size)
+    for (offset, size), places in cut.lines.items():
+        lines = bytearray(raw_bytes(bytes(data[offset : offset + size])))
+        for begin, length in places:
+            lines[begin : begin + length] = _blanked(bytes(lines[begin : begin + length]))
+        data[offset : offset + size] = _fitting(bytes(lines), size)
+    return bytes(data)
+
+
+def _blanked(line: bytes) -> bytes:
+    """A line of a log without its text, of the same size; one whose text is too short to be blanked stays."""
+    try:
+        entry = json.loads(line)
+        if entry.get("text") is None:
+            return line
+        fields = {name: value for name, value in entry.items() if name not in log.TIES} | {"text": None}
+        told = log.Encoded.kept(fields).tied(entry["n"], entry["prev"], entry["hash"], entry.get("v", log.FORMAT))
+    except (ValueError, KeyError, AttributeError) as error:
+        raise TamperedPack("a line of a log is none") from error
+    return told[:-1].ljust(len(line) - 1) + b"\n" if len(told) <= len(line) else line
+
+
+def _fitting(data: bytes, size: int) -> bytes:
+    """A frame that takes no more than so many bytes, filled up to them. Raises TamperedPack where there is none."""
+    for level in _LEVELS:
+        frame = zstandard.ZstdCompressor(level=level, write_checksum=True).compress(data)
+        if len(frame) <= size:
+            return bytes(frame.ljust(size, b"\0"))
+    raise TamperedPack("what is left of a frame takes more room than the frame had")
