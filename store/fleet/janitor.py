@@ -261,8 +261,9 @@ class Janitor:
                 self._problems.append(f"@{name} is pinned, and its bytes cannot be kept: {error}")
                 places = packs, frames  # its row stays all the same
             self._connection.execute(
-                "UPDATE sightline.buffers AS found SET kept = true, before_kept = %s::jsonb, packs = %s, frames = %s::jsonb,"
-                " record = record || coalesce((SELECT change.record - 'state' FROM sightline.changes AS change"
+                "UPDATE sightline.buffers AS found SET kept = true, before_kept = %s::jsonb,"
+                " packs = %s, frames = %s::jsonb, record = record ||"
+                " coalesce((SELECT change.record - 'state' FROM sightline.changes AS change"
                 " WHERE change.host = found.host AND change.created = found.created AND change.name = found.name"
                 " ORDER BY change.seq DESC LIMIT 1), '{}') WHERE host = %s AND name = %s AND created = %s",
                 (
