@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.errors import SettingError
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, check_profile_name
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 
 if TYPE_CHECKING:  # few hide anything
     from sightline.redact.hiding import Redaction

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from sightline.named_tuple import NamedTuple
 from sightline.plugins import Plugins, added_files, write_plugins
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
 from sightline.shape.failure.rule_check import RuleCheck, check_rules
 

@@ -14,7 +14,7 @@ from contextlib import redirect_stdout
 from sightline.config import default_root
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import write_atomically
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
 
 FOLDER = "rules"

@@ -12,7 +12,7 @@ from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.errors import UsageError
 from sightline.plugins import own_rules, rule_files
 from sightline.private_files import make_folder, write_atomically
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.catalogue import RuleFile, with_added
 from sightline.shape.failure.examination import Examination

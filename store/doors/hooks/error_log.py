@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sightline.config import default_root
 from sightline.private_files import make_folder, make_parents, open_private
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 
 FILE = "hooks.log"
 _MOST_BYTES = 1 << 18

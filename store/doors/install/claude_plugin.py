@@ -17,7 +17,7 @@ from sightline.doors.install.settings_file import PROGRAM_MODE, check_writable, 
 from sightline.doors.mcp.protocol import server_version
 from sightline.harnesses.base import RECORD
 from sightline.harnesses.claude_code import HARNESS
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 
 _MANIFEST = ".claude-plugin/plugin.json"
 _DESCRIPTION = "Keeps every tool output whole, shows small honest views, and records what the agent saw."

@@ -14,7 +14,7 @@ from sightline.doors.install.status import Status, status_of
 from sightline.errors import SightlineError
 from sightline.harnesses.base import Harness
 from sightline.named_tuple import NamedTuple
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 
 _PATIENCE_SECONDS = 10
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")

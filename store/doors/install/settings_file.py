@@ -15,7 +15,7 @@ from sightline.doors.install.errors import (
 )
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_parents, remove_file, write_all
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 
 _NEW_FILE_MODE = 0o600  # settings hold keys now and then
 PROGRAM_MODE = 0o700

@@ -11,7 +11,7 @@ from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
 
 from sightline.named_tuple import NamedTuple
-from sightline.regular import read_regular
+from sightline.regular_files import read_regular
 from sightline.shape.failure.tool_rules import Known, Rule, known_in, parse_rules
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
