@@ -230,16 +230,17 @@ def _goes_on(changes: Sequence[object]) -> bool:
 
 
 def _with_helpers(store: Reading, session: Session, calls: Sequence[Call]) -> list[Call]:
-    """The calls of a session with those of its helpers, which have the same id in their harness."""
-    if not session.harness_id:
-        return list(calls)
+    """The calls of a session and those of its helpers, which have the same id in their harness, in order of time.
+
+    A log has them in the order in which they were written down: what is imported may be older than what is there.
+    """
     others = [
         one.name
-        for one in store.index.sessions()
+        for one in (store.index.sessions() if session.harness_id else ())
         if one.harness_id == session.harness_id and one.harness == session.harness and one.name != session.name
     ]
     more = [call for name in others for call in calls_of(store, session=name)]
-    return sorted([*calls, *more], key=lambda call: call.view.time) if more else list(calls)
+    return sorted([*calls, *more], key=lambda call: call.view.time)
 
 
 class _Trail:

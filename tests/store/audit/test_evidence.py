@@ -1,12 +1,19 @@
 """What a session's log says for and against its agent's claims: the sessions whose truth is known, and finer points."""
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.evidence.__main__ import compared, found_in
 from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
-from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step
+from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step, write_transcript
 from sightline.audit.evidence.checks import check_named
-from sightline.audit.evidence.session_evidence import SessionEvidence
+from sightline.audit.evidence.session_evidence import SessionEvidence, evidence_of
+from sightline.audit.timeline import calls_of
+from sightline.harnesses.formats import find_sources
+from sightline.imports.importer import Importer
+from sightline.log.session_list import list_sessions
+from sightline.store import Store
 
 STARTS: list[Step] = [Read("cart.py"), Edited("cart.py")]
 
@@ -172,3 +179,13 @@ def test_each_alarm_names_the_calls_that_it_rests_on() -> None:
     assert [ground.text for ground in stale.grounds] == ["pytest passed", "cart.py edited"]
     assert all(ground.view for ground in stale.grounds)
     assert stale.at.startswith("@cmd_")
+
+
+def test_a_log_that_was_written_in_another_order_tells_the_same(store: Store, tmp_path: Path) -> None:
+    steps = [*STARTS, Ran("pytest -q", FAILED, 1), Edited("cart.py"), Ran("pytest -q", PASSED), Said("All tests pass.")]
+    write_transcript("claude-code", "5e55", steps, str(tmp_path))
+    Importer(store).run(find_sources(str(tmp_path / "claude-code")))
+    session = list_sessions(store)[0].session
+    calls = calls_of(store, session=session.name)
+    assert [one.verdict for one in evidence_of(store, session, calls).claims] == ["supported"]
+    assert evidence_of(store, session, calls[::-1]) == evidence_of(store, session, calls)
