@@ -1,8 +1,8 @@
-"""The door for Python: the verbs as functions, for those who build agents; `from sightline import query` leads here.
+"""The door for Python: the verbs as functions, for people who build agents; `from sightline import query` leads here.
 
 Each call is logged with the exact text of its reply before it returns, as every view is. ``str(reply)`` is that text,
-to be given to the model as it stands. What a verb refuses is a reply, too, with ``error`` among its fields, for the
-model to read why.
+to be given to the model as it stands. A refusal is a reply, too, with ``error`` among its fields, so that the
+model can read why.
 """
 
 import os
@@ -28,7 +28,7 @@ from sightline.verbs.list_outputs import LIMIT
 from sightline.verbs.reply import Reply, error_reply
 
 HARNESS = "python"
-"""The harness of a session that no other one is known to have begun."""
+"""The harness name of a session that no harness is known to have begun."""
 
 
 def run_command(
@@ -51,7 +51,7 @@ def run_command(
         cwd: folder in which it runs; the current one by default.
         timeout_secs: seconds after which it is ended with all that it started; 0 for never, None for the profile's.
         verbosity: ``auto`` or a mode, such as ``concise``.
-        background: whether to reply at once and let it go on.
+        background: whether to reply at once and let the command go on.
         acknowledge_risk: whether a destructive command is run without asking back.
         label: a name for the output.
         compare: ``last``, or a ref: the reply is what changed since the last run of the command, or since that output.
@@ -242,12 +242,12 @@ def _answered(
 
 
 def _call(verb: str, **arguments: Any) -> str:
-    """A next call, as Python has it; agents know the functions by these names."""
+    """A next call, written as Python; agents know the functions by these names."""
     return f"{verb}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
 
 class _Opened:
-    """What the calls of a process share: its stores by their folders, and its sessions by their names."""
+    """What all calls of a process share: its stores by folder, and its sessions by name."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -256,7 +256,7 @@ class _Opened:
         self._own = os.urandom(4).hex()
 
     def store(self) -> Store:
-        """The store of the environment."""
+        """The store that the environment names."""
         with self._lock:
             root = default_root()
             if root not in self._stores:

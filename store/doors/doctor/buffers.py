@@ -1,4 +1,4 @@
-"""What `doctor` finds of the buffers: every folder has a record, every record its folder, every stream its hash."""
+"""What `doctor` checks about buffers: each folder has a record, each record a folder, each stream its hash."""
 
 import os
 from collections.abc import Iterator
@@ -28,9 +28,9 @@ _SEALED = ("sealed", "interrupted")
 
 
 def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[CheckResult]:
-    """The index knows every folder.
+    """Check that the index has every folder.
 
-    Of the others nothing is read here: in this order they lie scattered over the disk.
+    Folders that it has are not read here: in this order they lie scattered over the disk.
     """
     with os.scandir(store.layout.buffers) as folders:
         for folder in folders:
@@ -78,9 +78,9 @@ def _orphan(store: Store, name: str) -> Iterator[CheckResult]:
 
 
 def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[CheckResult]:
-    """Every buffer has its folder, its record, and its streams with size, hash and mode.
+    """Check that each buffer has its folder, its record, and its streams with their size, hash and mode.
 
-    In the order in which they were captured, in which they lie on a disk.
+    They are read in order of capture, which is the order in which they lie on a disk.
     """
     sound = size = 0
     page = store.index.numbered_after(0, _PAGE)
@@ -116,7 +116,7 @@ def _of_newer(error: OfNewerVersion) -> CheckResult:
 
 
 def _is_still_kept(store: Store, name: str) -> bool:
-    """Whether it is sealed, and has not gone just now, as others may let it go while we look."""
+    """Whether a buffer is sealed and still there; another process may remove it during the check."""
     buffer = store.index.buffer(name)
     return buffer is not None and buffer.state in _SEALED
 
@@ -143,7 +143,7 @@ def _wrong_with(store: Store, buffer: Buffer, stream: str, advance: Advance) -> 
             return f"has {status.st_size:,} bytes instead of {info.bytes:,}: it was changed from outside"
         if hash_file(fd, info.bytes, partial(advance, "bytes")) != info.sha256:
             return "no longer hashes as recorded: it was changed from outside"
-        if status.st_mode & 0o777 != SEALED_MODE:  # only of what is ours: another file may have been put in its place
+        if status.st_mode & 0o777 != SEALED_MODE:  # only if it is our file: another one may have been put in its place
             os.fchmod(fd, SEALED_MODE)
         return ""
     finally:

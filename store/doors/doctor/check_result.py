@@ -1,4 +1,4 @@
-"""What a check of the store says, and how far it has come."""
+"""A check's result, and how checks tell how far they have come."""
 
 from collections.abc import Callable
 
@@ -6,11 +6,11 @@ from sightline.named_tuple import NamedTuple
 
 
 class CheckResult(NamedTuple):
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
         level: ``ok``, ``note``, ``mended`` or ``problem``.
-        text: what was found, and what was or is to be done.
+        text: what was found, and what was done about it or should be.
     """
 
     level: str
@@ -18,9 +18,9 @@ class CheckResult(NamedTuple):
 
 
 Advance = Callable[[str, int], None]
-"""Is told, again and again, what is being looked at (``folders``, ``records``, ``bytes``, ``views``), and of how many
-more that was done."""
+"""Called during a check with what is being checked (``folders``, ``records``, ``bytes``, ``views``) and how many more
+of these are done."""
 
 
 def unheard(_what: str, _more: int) -> None:
-    """For those whom nobody watches."""
+    """An `Advance` for callers that show no progress."""

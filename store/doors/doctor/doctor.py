@@ -1,4 +1,4 @@
-"""What `doctor` finds: every promise of the store checked, and mended where that loses nothing."""
+"""The checks of `doctor`: each promise of the store is checked, and mended where that loses nothing."""
 
 import os
 import sqlite3
@@ -26,15 +26,15 @@ from sightline.verbs.printable_text import printable
 
 
 def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[CheckResult]:
-    """Check the store; findings as they come.
+    """Check the store, and yield each result as it comes.
 
     Args:
         store: the store.
-        rebuild: whether the index is made anew even where nothing is wrong with it.
-        advance: is told how far it has come.
+        rebuild: whether to make the index anew even if nothing is wrong with it.
+        advance: is called with how far the check has come.
     """
     derived = Derived()
-    writable = partial(_writable, store)  # without which there is no index to look at
+    writable = partial(_writable, store)  # without a private folder there is no index to check
     checks: tuple[Callable[[], Iterator[CheckResult]], ...] = (
         lambda: _root(store),
         lambda: check_files(store.root, derived, besides=(store.layout.buffers, own_rules(store.root))),
@@ -131,7 +131,7 @@ def _limits(store: Store, derived: int) -> Iterator[CheckResult]:
 def _fleet(store: Store) -> Iterator[CheckResult]:
     if not store.settings.fleet.db:
         return
-    from sightline.fleet.status import in_words, ship_status  # few have a fleet
+    from sightline.fleet.status import in_words, ship_status  # loaded here, since few stores ship to a fleet
 
     status = ship_status(store)
     level = "problem" if status.error else "note" if status.items or status.left_out else "ok"
@@ -155,10 +155,10 @@ def _queries() -> Iterator[CheckResult]:
 
 
 def examine_plugins(root: str) -> Iterator[CheckResult]:
-    """Look for them, and write down for views and hooks what was found; what was found and refused, as it comes.
+    """Look for plugins, and write the list of them for views and hooks; yield what was found and refused.
 
     Raises:
-        OSError: it cannot be written down.
+        OSError: the list cannot be written.
     """
     found, missing = refresh_plugins(root)
     for one in missing:

@@ -1,4 +1,4 @@
-"""What `doctor` finds of the files as such: links, what dead writers left over, what can be made again."""
+"""What `doctor` checks about files: links, leftovers of dead writers, and files that can be made again."""
 
 import contextlib
 import os
@@ -9,28 +9,28 @@ from sightline.capture.repair import DERIVED
 from sightline.doors.doctor.check_result import CheckResult
 from sightline.private_files import remove_file
 
-_YOUNG_SECONDS = 60.0  # what is younger may be of a capture that is just being made
+_YOUNG_SECONDS = 60.0  # a younger file may belong to a capture that is being made
 
 
 class Derived:
-    """What can be made again.
+    """The files that can be made again.
 
     Attributes:
-        bytes: of the files that can.
+        bytes: their size, added up.
     """
 
     bytes = 0
 
 
 def check_files(folder: str, derived: Derived, *, besides: tuple[str, ...] = ()) -> Iterator[CheckResult]:
-    """No file of a folder is a link, or was left over.
+    """Check that no file of a folder is a link or a leftover.
 
     Args:
-        folder: the folder, which may be gone; nothing is looked at behind a link.
-        derived: takes the bytes of those that can be made again.
-        besides: folders below it whose own files are not looked at.
+        folder: the folder, which may be gone; links are not followed.
+        derived: adds up the files that can be made again.
+        besides: folders below it whose own files are not checked.
     """
-    if os.path.islink(folder):  # what lies behind is not ours
+    if os.path.islink(folder):  # what lies behind a link is not ours
         return
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
         for entry in entries:
@@ -55,7 +55,7 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 
 def is_old(path: str) -> bool:
-    """Whether nobody is just making it; what has gone meanwhile was."""
+    """Whether the file is too old to be still in the making; False if it is gone."""
     try:
         return time.time() - os.lstat(path).st_mtime > _YOUNG_SECONDS
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What `doctor` finds of the views: every chain holds, the index knows all, and their buffers are what they were."""
+"""What `doctor` checks about views: each chain holds, the index has all of them, and their buffers have not changed."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ _GONE = ("expired", "removed", "lost")
 
 
 def check_views(store: Store, advance: Advance) -> Iterator[CheckResult]:
-    """Every chain of views holds up to the last view that is known, the index knows all of them, and so on."""
+    """Check that each chain holds up to its last known view, that the index has all views, and their buffers."""
     lines = sound = 0
     is_known = True
     known = last_known(store)
@@ -35,7 +35,7 @@ def check_views(store: Store, advance: Advance) -> Iterator[CheckResult]:
         except SightlineError as error:
             yield CheckResult("problem", f"{error.message}: {error.hint}")
             tally.take_rest(store.layout.audit_file(session))
-        fill_index(store, session)  # what its writer is about to index
+        fill_index(store, session)  # its writer is about to index these
         is_known = is_known and store.index.view_count(session) >= tally.views
     yield CheckResult("ok", f"audit files whose chain holds: {sound:,}, {lines:,} entries in all")
     if not is_known and store.index.unwritable:
@@ -46,17 +46,17 @@ def check_views(store: Store, advance: Advance) -> Iterator[CheckResult]:
 
 
 def _read_records(store: Store) -> None:
-    """Have it raised, as a damaged index is, where the record of a view is none."""
+    """Raise, as for a damaged index, where the record of a view cannot be read."""
     number = 0
     while page := store.index.views_after(number, limit=_PAGE):
         number = page[-1][0]
 
 
 class _Tally:
-    """What has become of the buffers that views showed, over all logs.
+    """What became of the buffers that views showed, over all logs.
 
     Attributes:
-        views: how many views a session has, as far as its log can be read.
+        views: how many views the session has, as far as its log can be read.
     """
 
     def __init__(self, store: Store, advance: Advance) -> None:
@@ -70,7 +70,7 @@ class _Tally:
         self._next = 0
 
     def begin(self, session: str) -> None:
-        """What follows is of one session."""
+        """Begin with another session."""
         self._session, self._next, self.views = session, 0, 0
 
     def take(self, place: log.Place, entry: dict[str, Any]) -> None:
@@ -92,26 +92,26 @@ class _Tally:
         self._sound += not any(state for _, state in states)
 
     def take_rest(self, path: str) -> None:
-        """Count what follows in a log whose chain is broken, as far as it can be read."""
-        with contextlib.suppress(SightlineError, FileNotFoundError):  # what cannot be read has been told of
+        """Count the rest of a log whose chain is broken, as far as it can be read."""
+        with contextlib.suppress(SightlineError, FileNotFoundError):  # that it cannot be read was said already
             for place, entry in log.read_all(path):
                 if place.number >= self._next:
                     self.take(place, entry)
 
     def _state(self, name: str, sealed: dict[str, str] | None) -> str:
-        """What has become of a view's buffer: nothing, one of _GONE, or what is wrong with it."""
+        """What became of a view's buffer: empty if it is unchanged, one of _GONE, or what is wrong with it."""
         hashes = self._store.index.hashes_of(name)
         if hashes is None:
             tombstone = self._store.tombstone(name)
             if tombstone is None:
-                return "lost"  # which was told when it was found to be
+                return "lost"  # which was said when the buffers were checked
             return "removed" if tombstone.get("reason") == "removed" else "expired"
         if sealed is not None and hashes != sealed:
             return "no longer hashes as it did then: its record was changed from outside"
         return ""
 
     def findings(self) -> Iterator[CheckResult]:
-        """What there is to say of all of them."""
+        """The results for all views together."""
         yield from (CheckResult("problem", text) for text in self._told)
         if self._wrong > len(self._told):
             yield CheckResult("problem", f"and {self._wrong - len(self._told):,} more views of such buffers")

@@ -1,4 +1,4 @@
-"""What `doctor` says of the commands that agents ran with their harnesses' own tools: how many were kept whole."""
+"""What `doctor` says of commands that agents ran with their harness' own tools: how many were kept whole."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _TOLD_REASONS = 5
 
 
 def check_kept_whole(store: Store) -> Iterator[CheckResult]:
-    """Of each harness that has run commands, the share of the last ones that are whole, and why others are not."""
+    """For each harness that ran commands: the share of the last ones that is whole, and why the others are not."""
     for harness, buffers in _last_commands(store).items():
         whole = [buffer for buffer in buffers if not buffer.partial and buffer.state == "sealed"]
         failed = [buffer for buffer in buffers if buffer.failed]
@@ -37,7 +37,7 @@ def check_kept_whole(store: Store) -> Iterator[CheckResult]:
 
 
 def _last_commands(store: Store) -> dict[Harness, list[Buffer]]:
-    """The last commands of each harness that its own tools ran, newest first."""
+    """The last commands that each harness' own tools ran, newest first."""
     harnesses = {session.name: find(session.harness) for session in store.index.sessions()}
     found: dict[Harness, list[Buffer]] = {}
     for listed in store.listed(_LOOKED_AT):
@@ -53,7 +53,7 @@ def _age(buffer: Buffer) -> float:
 
 
 def _why(harness: Harness, buffer: Buffer) -> str:
-    """Why one is not whole: what is told of it, and where the harness has cut it, why it had no pipe."""
+    """Why a command's output is not whole; where the harness cut it, also why the command had no pipe of ours."""
     if buffer.state == "interrupted":
         return "its end was not told"
     if buffer.partial != harness.cut:

@@ -1,4 +1,4 @@
-"""The command line of a hook, as it stands in a harness' settings: how it is written, and how it is known again."""
+"""The command line of a hook in a harness' settings: how it is written, and how it is recognised."""
 
 import os
 import shlex
@@ -10,7 +10,7 @@ from sightline.harnesses.base import MODES
 from sightline.named_tuple import NamedTuple
 
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
-"""What is run. By path it starts 6 ms sooner than by ``-m``."""
+"""The file that a hook runs: by its path, which starts 6 ms sooner than ``-m``."""
 
 _TAILS = (
     os.path.join("sightline", "doors", "hooks", "__main__.py"),
@@ -22,15 +22,15 @@ _THROUGH = "--through"
 
 
 class HookLine(NamedTuple):
-    """What a command line of ours says.
+    """The parts of a command line of ours.
 
     Attributes:
         harness: name of the harness.
-        event: the harness' own name of the event.
+        event: the harness' own name for the event.
         mode: one of MODES.
         python: the interpreter.
         entry: the file that it runs.
-        through: the program that it puts into commands; empty where it says none, as those of 0.1.0.
+        through: the program that it puts into commands; empty where it names none, as in command lines of 0.1.0.
     """
 
     harness: str
@@ -42,29 +42,29 @@ class HookLine(NamedTuple):
 
     @property
     def is_former(self) -> bool:
-        """Whether it names the file as 0.1.0 did, which is still there and does the same."""
+        """Whether it names the file of 0.1.0, which still exists and does the same."""
         return self.entry.endswith(_TAILS[1])
 
 
 def hook_words(harness: str, event: str, mode: str, through: str = "") -> list[str]:
     """The words of a hook's command line; ``-E`` and ``-P`` keep out what a project has in ``PYTHONPATH`` or beside it.
 
-    Not ``-I``: that would keep out what a person has installed for themselves alone, too.
+    Not ``-I``: that would also keep out packages that a person has installed for their own account.
     """
     words = [sys.executable, "-E", "-P", ENTRY, harness, event, "--mode", mode]
     return [*words, _THROUGH, through] if through else words
 
 
 def hook_line(harness: str, event: str, mode: str, through: str = "") -> str:
-    """The same as one line for a shell, which ends well even where we are no longer installed.
+    """The same as one line for a shell, which ends with 0 even if Sightline is no longer installed.
 
-    Python ends with 2 where its file has gone, by which harnesses understand that the call is refused.
+    Python ends with 2 where its file is gone, and harnesses take 2 to mean that the hook refuses the call.
     """
     return " ".join([shlex.join(hook_words(harness, event, mode, through)), *_ANYWAY])
 
 
 def read_line(command: str) -> HookLine | None:
-    """What a command line says, whichever interpreter and installation it names; None for one that is not ours."""
+    """The parts of a command line, whichever interpreter and installation it names; None for one that is not ours."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -85,21 +85,21 @@ def read_line(command: str) -> HookLine | None:
 
 
 def capture_program() -> str:
-    """The command line ``sightline``, an absolute path: what an agent is told to call.
+    """The absolute path of the program ``sightline``, which agents are told to call.
 
-    Hooks that name no program put it into commands: those of 0.1.0, whose rules allow no other. The program beside the
-    interpreter, or where it is when a person has installed us for themselves alone; where there is none, whatever is on
-    the PATH. It may be missing.
+    Hooks of 0.1.0 put it into commands, since they name no program and their rules allow no other. It is the one beside
+    the interpreter, or in the person's own folder of programs if it was installed for their account alone, else the one
+    on the PATH. It may be missing.
     """
     own = os.path.join(os.path.dirname(sys.executable), "sightline")
     if ENTRY.startswith(site.getusersitepackages() + os.sep):
         own = os.path.join(site.getuserbase(), "bin", "sightline")
     if os.access(own, os.X_OK):
         return own
-    return on_path("sightline") or own  # of an installation whose programs lie elsewhere
+    return on_path("sightline") or own  # an installation whose programs lie elsewhere
 
 
 def on_path(name: str) -> str:
-    """The program of a name in the folders of ``PATH``; empty where there is none."""
+    """The path of a program in the folders of ``PATH``; empty where there is none."""
     paths = (os.path.join(folder, name) for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder)
     return next((path for path in paths if os.access(path, os.X_OK) and not os.path.isdir(path)), "")

@@ -1,6 +1,6 @@
-"""What an agent is told where a person has switched that on: failures that it forgot, and what its claim lacks.
+"""What an agent is told if a person wants that: failures that it has forgotten, and what its claim lacks.
 
-`[evidence] remind` and `ask` are off by default, so nothing of this is loaded for most.
+`[evidence] remind` and `ask` are off by default, so most hooks never load this.
 """
 
 import os
@@ -16,13 +16,13 @@ _MOST = 5
 
 
 def switches() -> EvidenceSettings:
-    """What a person has switched on; without a file of settings, as by default nothing."""
+    """What a person has switched on: nothing by default, and nothing without a settings file."""
     path = os.path.join(default_root(), "config.toml")
     return load_settings(path).evidence if os.path.exists(path) else EvidenceSettings()
 
 
 def reminder(harness: Harness, given: Json) -> list[str]:
-    """After a compaction a line for each failure that went with it, with its ref; none at any other start."""
+    """After a compaction, a line with its ref for each failure that was lost with it; none at any other start."""
     if given.get("source") != "compact" or not switches().remind:
         return []
     with late_hooks.open_store() as store:
@@ -32,7 +32,7 @@ def reminder(harness: Harness, given: Json) -> list[str]:
 
 
 def question(harness: Harness, given: Json) -> Json | None:
-    """At the end of a turn, once, what its claim lacks; None where it lacks nothing, and where that is off."""
+    """At the end of a turn, once, what its claim lacks; None if it lacks nothing, or if that is off."""
     if not harness.asks or given.get("stop_hook_active") or not switches().ask:
         return None
     with late_hooks.open_store() as store:

@@ -1,6 +1,6 @@
-"""A tool's result: a buffer is made of it, and the log told which of its lines a model was shown.
+"""A tool's result becomes a buffer, and the log gets the lines of it that a model was shown.
 
-Not as `past_call` does it: a result comes alone here, into an index that others write, and in milliseconds.
+`past_call` does the same for imports. Here a result comes alone, other processes write the index, and it must be fast.
 """
 
 import errno
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from sightline.imports.shown_lines import Found
 
 VERB = "tool"
-"""What the log calls it, as it does for a proxied server's tools; the request tells which."""
+"""The verb of such a call in the log, as for a proxied server's tools; the request names the tool."""
 
-_LARGEST_FILE = 8 << 20  # bytes; of a larger file only what was read of it is kept
-LARGEST_WHOLE_BYTES = 256 << 20  # bytes; a hook has seconds, and holds it in memory
+_LARGEST_FILE = 8 << 20  # bytes; of a larger file only the part that was read is kept
+LARGEST_WHOLE_BYTES = 256 << 20  # bytes; a hook has only seconds, and holds them in memory
 _ARGUMENT_CHARACTERS = 500
-_PATIENCE_TURNS, TURN_SECONDS = 50, 0.01  # until a harness has written its own file of all the output
-_MATCHED_CHARACTERS = 1 << 21  # of a longer text it is not looked for which lines stand in it
+_PATIENCE_TURNS, TURN_SECONDS = 50, 0.01  # to wait until a harness has written its own file with all the output
+_MATCHED_CHARACTERS = 1 << 21  # a longer text is not searched for the lines that stand in it
 _JSON_STARTS = (b"{", b"[", b'"')
 
 
 def may_keep(store: Store, call: ToolCall) -> bool:
-    """Whether anything of a call may be kept: where it was made, and where the file lies that it read."""
+    """Whether a call may be kept: decided by the folder that it was made in, and by the file that it read."""
     path = call.command if call.kind == "file" else call.arguments.get("file_path")
     folders = [call.cwd, *([os.path.dirname(path)] if isinstance(path, str) and os.path.isabs(path) else [])]
     return all(store.settings.captures(folder) for folder in folders)
 
 
 def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
-    """Keep what a tool gave, once.
+    """Keep a tool's result, once.
 
     Args:
         store: where it is kept.
@@ -47,7 +47,7 @@ def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
         call: the call.
 
     Returns:
-        The sealed buffer, the one that is there already, or None where there is nothing to be kept.
+        The sealed buffer, the one that exists already, or None where there is nothing to keep.
 
     Raises:
         StoreFailed: the store could not take it.
@@ -58,7 +58,7 @@ def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
         return known
     if call.kind == "file" and (version := _file_version(store, session, call)):
         return version
-    if call.kind == "file":  # what was read is no version of it, only a tool's result
+    if call.kind == "file":  # the part that was read is no version of the file, only a tool's result
         parts = tuple(part._replace(stream="part.0") for part in call.parts)
         call = call._replace(kind="tool", command="", parts=parts)
     call = with_saved(call)
@@ -72,7 +72,7 @@ def find_buffer(store: Store, session: Session, call: ToolCall, *, unfiltered: b
         store: where it is kept.
         session: whose it is.
         call: the call.
-        unfiltered: whether it is to have what went into the command's filters.
+        unfiltered: whether the buffer is to have what went into the command's filters.
     """
     known = buffer_of_use(store, session, call.use, unfiltered=unfiltered)
     if known:
@@ -81,13 +81,13 @@ def find_buffer(store: Store, session: Session, call: ToolCall, *, unfiltered: b
 
 
 def buffer_of_use(store: Store, session: Session, use: str, *, unfiltered: bool = False) -> Buffer | None:
-    """The buffer that the use of a tool made, which may be evicted by now."""
+    """The buffer that a use of a tool made; it may be evicted by now."""
     key = use_key(session.name, use, unfiltered=unfiltered)
     return store.index.of_artifact(key) if key else None
 
 
 def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | None:
-    """The version of the file that was read, if what was read stands in it."""
+    """The version of the file that was read, if it has the text that was read."""
     try:
         if os.path.getsize(call.command) > _LARGEST_FILE:
             return None
@@ -102,7 +102,7 @@ def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | No
 
 
 def with_saved(call: ToolCall) -> ToolCall:
-    """The call with all that its tool gave, where the harness keeps that in a file of its own."""
+    """The call with its whole output, where the harness keeps that in a file of its own."""
     for _ in range(_PATIENCE_TURNS if call.saved else 0):
         try:
             data = _read_saved(call)
@@ -111,12 +111,12 @@ def with_saved(call: ToolCall) -> ToolCall:
         if data is not None:
             errors = tuple(part for part in call.parts if part.stream == "err")
             return call._replace(parts=((Part(call.stream, data),) if data else ()) + errors, partial="", gaps=())
-        time.sleep(TURN_SECONDS)  # opencode was seen to write it while its hook ran
+        time.sleep(TURN_SECONDS)  # opencode may still write it while its hook runs
     return call
 
 
 def _read_saved(call: ToolCall) -> bytes | None:
-    """What the harness' own file holds; None while it is not whole. Raises OSError where it is not to be read."""
+    """The content of the harness' own file; None while that is not whole. Raises OSError where it must not be read."""
     if call.saved is None:
         return None
     fd = open_beside(call.saved.file)
@@ -161,7 +161,7 @@ def _result(store: Store, session: Session, call: ToolCall) -> Buffer | None:
 
 
 def _structured(store: Store, session: Session, call: ToolCall, command: str, about: dict[str, Any]) -> Buffer | None:
-    """Keep what may be JSON, or is no text."""
+    """Keep a result that may be JSON, or is not text."""
     made = {part.stream: late.Block([_content(part)], part.mime) for part in call.parts}
     last = max(int(stream.removeprefix("part.")) for stream in made)
     blocks = [made.get(f"part.{number}", late.Block([])) for number in range(last + 1)]
@@ -170,7 +170,7 @@ def _structured(store: Store, session: Session, call: ToolCall, command: str, ab
 
 
 def _content(part: Part) -> bytes:
-    """What an event tells of a part, which is never a file."""
+    """The bytes of a part of a result; an event never names a file in their place."""
     return part.content if isinstance(part.content, bytes) else b""
 
 
@@ -184,7 +184,7 @@ def shortened(value: Any) -> Any:
 
 
 def request_of(call: ToolCall, alone_bytes: int | None) -> dict[str, Any]:
-    """What the log keeps of the call."""
+    """The request that the log keeps of the call."""
     request: dict[str, Any] = {"tool": call.tool}
     if call.kind != "tool":
         request["command" if call.kind == "cmd" else "path"] = call.command
@@ -210,16 +210,16 @@ def log_view(
     seen: str = "",
     unknown: str = "",
 ) -> None:
-    """Log what a model was shown, with the lines of the buffers that stand in it.
+    """Log what a model was shown, with the lines of buffers that stand in it.
 
     Args:
         store: where it is logged.
         session: whose it is.
-        request: see `request_of`.
+        request: what `request_of` makes.
         text: what the model was shown.
         buffer: the result; None where none was kept.
         unfiltered: what went into the command's filters, likewise.
-        known: the lines that stand in it, where the harness tells them; else they are looked for.
+        known: the lines that stand in it, where the harness tells them; otherwise they are looked for.
         seen: what of the result stands in it, where that is known apart from the harness' own words.
         unknown: what of the text is not known, and why; empty where it is exact.
 
@@ -227,7 +227,7 @@ def log_view(
         StoreFailed: it could not be logged.
     """
     buffers = [one for one in (buffer, unfiltered) if one]
-    if redaction := store.redaction():  # as in the buffers, whose lines are looked for in it
+    if redaction := store.redaction():  # line ends as in the buffers, whose lines are looked for in it
         text, seen = redaction.text(text), redaction.text(seen)
     made = [] if known else _lines_in(store, buffers, seen or text, request.get("command", ""))
     shown = [*([known] if known else []), *(one for found in made for one in found.known)]
@@ -251,13 +251,13 @@ def log_view(
 
 
 def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "list[Found]":
-    """Which lines of buffers stand in a text, of each what was found."""
+    """The lines of each buffer that stand in a text."""
     if not buffers or not 0 < len(text) <= _MATCHED_CHARACTERS:
         return []
     return [late.shown_lines(store, one, text, command=command) for one in buffers]
 
 
 def tidy(store: Store) -> None:
-    """Let go of what is over the limits."""
+    """Evict what is over the limits."""
     if store.over_limits():
         late.enforce_limits(store)

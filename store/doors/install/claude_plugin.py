@@ -1,6 +1,6 @@
-"""A plugin for Claude Code: one folder with the MCP server and the hooks, made as what goes into settings is.
+"""A plugin for Claude Code: one folder with the MCP server and the hooks, the same that go into settings.
 
-A plugin cannot bring permission rules along: in the modes that rewrite commands a person adds them by hand, as its
+A plugin cannot set permission rules; for modes that rewrite commands the person adds them by hand, as its
 README says.
 """
 
@@ -22,20 +22,20 @@ from sightline.regular_files import read_regular
 _MANIFEST = ".claude-plugin/plugin.json"
 _DESCRIPTION = "Keeps every tool output whole, shows small honest views, and records what the agent saw."
 DEFAULT_PLUGIN_MODE = RECORD
-"""The mode that needs no permission rules."""
+"""The default mode, the only one that needs no permission rules."""
 
 
 def make_plugin(folder: str, mode: str, root: str, *, dry_run: bool = False) -> list[Done]:
     """Write the plugin's files.
 
     Args:
-        folder: where to; made where it is missing.
+        folder: where the files go; it is made where it is missing.
         mode: one of MODES.
         root: the store's root where it is not the usual one, else empty.
         dry_run: whether nothing is written.
 
     Raises:
-        NotOurs: the folder holds something else.
+        NotOurs: the folder holds something that is not ours.
         SettingsUnreadable, SettingsReadOnly, SettingsBusy: it cannot be written.
     """
     if not _is_free(folder):
@@ -79,7 +79,7 @@ def plugin_files(folder: str, mode: str, root: str) -> dict[str, str]:
 
 
 def rules_to_add(folder: str, mode: str) -> tuple[str, ...]:
-    """The permission rules that a mode needs and that a plugin in a folder cannot bring."""
+    """The permission rules that a mode needs, and that the plugin in this folder cannot set."""
     return HARNESS.allow_rules(shlex.quote(os.path.join(folder, FILE))) if rewrites(HARNESS, mode) else ()
 
 
@@ -103,7 +103,7 @@ after moving either.
 
 
 def _is_free(folder: str) -> bool:
-    """Whether there is nothing there, or a plugin of ours."""
+    """Whether the folder is missing, empty, or holds a plugin of ours."""
     try:
         if not os.listdir(folder):
             return True

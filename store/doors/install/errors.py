@@ -8,11 +8,11 @@ class SettingsUnreadable(SightlineError):
 
 
 class SettingsInvalid(SightlineError):
-    """The file can be read, but is not what its harness reads: a person must mend it, since we could only guess."""
+    """The file is not in the format that its harness reads; a person must mend it, because we could only guess."""
 
 
 class SettingsUnexpected(SightlineError):
-    """The file is sound, but where ours belongs stands something of another kind."""
+    """The file is valid, but has a value of another type where our entry belongs."""
 
 
 class SettingsReadOnly(SightlineError):
@@ -24,4 +24,4 @@ class SettingsBusy(SightlineError):
 
 
 class NotOurs(SightlineError):
-    """A file that would be ours whole is there already, and is not ours."""
+    """A file that we would write whole exists already, and we did not write it."""

@@ -1,4 +1,4 @@
-"""What `doctor` says of harnesses: what is installed, which version was found, whether it works when it is tried."""
+"""What `doctor` says of harnesses: what is installed, which version was found, and whether a probe call works."""
 
 import json
 import os
@@ -22,11 +22,11 @@ _PACKAGE_LEVELS = 4  # from a program up to its package.json
 
 
 class Program(NamedTuple):
-    """A harness' program.
+    """The program of a harness.
 
     Attributes:
-        path: where it was found; empty where it was not.
-        version: what it calls itself; empty where it does not tell.
+        path: where it was found; empty where it was not found.
+        version: the version that its package states; empty where that is not known.
     """
 
     path: str = ""
@@ -46,8 +46,8 @@ class Present(NamedTuple):
 
     Attributes:
         harness: which one.
-        program: of it; nothing is known of it where only settings tell of the harness.
-        settings: the file of settings that tells of it; empty where a program does.
+        program: its program, with an empty path where only settings show that the harness is here.
+        settings: the settings file that shows that it is here; empty where a program does.
     """
 
     harness: Harness
@@ -61,9 +61,9 @@ class Present(NamedTuple):
 
 
 def present_harnesses(where: Where) -> Iterator[Present]:
-    """The harnesses that are on this machine: a program on ``PATH`` or a file of a person's settings tells of each.
+    """The harnesses on this machine: those with a program on ``PATH``, or with a settings file of the person.
 
-    A folder of settings tells nothing: that of Claude Code's servers is the person's home.
+    A folder of settings proves nothing: the one with Claude Code's list of servers is the person's home.
 
     Args:
         where: whose settings.
@@ -77,7 +77,7 @@ def present_harnesses(where: Where) -> Iterator[Present]:
 
 
 def _packaged(path: str) -> str:
-    """The version of the npm package that a program lies in: starting some of them takes seconds."""
+    """The version of the npm package that a program lies in. To ask the program would take seconds with some."""
     for _ in range(_PACKAGE_LEVELS):
         path = os.path.dirname(path)
         try:
@@ -144,7 +144,7 @@ def _installed(harness: Harness, scope: str, program: Program, status: Status) -
         yield CheckResult("problem", f"{head}: not as it was installed: {', '.join(status.stale)}; {again}")
     if status.off:
         yield CheckResult("problem", f"{head}: all hooks are turned off by {status.off}; without it they run")
-    if status.strange and scope != USER:  # whoever wrote this folder may have written that, too
+    if status.strange and scope != USER:  # a stranger may have written this folder, settings included
         yield CheckResult("note", f"{head}: not tried, since it would start what this version of us has not written")
         return
     if status.server is not None:

@@ -1,4 +1,4 @@
-"""Where each harness has its settings, and what of ours they are to have: server, hooks, and the rules these need."""
+"""Where each harness keeps its settings, and which entries of ours go there: server, hooks, permission rules."""
 
 import os
 import shlex
@@ -16,11 +16,11 @@ from sightline.named_tuple import NamedTuple
 
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)
-"""For all that a person does, or in one folder only."""
+"""The scopes of an installation: everything that a person does, or one folder."""
 
 
 def installable() -> dict[str, Harness]:
-    """The harnesses whose settings, or places for plugins, are known, by name."""
+    """The harnesses whose settings, or folders for plugins, are known, by name."""
     return {name: one for name, one in known().items() if one.servers or one.plugin_file}
 
 
@@ -30,7 +30,7 @@ class Where(NamedTuple):
     Attributes:
         home: the person's home.
         project: the project's folder.
-        environment: variables by which harnesses are told of other places.
+        environment: the variables that may move a harness' settings elsewhere.
     """
 
     home: str
@@ -39,11 +39,11 @@ class Where(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The files of one harness in one scope; empty for what it has no file for.
+    """The settings files of one harness in one scope; an empty path where it has no such file.
 
     Attributes:
-        servers: where it lists MCP servers.
-        hooks: where it lists hooks, which may be the same file; or the plugin that runs them.
+        servers: the file that lists MCP servers.
+        hooks: the file that lists hooks, which may be the same, or the plugin that runs them.
     """
 
     servers: str
@@ -74,7 +74,7 @@ def coincide(one: Places, other: Places) -> bool:
 
 
 NAME = "sightline"
-"""Of the server, in every harness."""
+"""The name of our MCP server in every harness."""
 
 SERVER_WORDS = (sys.executable, "-E", "-P", "-m", MODULE, "mcp")
 """The interpreter by its whole path, since harnesses start servers with a PATH of their own; ``-E`` and ``-P`` keep out
@@ -84,11 +84,11 @@ _PATHS_HINT = "these files name paths of this machine: keep them out of version 
 
 
 class Target(NamedTuple):
-    """A file, and what it is to have.
+    """A file, and the entries of ours that it is to have.
 
     Attributes:
         path: where it lies.
-        content: what it is to have.
+        content: the entries.
     """
 
     path: str
@@ -96,12 +96,12 @@ class Target(NamedTuple):
 
 
 def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[Target]:
-    """What a harness' files are to have.
+    """The files of a harness, each with the entries of ours that it is to have.
 
     Args:
         harness: which one.
         mode: one of MODES.
-        places: where they lie.
+        places: where the files lie.
         root: the store's root where it is not the usual one, for which servers and hooks are given it; else empty.
     """
     servers = Put((*harness.servers, NAME), server_entry(harness, root))
@@ -118,13 +118,13 @@ def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[T
     if places.hooks == places.servers:
         return [Target(places.servers, hooks._replace(puts=(servers,)))]
     targets = listed
-    if rewrites(harness, mode):  # before the hooks that name it
+    if rewrites(harness, mode):  # before the hooks that name the script
         targets.append(Target(entry, Content("text", is_ours, text=script(root), is_program=True)))
     return [*targets, Target(places.hooks, hooks)]
 
 
 def rewrites(harness: Harness, mode: str) -> bool:
-    """Whether hooks of a mode put our script into commands."""
+    """Whether the hooks of a mode put our script into commands."""
     return any(hook.when == BEFORE and mode in hook.modes for hook in harness.hooks)
 
 
@@ -134,13 +134,13 @@ def server_entry(harness: Harness, root: str) -> dict[str, Any]:
 
 
 def hooks_content(harness: Harness, mode: str, root: str, entry: str) -> Content:
-    """The hooks of a mode, and the rules that they need.
+    """The hooks of a mode, and the permission rules that they need.
 
     Args:
         harness: which one.
         mode: one of MODES.
         root: as for `targets_of`.
-        entry: where the script lies that hooks put into commands.
+        entry: path of the script that hooks put into commands.
     """
     adds = [
         Add(("hooks", hook.event), _hook(harness, hook, mode, root, entry))
@@ -159,7 +159,7 @@ def hooks_content(harness: Harness, mode: str, root: str, entry: str) -> Content
 
 
 def hints_for(harness: Harness, scope: str) -> tuple[str, ...]:
-    """What a person should know or do beside, in sentences."""
+    """What else the person should know or do, in sentences."""
     return (*harness.hints, *harness.project_hints, _PATHS_HINT) if scope == PROJECT else harness.hints
 
 

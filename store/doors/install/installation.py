@@ -1,4 +1,4 @@
-"""Installing and uninstalling: what changes in files that were found is planned whole before the first is written."""
+"""Installs and uninstalls: every change to the files is planned before the first file is written."""
 
 import contextlib
 import os
@@ -24,13 +24,13 @@ from sightline.sha256 import sha256_hex
 
 
 class Change(NamedTuple):
-    """What becomes of one file.
+    """The change to one file.
 
     Attributes:
         found: the file as it is.
-        after: the bytes that it is to have; None where it is to go, or to stay away.
-        before: what it would be without ours; None likewise.
-        undo: what taking ours out must know, should the file change.
+        after: the bytes that it is to have; None where the file is to be removed, or not to be made.
+        before: the bytes that it would have without our entries; None where there would be no file.
+        undo: what is needed to take our entries out again if somebody changes the file.
     """
 
     found: Found
@@ -45,12 +45,12 @@ class Change(NamedTuple):
 
 
 def plan_install(found: Found, content: Content, earlier: Written | None) -> Change:
-    """How a file gets all of ours.
+    """Plan how all of our entries get into a file.
 
-    Where nobody has touched it since we last wrote it, that is done to what it was before us.
+    If nobody has changed the file since we wrote it, the plan starts from what it was before us.
 
     Raises:
-        SettingsInvalid, SettingsUnexpected, NotOurs: ours cannot be put into it.
+        SettingsInvalid, SettingsUnexpected, NotOurs: our entries cannot be put into it.
     """
     untouched = _untouched(found, earlier)
     base = earlier.before if earlier is not None and untouched else found.data
@@ -68,10 +68,10 @@ def plan_install(found: Found, content: Content, earlier: Written | None) -> Cha
 
 
 def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> Change:
-    """How a file loses all of ours: what it was before, with whatever a person has changed in it since.
+    """Plan how a file loses all of our entries; what a person has changed in it since stays.
 
     Raises:
-        SettingsInvalid, SettingsUnexpected: ours cannot be told from the rest.
+        SettingsInvalid, SettingsUnexpected: our entries cannot be told from the rest.
     """
     if earlier is not None and _untouched(found, earlier):
         return Change(found, earlier.before, earlier.before)
@@ -82,7 +82,7 @@ def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> C
         and after is not None
         and not after.strip(b"\xef\xbb\xbf{} \t\r\n")
     ):
-        after = None  # we had made it, and nobody has added anything
+        after = None  # we made the file, and nobody has added anything
     return Change(found, after, after)
 
 
@@ -93,10 +93,10 @@ def _untouched(found: Found, earlier: Written | None) -> bool:
 
 @contextlib.contextmanager
 def telling(path: str) -> Iterator[None]:
-    """Within it, what is wrong with a text becomes what is wrong with its file.
+    """A context in which an error of a text becomes an error of its file.
 
     Raises:
-        SettingsInvalid, SettingsUnexpected: the settings are none, or of an unknown kind.
+        SettingsInvalid, SettingsUnexpected: the file cannot be parsed, or has another structure than is known.
     """
     try:
         yield
@@ -115,7 +115,7 @@ def _with(path: str, text: str, content: Content) -> tuple[str, Undo]:
 
 
 def _without(path: str, data: bytes | None, content: Content, undo: Undo) -> bytes | None:
-    """The file without ours; None where there is none, or it was ours whole."""
+    """The file without our entries; None where there is no file, or nothing but our entries in it."""
     if data is None:
         return None
     text = decoded(path, data)
@@ -132,11 +132,11 @@ def is_filled(text: str) -> bool:
 
 
 class Done(NamedTuple):
-    """What became of one file, or would become.
+    """What was done to one file, or would be.
 
     Attributes:
         change: the file before and after.
-        backup: where it lies as it was; empty where it was not there, or nothing was changed.
+        backup: path of the copy of the file as it was; empty where there was no file, or nothing was changed.
     """
 
     change: Change
@@ -144,16 +144,16 @@ class Done(NamedTuple):
 
 
 def install(targets: list[Target], record: Record, *, dry_run: bool = False) -> list[Done]:
-    """Put ours into the files, and keep what they were.
+    """Put our entries into the files, and keep copies of the files as they were.
 
     Args:
-        targets: the files, and what each is to have.
-        record: of this installation.
-        dry_run: whether nothing is written.
+        targets: the files, each with the entries that it is to have.
+        record: the record of this installation.
+        dry_run: whether to plan only, and write nothing.
 
     Raises:
         SettingsUnreadable, SettingsInvalid, SettingsUnexpected, SettingsReadOnly, NotOurs: nothing was written.
-        SettingsBusy: somebody else has just written; nothing is written, or taken back.
+        SettingsBusy: somebody else has just changed a file; nothing is written, or it is taken back.
     """
     earlier = record.load()
     changes = [plan_install(read_settings(one.path), one.content, earlier.get(one.path)) for one in targets]
@@ -172,7 +172,7 @@ def install(targets: list[Target], record: Record, *, dry_run: bool = False) -> 
         )
         for change in changes
     ]
-    backups = record.save(written)  # first: whatever happens from here on can be undone
+    backups = record.save(written)  # first, so that whatever happens from here on can be undone
     try:
         _write(changes)
     except BaseException:
@@ -183,7 +183,7 @@ def install(targets: list[Target], record: Record, *, dry_run: bool = False) -> 
 
 
 def uninstall(targets: list[Target], record: Record, *, dry_run: bool = False) -> list[Done]:
-    """Take ours out of the files: each is what it was, with what has been changed in it since.
+    """Take our entries out of the files; what others have changed in them since stays.
 
     Raises as `install`.
     """
@@ -235,4 +235,4 @@ def _remove_empty(folder: str) -> None:
     try:
         os.rmdir(folder)
     except OSError:
-        pass  # somebody uses it, which is as good a reason as any to leave it
+        pass  # it is not empty, so somebody uses it

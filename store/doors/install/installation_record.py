@@ -1,7 +1,7 @@
-"""What an installation found and wrote, kept below the store's root, so that it can be undone to the byte.
+"""What an installation found and wrote, kept below the store's root, so that it can be undone byte for byte.
 
 ``installed/KEY/record.json`` and, beside it, each file as it was before: ``0-settings.json``, ``1-.claude.json``.
-Settings hold keys now and then: all of it is private to the person, as everything below the root is.
+Settings sometimes hold keys; these files are as private as everything below the root.
 """
 
 import json
@@ -21,11 +21,11 @@ class Written(NamedTuple):
     """One file that was changed.
 
     Attributes:
-        path: as its harness names it.
-        before: what it was without ours; None where there was no file.
-        after: SHA-256 of what was written.
-        undo: what taking ours out must know, where the file has changed since.
-        folders: those that were made for it, outermost first.
+        path: the path that its harness uses.
+        before: its bytes without our entries; None where there was no file.
+        after: SHA-256 of the bytes that were written.
+        undo: what is needed to take our entries out if the file has changed since.
+        folders: the folders that were made for it, outermost first.
     """
 
     path: str
@@ -36,14 +36,14 @@ class Written(NamedTuple):
 
 
 class Record:
-    """The record of one installation, told by its harness, its scope and its files."""
+    """The record of one installation, which its harness, scope and files identify."""
 
     def __init__(self, root: str, name: str, paths: list[str]) -> None:
         self._all = os.path.join(root, FOLDER)
         self.folder = os.path.join(self._all, f"{name}-{sha256_hex(os.fsencode(chr(0).join(paths)))[:8]}")
 
     def load(self) -> dict[str, Written]:
-        """What was written, by path; nothing where there is no record, or none that can be read."""
+        """What was written, by path; empty where there is no record, or it cannot be read."""
         try:
             files = json.loads(read_file(os.path.join(self.folder, _RECORD)))["files"]
             return {one["path"]: self._decoded(one) for one in files}
@@ -51,7 +51,7 @@ class Record:
             return {}
 
     def save(self, written: list[Written]) -> dict[str, str]:
-        """Keep this in the place of what was kept; where each file's earlier state lies, by path."""
+        """Write the record, replacing an earlier one; return where the copy of each file lies, by path."""
         make_folder(self._all)
         make_folder(self.folder)
         entries, places = [], {}

@@ -1,6 +1,6 @@
-"""Small changes to the text of JSON settings: whatever is not changed stays as it is, comments and all.
+"""Small changes to the text of JSON settings; everything else, comments included, stays as it is.
 
-Removing what was put in gives back the text as it was.
+Removing what was added gives back the same text as before.
 """
 
 import json
@@ -18,11 +18,11 @@ _INDENT = re.compile(r"\n([ \t]+)\S")
 
 
 class NoPlace(ValueError):
-    """What stands there is of another kind than what is to be put into it.
+    """The value at a place has another type than the change needs.
 
     Attributes:
-        keys: where.
-        kind: what must stand there.
+        keys: the names that lead to the value.
+        kind: the type that the value must have.
     """
 
     def __init__(self, keys: Keys, kind: str) -> None:
@@ -69,7 +69,7 @@ def remove(text: str, keys: Keys) -> str:
 
 
 def remove_item(text: str, container: Node, item: Item) -> str:
-    """The text without an item of a container that was found in it."""
+    """The text without an item that was found in a container."""
     place = container.items.index(item)
     before = container.items[place - 1] if place else None
     line_start = text.rfind("\n", 0, item.start) + 1
@@ -152,13 +152,13 @@ def _style(text: str) -> _Style:
 
 
 def _indent_at(text: str, offset: int) -> str:
-    """How the line that an offset is in is indented."""
+    """The indentation of the line in which an offset lies."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _cut(text: str, cuts: list[tuple[int, int, str]]) -> str:
-    """The text with pieces replaced; they are in order and do not touch."""
+    """The text with pieces replaced. The pieces come in order and do not touch."""
     parts, at = [], 0
     for start, end, new in cuts:
         parts += [text[at:start], new]

@@ -1,4 +1,4 @@
-"""Settings in JSON with comments and trailing commas, which `shape.json` does not read; every value knows its place."""
+"""Reads JSON with comments and trailing commas, which `shape.json` does not, and keeps the place of each value."""
 
 import functools
 import json
@@ -10,7 +10,7 @@ from sightline.named_tuple import NamedTuple
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _OTHER = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\b")
-_DEEPEST = 200  # levels; settings have ten
+_DEEPEST = 200  # levels; real settings have about ten
 
 
 class NotJson(ValueError):
@@ -18,8 +18,8 @@ class NotJson(ValueError):
 
     Attributes:
         what: what is wrong.
-        line: where, from 1.
-        column: likewise.
+        line: the line of the error, from 1.
+        column: its column, from 1.
     """
 
     def __init__(self, what: str, text: str, offset: int) -> None:
@@ -30,14 +30,14 @@ class NotJson(ValueError):
 
 
 class Node(NamedTuple):
-    """A value, and where it stands.
+    """A value, and its place in the text.
 
     Attributes:
         kind: ``object``, ``array`` or ``scalar``.
         start: offset of its first character.
         end: offset behind its last one.
         value: the value of a scalar.
-        items: what a container holds.
+        items: the members or elements of a container.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class Node(NamedTuple):
     items: tuple["Item", ...] = ()
 
     def at(self, key: str) -> "Item | None":
-        """The member of an object with this name: the last, as every reader takes it."""
+        """The member of an object with this name; of several the last, which every reader takes."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
@@ -67,7 +67,7 @@ class Item(NamedTuple):
     comma: int
 
 
-@functools.lru_cache(maxsize=2)  # one change looks into its text again and again, and some settings have megabytes
+@functools.lru_cache(maxsize=2)  # one change reads its text many times, and some settings have megabytes
 def parse(text: str) -> Node:
     """The value that a text holds. Raises NotJson."""
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
@@ -78,7 +78,7 @@ def parse(text: str) -> Node:
 
 
 def plain(node: Node) -> Any:
-    """What it holds, without places."""
+    """The value as plain Python data, without places."""
     if node.kind == "object":
         return {item.key: plain(item.node) for item in node.items}
     if node.kind == "array":
@@ -87,7 +87,7 @@ def plain(node: Node) -> Any:
 
 
 def find(node: Node, keys: tuple[str, ...]) -> Node | None:
-    """The value below objects by these names; None where there is none."""
+    """The value that these names lead to through objects; None where there is none."""
     for key in keys:
         item = node.at(key) if node.kind == "object" else None
         if item is None:

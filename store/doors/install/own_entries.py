@@ -1,4 +1,4 @@
-"""What in a harness' settings is ours, whichever version of us, in whichever place, wrote it."""
+"""Recognises our own entries in a harness' settings, whichever version wrote them and wherever it was installed."""
 
 import os
 import re
@@ -16,15 +16,15 @@ _MODULES = (MODULE, "sightline.store.doors.cli.main")  # the second as 0.1.0 wro
 _PLUGIN_MARK = "// Written by `sightline install"
 _ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
 _CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
-"""As 0.1.0 wrote it, with a whole path: without one it is a person's own."""
+"""A rule as 0.1.0 wrote it, with a whole path; a rule without one is the person's own."""
 
 
 class Server(NamedTuple):
-    """An MCP server as settings have it.
+    """An MCP server as settings describe it.
 
     Attributes:
         words: the command and its arguments.
-        environment: variables that it is given.
+        environment: the variables that it is started with.
     """
 
     words: tuple[str, ...]
@@ -32,7 +32,7 @@ class Server(NamedTuple):
 
 
 def server_of(value: Any) -> Server | None:
-    """The server that a member of a harness' settings says; None where it says none that is started by a command."""
+    """The server that an entry in settings describes; None for one that is not started by a command."""
     if not isinstance(value, dict):
         return None
     command, arguments = value.get("command"), value.get("args") or []
@@ -57,18 +57,18 @@ def is_our_server(value: Any) -> bool:
 
 
 def is_former_server(server: Server | None) -> bool:
-    """Whether it names the module as 0.1.0 did, which is still there and does the same."""
+    """Whether it names the module of 0.1.0, which still exists and does the same."""
     return server is not None and _MODULES[1] in server.words
 
 
 def hook_of(value: Any) -> HookLine | None:
-    """The hook of ours that an element of a harness' settings runs; None where it is not ours."""
+    """The hook of ours that an element of a harness' settings runs; None for a hook that is not ours."""
     command = value.get("command") if isinstance(value, dict) else None
     return read_line(without_assignments(command)) if isinstance(command, str) else None
 
 
 def plugin_hook(text: str) -> tuple[HookLine, str] | None:
-    """The hook that a plugin of ours runs, and its command line; None where it runs none."""
+    """The hook that a plugin of ours runs, with its command line; None where it runs no hook."""
     if not text.startswith(_PLUGIN_MARK):
         return None
     for harness in known().values():

@@ -1,6 +1,6 @@
-"""Trying what is installed: the MCP server is started and called, and hooks are run, as the settings say.
+"""Tries what is installed: starts and calls the MCP server, and runs the hooks, as the settings say.
 
-In the environment that the most sparing harness gives: with nothing of the shell's own but where programs and the
+They get no more environment than the harness that passes on the least of it: where programs and the
 person's home are.
 """
 
@@ -22,7 +22,7 @@ from sightline.named_tuple import NamedTuple
 PATIENCE_SECONDS = 15
 _ENDING_SECONDS = 2
 SESSION = "doctor"
-"""The session that the call of the server is logged in."""
+"""The session in which the call to the server is logged."""
 
 _SPARING = ("HOME", "PATH", "LANG", "TERM", "TMPDIR", "USER")
 
@@ -31,7 +31,7 @@ class Probe(NamedTuple):
     """How a try went.
 
     Attributes:
-        wrong: what is wrong; empty where nothing is.
+        wrong: what went wrong; empty if nothing did.
         seconds: how long it took.
     """
 
@@ -40,7 +40,7 @@ class Probe(NamedTuple):
 
 
 def probe_server(server: Server) -> Probe:
-    """Start the server and have it list one output, which it logs in the session ``doctor``."""
+    """Start the server and ask it to list one output; it logs the call in the session ``doctor``."""
     begun = time.monotonic()
     environment = {**_environment(), **server.environment, "SIGHTLINE_SESSION": SESSION}
     calls = (
@@ -70,12 +70,12 @@ _INITIALIZE = {
 
 
 def _called(process: "subprocess.Popen[bytes]", calls: tuple[dict[str, Any], ...], deadline: float) -> str:
-    """What is wrong with the answer to the last call; empty where it came through."""
+    """What is wrong with the answer to the last call; empty if nothing is."""
     try:
         for call in calls:
             _ask(process, json.dumps({"jsonrpc": "2.0", **call}).encode() + b"\n")
     except BrokenPipeError:
-        pass  # it has ended, and its last words tell why
+        pass  # it has ended, and what it wrote last says why
     for line in _lines(process, deadline):
         try:
             answer = json.loads(line)
@@ -90,7 +90,7 @@ def _called(process: "subprocess.Popen[bytes]", calls: tuple[dict[str, Any], ...
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Servers end when their client has left; one that does not is ended."""
+    """Wait for the server to end, as it should when its client has gone, and kill it if it does not."""
     try:
         if process.stdin:
             process.stdin.close()
@@ -108,7 +108,7 @@ def _ask(process: "subprocess.Popen[bytes]", data: bytes) -> None:
 
 
 def _lines(process: "subprocess.Popen[bytes]", deadline: float) -> Any:
-    """What it says, line by line, until it ends or time is up."""
+    """The lines that it writes, until it ends or time is up."""
     rest = b""
     while process.stdout and (left := deadline - time.monotonic()) > 0:
         if not select.select([process.stdout], [], [], left)[0]:
@@ -127,14 +127,14 @@ def _last_words(process: "subprocess.Popen[bytes]") -> str:
 
 
 def probe_hooks(harness: str, hooks: tuple[tuple[str, str], ...]) -> list[tuple[str, Probe]]:
-    """Run each hook with an event of its kind, on a store that is thrown away.
+    """Run each hook with an event of its kind, on a temporary store.
 
     Args:
         harness: whose hooks.
-        hooks: event and command line of each.
+        hooks: the event and the command line of each.
 
     Returns:
-        Each event, with how it went.
+        Each event, with the result of its hook.
     """
     with tempfile.TemporaryDirectory(prefix="sightline-doctor-") as folder:
         return [(event, _probe_hook(harness, event, command, folder)) for event, command in hooks]
@@ -163,12 +163,12 @@ def _probe_hook(harness: str, event: str, command: str, folder: str) -> Probe:
 
 
 def _event(event: str, folder: str) -> dict[str, Any]:
-    """An event, as far as all harnesses write it alike."""
+    """The part of an event that all harnesses write alike."""
     return {"session_id": "doctor", "hook_event_name": event, "cwd": folder, "source": "startup", "tool_calls": []}
 
 
 def _wrong_with(done: "subprocess.CompletedProcess[bytes]", speaks: bool) -> str:
-    """A hook that fails is silent, so as not to disturb its harness: one that should speak must."""
+    """What is wrong with a hook's answer. A hook that fails is silent, so one that should have answered must do so."""
     said = done.stdout.decode(errors="replace").strip()
     if done.returncode or done.stderr:
         words = done.stderr.decode(errors="replace").strip().splitlines()

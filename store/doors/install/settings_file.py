@@ -1,6 +1,6 @@
-"""Settings files on disk: read whole, replaced atomically, never when somebody else has changed them meanwhile.
+"""Settings files on disk: read whole, and replaced atomically unless somebody else has changed them meanwhile.
 
-A link is followed: what it points to is replaced, and the link stays. Text is UTF-8; line ends and a byte order mark
+A link stays, and the file that it points to is replaced. Text is UTF-8; line ends and a byte order mark
 are kept as they are.
 """
 
@@ -17,19 +17,19 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_parents, remove_file, write_all
 from sightline.regular_files import read_regular
 
-_NEW_FILE_MODE = 0o600  # settings hold keys now and then
+_NEW_FILE_MODE = 0o600  # private, since settings sometimes hold keys
 PROGRAM_MODE = 0o700
 _BY_HAND = "`--dry-run` shows what to write there by hand"
 
 
 class Found(NamedTuple):
-    """A settings file as it was found.
+    """A settings file as it was when we read it.
 
     Attributes:
-        path: as its harness names it.
-        real: the file itself, behind all links.
+        path: the path that its harness uses.
+        real: the file itself, once all links are followed.
         data: its bytes; None where there is no file.
-        mode: its permissions.
+        mode: its permission bits.
     """
 
     path: str
@@ -54,10 +54,10 @@ def decoded(path: str, data: bytes) -> str:
 
 
 def read_settings(path: str) -> Found:
-    """A file, which need not be there; nor need what a link points to, as after a fresh checkout of dotfiles.
+    """Read a file, which may be missing, as may the target of a link, for example after a fresh checkout of dotfiles.
 
     Raises:
-        SettingsUnreadable: something is there that cannot be read.
+        SettingsUnreadable: something is there, and it cannot be read.
     """
     real = os.path.realpath(path)
     try:
@@ -74,7 +74,7 @@ def read_settings(path: str) -> Found:
 
 
 def check_writable(found: Found) -> None:
-    """Raises SettingsReadOnly where replacing the file would fail, or would not be meant: it is read-only itself."""
+    """Raise SettingsReadOnly where the file cannot be replaced, or is read-only, so that its owner wants no change."""
     if found.data is not None and not found.mode & stat.S_IWUSR:
         raise SettingsReadOnly(f"{_named(found)} is read-only", f"make it writable, or: {_BY_HAND}")
     folder = os.path.dirname(found.real)
@@ -90,7 +90,7 @@ def write_settings(found: Found, data: bytes | None) -> None:
     """Replace a file, or remove it; folders are made where they are missing.
 
     Raises:
-        SettingsBusy: it is no longer as it was found.
+        SettingsBusy: it has changed since it was read.
         SettingsReadOnly: it cannot be written.
     """
     try:
@@ -118,7 +118,7 @@ def _write_beside(found: Found, data: bytes) -> str:
     try:
         write_all(fd, data)
         os.fchmod(fd, found.mode)
-        os.fsync(fd)  # a person's settings: power loss must not leave an empty file
+        os.fsync(fd)  # power loss must not leave an empty file in the place of a person's settings
     except BaseException:
         remove_file(temporary)
         raise

@@ -1,4 +1,4 @@
-"""What a settings file is to have from us, put into its text and taken out again; pure functions over texts."""
+"""Puts our entries into the text of a settings file and takes them out again; pure functions over texts."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,7 +12,7 @@ Ours = Callable[[Any], bool]
 
 
 class Put(NamedTuple):
-    """A member, or table, that is ours; where it is there already, keys that a person added to it stay.
+    """A member or table of ours. Where it exists already, keys that a person added to it stay.
 
     Attributes:
         keys: its names, one a level.
@@ -27,9 +27,9 @@ class Add(NamedTuple):
     """An element of ours in a list of many.
 
     Attributes:
-        keys: the list's names, one a level.
+        keys: the names that lead to the list, one for each level.
         value: the element.
-        shared: whether a person may well have the same there: it is no sign of us, and theirs stays.
+        shared: whether a person may have the same element, so that it proves nothing of us, and theirs stays.
     """
 
     keys: Keys
@@ -38,18 +38,18 @@ class Add(NamedTuple):
 
 
 class Content(NamedTuple):
-    """All that one file is to have from us.
+    """All entries of ours for one file.
 
     Attributes:
-        form: ``json``, ``toml``, or ``text`` for a file that is ours whole.
-        ours: whether a value is one that some version of us wrote.
+        form: ``json``, ``toml``, or ``text`` for a file that we write whole.
+        ours: tells whether some version of us wrote a value.
         puts: members that are ours.
         adds: elements of lists that are ours.
-        sweeps: below which names elements of ours are looked for, when they are to go.
-        fills: members that the file needs to be read at all, where it lacks them.
-        sets: members whose value is to be this one, whatever it was.
-        text: of the form ``text``, the whole.
-        is_program: whether the file is to be run.
+        sweeps: the names below which to look for elements of ours when they are to be removed.
+        fills: members without which the harness does not read the file; added where they are missing.
+        sets: members that get this value, whatever they had.
+        text: the whole file, of the form ``text``.
+        is_program: whether the file must be executable.
     """
 
     form: str
@@ -64,13 +64,13 @@ class Content(NamedTuple):
 
 
 class Undo(NamedTuple):
-    """What taking ours out must know beside the text.
+    """What is needed, beside the text, to take our entries out.
 
     Attributes:
         created: lists and objects that were made to hold something of ours.
-        replaced: what stood in the place of a member of ours.
-        theirs: shared elements that were there before us.
-        set: members that got another value, or one at all.
+        replaced: the values that members of ours replaced.
+        theirs: shared elements that were there already.
+        set: members whose value we changed, or added.
         added: shared elements that we added; None in a record of 0.1.0, where that is all but `theirs`.
     """
 
@@ -81,7 +81,7 @@ class Undo(NamedTuple):
     added: tuple[tuple[Keys, Any], ...] | None = ()
 
     def after(self, earlier: "Undo") -> "Undo":
-        """What to know after a second installation over what a person has changed since the first."""
+        """The undo data after a second installation, when a person has changed the file since the first."""
         created = tuple(dict.fromkeys(earlier.created + self.created))
         changed = tuple(dict.fromkeys(earlier.set + self.set))
         added = None if earlier.added is None else earlier.added + (self.added or ())
@@ -89,11 +89,11 @@ class Undo(NamedTuple):
 
 
 def with_ours(text: str, content: Content) -> tuple[str, Undo]:
-    """The text with all of ours in it, and nothing that an older version of us has left.
+    """The text with all of our entries, and without those of older versions.
 
     Raises:
-        NotJson, NotToml: the text is neither.
-        NoPlace: something of another kind stands where ours belongs.
+        NotJson, NotToml: the text is not in its format.
+        NoPlace: a value of another type stands where our entry belongs.
     """
     if content.form == "text":
         return content.text, Undo()
@@ -101,14 +101,14 @@ def with_ours(text: str, content: Content) -> tuple[str, Undo]:
 
 
 def without_ours(text: str, content: Content, undo: Undo) -> str:
-    """The text without anything of ours. Raises as `with_ours`."""
+    """The text without our entries. Raises as `with_ours`."""
     if content.form == "text":
         return "" if content.ours(text) else text
     return _toml_without(text, content, undo) if content.form == "toml" else _json_without(text, content, undo)
 
 
 def of_ours(text: str, content: Content) -> list[Any]:
-    """The members and elements of ours that a text has: values of puts first. Raises as `with_ours`."""
+    """Our members and elements in a text, members first. Raises as `with_ours`."""
     if content.form == "text":
         return [text] if content.ours(text) else []
     if content.form == "toml":
@@ -202,7 +202,7 @@ def _json_without(text: str, content: Content, undo: Undo) -> str:
 
 
 def _restored(text: str, keys: Keys, undo: Undo) -> str:
-    """The text with what stood at a place before us, or without anything there."""
+    """The text with the value that stood at a place before us, or with none there."""
     earlier = [value for place, value in undo.replaced if place == keys]
     return put(text, keys, earlier[0]) if earlier else remove(text, keys)
 
@@ -213,7 +213,7 @@ def _list_at(root: Node, keys: Keys) -> list[Any]:
 
 
 def _containers(content: Content) -> Iterator[Keys]:
-    """Every object and list that holds something of ours."""
+    """Every object and list that holds an entry of ours."""
     members = [*(one.keys for one in content.puts), *(keys for keys, _ in content.sets)]
     for keys in [*(keys[:-1] for keys in members), *(one.keys for one in content.adds)]:
         yield from (keys[:length] for length in range(1, len(keys) + 1))
@@ -231,12 +231,12 @@ def _merged(text: str, keys: Keys, value: dict[str, Any]) -> str:
 
 
 def _swept(text: str, content: Content, keep: tuple[Add, ...]) -> str:
-    """The text without elements of ours, but for those that are to be there."""
+    """The text without elements of ours, except those that belong there."""
     while True:
         kept: list[Add] = []
         for keys, container, item in _located(parse(text), content):
             found = Add(keys, plain(item.node))
-            if found in keep and found not in kept:  # one more of the same goes
+            if found in keep and found not in kept:  # a second copy is removed
                 kept.append(found)
                 continue
             text = remove_item(text, container, item)
@@ -253,7 +253,7 @@ def _elements(root: Node, content: Content) -> Iterator[tuple[Node, Item]]:
 def _located(root: Node, content: Content) -> Iterator[tuple[Keys, Node, Item]]:
     """Every element of ours below the swept names: its list's names, the list, the element.
 
-    An element is ours where it is one itself, or holds a list of nothing but ours.
+    An element counts as ours if we wrote it, or if it holds a list of nothing but our elements.
     """
     for keys in content.sweeps:
         top = find(root, keys)

@@ -1,4 +1,4 @@
-"""What of ours a harness' settings have, as they are on disk now."""
+"""Which entries of ours are in a harness' settings on disk."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ class Status(NamedTuple):
     """What is installed of one harness in one scope.
 
     Attributes:
-        mode: of the hooks; empty where there are none of ours.
-        server: the MCP server; None where it is not there.
+        mode: the mode of our hooks; empty where there are none.
+        server: our MCP server; None where it is not there.
         hooks: command lines of the hooks, by event, in their order.
-        paths: the files that have something of ours.
-        stale: files that are not as this version of us would have them.
-        former: whether something stands there as 0.1.0 wrote it, which goes on working.
-        strange: whether it would start something else than this version of us would have it start.
-        off: the setting by which hooks are turned off altogether; empty where they are not.
+        paths: the files that have entries of ours.
+        stale: files that this version would write differently.
+        former: whether 0.1.0 wrote some of it, which goes on working.
+        strange: whether it starts another program than this version would.
+        off: the setting that turns all hooks off; empty where they are on.
     """
 
     mode: str = ""
@@ -38,20 +38,20 @@ class Status(NamedTuple):
 
     @property
     def installed(self) -> bool:
-        """Whether there is anything of ours."""
+        """Whether there is any entry of ours."""
         return bool(self.paths)
 
 
 def status_of(harness: Harness, places: Places, root: str) -> Status:
-    """Look into a harness' settings.
+    """Read what a harness' settings have of ours.
 
     Args:
         harness: which one.
-        places: where they lie.
+        places: where the settings files lie.
         root: the store's root where it is not the usual one, else empty.
 
     Raises:
-        SettingsUnreadable, SettingsInvalid, SettingsUnexpected: they tell nothing.
+        SettingsUnreadable, SettingsInvalid, SettingsUnexpected: the settings cannot be understood.
     """
     texts: list[tuple[str, Content]] = []
     paths = []
@@ -84,7 +84,7 @@ def status_of(harness: Harness, places: Places, root: str) -> Status:
 
 
 def _started(texts: list[tuple[str, Content]]) -> tuple[Server | None, list[tuple[HookLine, str]]]:
-    """The server and the hooks that settings have a harness start."""
+    """The server and the hooks that settings tell a harness to start."""
     values = [value for text, content in texts for value in of_ours(text, content)]
     servers = [server_of(value) for value in values if is_our_server(value)]
     return (servers[-1] if servers else None), [hook for value in values for hook in _hooks_in(value)]

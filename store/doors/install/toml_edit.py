@@ -24,7 +24,7 @@ class NotToml(ValueError):
 
 
 def table_at(text: str, keys: Keys) -> dict[str, Any] | None:
-    """What a table holds; None where there is none. Raises NotToml, NoPlace."""
+    """The content of a table; None where there is no such table. Raises NotToml, NoPlace."""
     found: Any = _read(text)
     for place, key in enumerate(keys):
         if not isinstance(found, dict):
@@ -42,12 +42,12 @@ def put_table(text: str, keys: Keys, values: dict[str, Any]) -> str:
 
     Args:
         text: the document.
-        keys: the table's names, one a level.
+        keys: the names that lead to the table, one for each level.
         values: texts, numbers, booleans, lists of them, and tables of them.
 
     Raises:
-        NotToml: the text is none.
-        NoPlace: something else stands there, or the table is written in one line with others.
+        NotToml: the text is not TOML.
+        NoPlace: the name has another kind of value, or the table is written in one line with others.
     """
     there = table_at(text, keys)
     meant = _with(_read(text), keys, {**(there or {}), **values})
@@ -68,7 +68,7 @@ def remove_table(text: str, keys: Keys) -> str:
     rest, was_set_off = "", False
     for header, piece in reversed(list(_pieces(text))):
         if was_set_off:
-            piece = re.sub(r"(\n)\r?\n\Z", r"\1", piece)  # the empty line that set ours off
+            piece = re.sub(r"(\n)\r?\n\Z", r"\1", piece)  # the empty line that stood before our table
         is_ours = header[: len(keys)] == keys
         rest = (_behind_last_key(piece, header) if is_ours else piece) + rest
         was_set_off = is_ours and rest[:1] in ("", "\r", "\n")
@@ -76,9 +76,9 @@ def remove_table(text: str, keys: Keys) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[Keys, str]]:
-    """The document in pieces, each from its header on, with the header's names: none of what stands above the first.
+    """The document in pieces, each from its header on, with the header's names; lines above the first are left out.
 
-    A bracket opens a header where what stands before it is a document; within a list or a text, it is none.
+    A bracket opens a header only where the text before it is a whole document; in a list or a string it does not.
     """
     starts = [found.start() for found in _OPENING.finditer(text) if _is_toml(text[: found.start()])]
     for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
@@ -99,14 +99,14 @@ def _names(piece: str) -> Keys:
 
 
 def _changed(piece: str, keys: Keys, values: dict[str, Any], newline: str) -> str:
-    """A piece with other values of some keys; lines that are new end in ``newline``."""
+    """A piece with other values for some keys; new lines end in ``newline``."""
     document = tomlkit.parse(piece)
     table: Any = document
     for key in keys:
         table = table[key]
     for key, value in values.items():
         item = tomlkit.item(value)
-        if isinstance(value, dict):  # within a line, since a header of its own would be another piece
+        if isinstance(value, dict):  # as an inline table, since a header would begin another piece
             item = tomlkit.inline_table()
             item.update(value)
         item.trivia.trail = newline
@@ -115,7 +115,7 @@ def _changed(piece: str, keys: Keys, values: dict[str, Any], newline: str) -> st
 
 
 def _behind_last_key(piece: str, header: Keys) -> str:
-    """What stands below the last key of a piece: empty lines, and comments on what comes next."""
+    """What follows the last key of a piece: empty lines, and comments on the next piece."""
     table: Any = tomlkit.parse(piece)
     for key in header:
         table = table[key]
@@ -154,7 +154,7 @@ def _without(data: dict[str, Any], keys: Keys) -> dict[str, Any]:
 
 
 def _checked(text: str, meant: dict[str, Any], keys: Keys) -> str:
-    """The text, if it says what is meant; a table that has become empty may be gone. Raises NoPlace."""
+    """The text, if it parses to the data that is meant; a table that became empty may be missing. Raises NoPlace."""
     if not _is_toml(text) or _filled(_read(text)) != _filled(meant):
         raise NoPlace(keys, "table of its own")
     return text
