@@ -34,7 +34,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
         advance: is called with how far the check has come.
     """
     derived = Derived()
-    writable = partial(_writable, store)  # without a private folder there is no index to check
+    writable = partial(_writable, store)  # if this check fails, the index cannot be read, and the others end
     checks: tuple[Callable[[], Iterator[CheckResult]], ...] = (
         lambda: _root(store),
         lambda: check_files(store.root, derived, besides=(store.layout.buffers, own_rules(store.root))),

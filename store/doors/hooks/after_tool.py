@@ -1,6 +1,6 @@
-"""After a tool: keeps its result, and in mode ``shape`` replaces it by a view where the harness allows that.
+"""After a tool: keeps its result, and in mode ``shape`` replaces it by a view if the harness allows that.
 
-Where a harness tells of a batch what its model is shown, that goes into the log; else what is known of it here does.
+If a harness tells what its model is shown of a batch of calls, that is logged; otherwise what the event itself says.
 """
 
 import re
@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
-    """The hook's answer: what the model is shown instead, or notes that wait for it; None for neither."""
+    """The hook's answer: a view to show instead, or the notes that wait; None for neither."""
     when, call = harness.when(event), harness.call_of(given)
     if call is not None and when == AFTER and harness.goes_on(given):
         late_hooks.note_background(harness, call)
@@ -52,7 +52,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
             call = live.told(call)
         buffer = _kept(store, session, call, pending)
         if pending and pending.parts:
-            forget(call.use)  # with what its parts wrote
+            forget(call.use)  # the buffer now has what the parts wrote
         answer = None
         if mode == SHAPE and when == AFTER and harness.replaces and buffer and not is_shown:
             answer = late_hooks.replaced(store, session, harness, event, call, buffer, given)
@@ -66,13 +66,13 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
             _log(store, session, harness, call, buffer, str((answer or {}).get("append", "")))
         except StoreFailed:
             if answer is None:
-                raise  # else the notes, which count as sent, must arrive
+                raise  # no view is shown, so the notes, which count as sent, must arrive
     tidy(store)
     return answer
 
 
 def _is_shown(store: Store, session: Session, call: ToolCall, pending: PendingCommand | None) -> bool:
-    """Whether the model is shown a view already that says how the command ended."""
+    """Whether the model already sees a view of ours with the exit code."""
     if pending is None or not pending.shape:
         return False
     buffer = find_buffer(store, session, call)
@@ -80,7 +80,7 @@ def _is_shown(store: Store, session: Session, call: ToolCall, pending: PendingCo
 
 
 def _kept(store: Store, session: Session, call: ToolCall, pending: PendingCommand | None) -> Buffer | None:
-    """The result's buffer: made now, or by the command as it was rewritten, whose code is known only now."""
+    """The result's buffer: made now, or made by the rewritten command, which then gets its exit code."""
     if pending and pending.parts:
         return late_hooks.keep_list(store, session, call, pending)
     if pending is None or pending.filtered:
@@ -96,7 +96,7 @@ def _kept(store: Store, session: Session, call: ToolCall, pending: PendingComman
 
 
 def _log(store: Store, session: Session, harness: Harness, call: ToolCall, buffer: Buffer | None, added: str) -> None:
-    """Log what the model is shown, as far as the event tells, and what a plugin of ours adds to it."""
+    """Log what the model is shown, as far as the event says, and what a plugin of ours adds to it."""
     text, unknown = _known_of(harness, call)
     size = len(text.encode(errors="surrogatepass"))
     alone = None if call.shown and unknown else harness.alone_bytes(call.kind, size, failed=call.failed)
@@ -109,7 +109,7 @@ def _log(store: Store, session: Session, harness: Harness, call: ToolCall, buffe
 
 
 def _known_of(harness: Harness, call: ToolCall) -> tuple[str, str]:
-    """What of the text that a model is shown an event tells; what of it is not known, and why, empty for nothing."""
+    """The part of the shown text that the event tells, and a sentence on what is not known; empty if all is known."""
     if call.unknown:
         return "\n".join(call.shown), call.unknown
     text = "\n".join(call.shown) if call.shown else call.text
@@ -120,7 +120,7 @@ def _known_of(harness: Harness, call: ToolCall) -> tuple[str, str]:
 
 
 def _lines_of(call: ToolCall, buffer: Buffer | None, text: str) -> Shown | None:
-    """The lines of a file that were read, where the event tells, and a text has them whole."""
+    """The lines of a file that were read, if the event tells them and the text has them whole."""
     read = call.text
     if not (buffer and buffer.kind == "file" and read):
         return None
@@ -130,12 +130,12 @@ def _lines_of(call: ToolCall, buffer: Buffer | None, text: str) -> Shown | None:
 
 
 def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
-    """Log what the model is shown of its tools' results, as the harness itself tells it.
+    """Log what the model is shown of its tools' results, in the harness' own words.
 
     Args:
         harness: the harness.
-        given: what the event says.
-        calls: those of its calls that are to be logged.
+        given: the event.
+        calls: the calls of it that are to be logged.
 
     Raises:
         StoreFailed: they could not be logged.
@@ -165,10 +165,10 @@ def _log_told(store: Store, session: Session, harness: Harness, call: ToolCall, 
 
 
 def _is_logged(store: Store, session: Session, harness: Harness, buffer: Buffer, use: str, text: str) -> bool:
-    """Whether the newest view of the buffer is what the model was shown of this use: then we made it, and logged it."""
+    """Whether the model was shown the buffer's newest view for this use, which we then made and logged ourselves."""
     views = store.index.views(buffer=buffer.name, session=session.name, limit=1)
     if not views or not use or f'"{use}"' not in views[0].view.request:
         return False
     said = text[found.end() :] if (found := re.match(harness.exit_line, text)) else text
     told = late.view_text(store, views[0]).strip()
-    return told in (said.strip(), "")  # instead of nothing harnesses say that there was nothing
+    return told in (said.strip(), "")  # for an empty result harnesses say that it is empty

@@ -1,4 +1,4 @@
-"""Commands that a harness moved to the background: their outputs are kept once it says that they have ended."""
+"""Keeps the outputs of commands that a harness moved to the background, once it says that they have ended."""
 
 import os
 
@@ -11,16 +11,16 @@ from sightline.log.sessions import use_key
 from sightline.records import Buffer, Session
 from sightline.store import Store
 
-_ADDED_BYTES = 32  # at the end of a file, which the harness may have added
+_ADDED_BYTES = 32  # a line at the end of a file, which the harness may have added
 LARGEST_FILE_BYTES = 256 << 20  # bytes; a hook has seconds
 _READ_BYTES = 1 << 18
 _BOUND = f"of its file only the first {LARGEST_FILE_BYTES >> 20} MiB were taken in"
 
 
 def note_background(harness: Harness, call: ToolCall) -> None:
-    """Remember a command that goes on after its tool has answered. Raises OSError."""
+    """Write down a command that goes on after its tool has answered. Raises OSError."""
     if call.kind != "cmd" or not is_use(call.use) or recall(call.use):
-        return  # one that was rewritten is remembered already
+        return  # a rewritten command is written down already
     remember(
         PendingCommand(
             use=call.use,
@@ -36,7 +36,7 @@ def note_background(harness: Harness, call: ToolCall) -> None:
 
 
 def take_in(harness: Harness, given: Json) -> None:
-    """Keep the output of commands that a prompt says have ended. Raises StoreFailed."""
+    """Keep the outputs of commands that have ended, as a prompt says. Raises StoreFailed."""
     prompt = given.get("prompt")
     cwd, harness_session = str(given.get("cwd", "")), str(given.get("session_id", ""))
     with open_store() as store:
@@ -79,10 +79,10 @@ def _kept(
 
 
 def _open(file: Beside | None) -> int:
-    """A descriptor of the file of such a command: nothing outside a folder of the person's own can be reached.
+    """Open the output file of such a command; only files in a folder that belongs to the person can be opened.
 
     Raises:
-        OSError: there is no such regular file of the person's own, or a symbolic link stands in the way.
+        OSError: the file is missing, not regular, not the person's, or behind a symbolic link.
     """
     if file is None or os.path.islink(file.root) or os.stat(file.root).st_uid != os.getuid():
         raise FileNotFoundError(2, "not a folder of the person's own")

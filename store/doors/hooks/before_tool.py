@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sightline.capture.list_insertion import Part
 
 _LEFT_ALONE_KEYS = ("run_in_background",)
-"""Of a tool's input: what is run so has its answer long before it ends, see `background_commands`."""
+"""The field of a tool's input that runs a command in the background, see `background_commands`."""
 
 _DISTURBING = (
     "PYTHONHOME",
@@ -25,7 +25,7 @@ _DISTURBING = (
     "PYTHONWARNINGS",
     "PYTHONDEVMODE",
 )
-"""With these a Python program may not start, or says more than its own: what stands in a pipe must do neither."""
+"""Variables with which Python may not start, or writes more than the program does; neither must happen in a pipe."""
 
 _OLD_WORDS = "capture --hook"
 
@@ -33,16 +33,16 @@ _OLD_WORDS = "capture --hook"
 def before_tool(
     harness: Harness, event: str, mode: str, given: dict[str, Any], through: str = ""
 ) -> dict[str, Any] | None:
-    """The hook's answer: the tool's input with the command rewritten; None where it is left alone.
+    """The hook's answer: the tool's input with the command rewritten; None if the command is left alone.
 
-    It says nothing of permission, so that the person's own rules decide.
+    It leaves permission out, so that the person's own rules decide.
 
     Args:
         harness: the harness.
-        event: its name of the event.
+        event: the harness' name for the event.
         mode: one of MODES.
-        given: what the event says.
-        through: the script that is put into the command, which the harness' rules allow; empty where they were written
+        given: the event.
+        through: the script to put into the command, which the harness' rules allow; empty where the rules were written
             by 0.1.0 and allow ``sightline capture``.
     """
     tool_input, use = given.get("tool_input"), given.get("tool_use_id")
@@ -74,27 +74,27 @@ def before_tool(
 
 
 def rewritten(harness: Harness, command: str, use: str, through: str = "") -> "Rewritten | None":
-    """A command with our capture put in; None where it must be left alone."""
+    """A command with our capture in it; None if it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
-        return None  # exported, they hand what we set on to every shell below
+        return None  # exported, they pass our options on to every shell below
     if not through and any(name in os.environ for name in _DISTURBING):
         return None
     program = through or capture_program()
     if not os.access(program, os.X_OK):
-        return None  # without a reader the pipe would break, and the command with it
+        return None  # without a reader the pipe would break and end the command
     piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
     return put_in(harness, command, f"{piped} {use}", lists=bool(through))
 
 
 class Rewritten(NamedTuple):
-    """A command as it is run.
+    """A command with our capture in it.
 
     Attributes:
-        command: what is to be run.
+        command: the command line to run.
         kept: the command, or the part of it, whose output is kept.
-        merged: whether that holds both streams.
+        merged: whether that output has both streams.
         filtered: whether filters come after it.
-        parts: of a list whose parts have pipes of their own; none else.
+        parts: the parts of a list with pipes of their own; else empty.
     """
 
     command: str
@@ -105,13 +105,13 @@ class Rewritten(NamedTuple):
 
 
 def put_in(harness: Harness, command: str, piped: str, *, lists: bool = True) -> Rewritten | None:
-    """A command with a program put in; None where it must be left alone.
+    """A command with a program put into it; None if it must be left alone.
 
     Args:
-        harness: which runs it.
+        harness: the harness that runs it.
         command: the command line.
-        piped: what gets the output, with its arguments.
-        lists: whether that knows the parts of lists.
+        piped: the program that gets the output, with its arguments.
+        lists: whether that program can keep the parts of a list apart.
     """
     rules = _rules(harness)
     one = insert(command, piped if rules.joins else f"{piped}.1", rules)
@@ -119,9 +119,9 @@ def put_in(harness: Harness, command: str, piped: str, *, lists: bool = True) ->
         return Rewritten(*one)
     if not lists:
         return None
-    from sightline.capture.list_insertion import LeftAlone, Part, insert_list  # few single commands need any of it
+    from sightline.capture.list_insertion import LeftAlone, Part, insert_list  # single commands rarely need it
 
-    if one is not None:  # what comes through the pipe is held against what the harness tells, as of a list's parts
+    if one is not None:  # kept as a list of one part, since the output must be compared with what the harness tells
         parts = (Part(one.kept, "", 1, silent=False),)
         return Rewritten(one.command, command, one.merged, filtered=False, parts=parts)
 
@@ -137,7 +137,7 @@ def put_in(harness: Harness, command: str, piped: str, *, lists: bool = True) ->
 
 
 def why_left_alone(harness: Harness, command: str) -> str:
-    """Why a command gets no pipe; empty where it gets one."""
+    """Why a command gets no pipe of ours; empty if it gets one."""
     from sightline.capture.list_insertion import LeftAlone, insert_list  # no event asks
 
     rules = _rules(harness)
@@ -157,7 +157,7 @@ def _rules(harness: Harness) -> Rules:
 
 
 def _is_bash() -> bool:
-    """Whether the harness runs commands with bash; it may be zsh."""
+    """Whether the harness runs commands with bash, and not with zsh, say."""
     shell = os.environ.get("CLAUDE_CODE_SHELL") or os.environ.get("SHELL", "")
     return os.path.basename(shell).startswith("bash")
 
@@ -165,5 +165,5 @@ def _is_bash() -> bool:
 def _captures(cwd: str, *, in_parts: bool) -> bool:
     settings = load_settings(os.path.join(default_root(), "config.toml"))
     if in_parts and (settings.redact_known or settings.redact_patterns):
-        return False  # parts lie in files of their own first, where nothing would be hidden
+        return False  # parts are first written to files of their own, in which no secret would be hidden
     return settings.captures(cwd or os.getcwd())

@@ -1,6 +1,6 @@
-"""What a hook has put into a command's pipeline: it keeps what comes.
+"""The program that a hook puts into a command's pipeline to keep what passes.
 
-Whatever becomes of the store, what comes is passed on: nobody must notice that this stands in the pipe.
+Whatever happens to the store, what comes is passed on: the command must not notice that this is in its pipe.
 """
 
 import os
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from sightline.doors.hooks.pending_capture import PendingCapture
 
 _HELD = 3
-"""Where the script is told in which file lies what is held back, see `capture_script`."""
+"""The descriptor on which the script is told which file has what is held back, see `capture_script`."""
 
 
 def main(use: str) -> int:
-    """``sightline capture --hook USE``, as 0.1.0 put it into commands."""
+    """Run ``sightline capture --hook USE``, which 0.1.0 put into commands."""
     _keep(use, os.getppid(), held=None)
     return 0
 
 
 def main_of_script(words: Sequence[str]) -> NoReturn:
-    """``USE[.PART] SHELL``, from the script: the process id of the shell that runs the pipeline. Ends the process.
+    """Run for the script, and end the process. Arguments: ``USE[.PART] SHELL``, the pid of the pipeline's shell.
 
-    With 0 once anything has been read, for its code would become the command's; with another before that, by which the
-    script knows that it has to pass on everything itself.
+    It exits with 0 once it has read anything, since its code would become the command's. Any other code tells the
+    script that nothing was read, and that it has to pass everything on itself.
     """
     told, shell = words
     use, _, number = told.partition(".")
@@ -44,7 +44,7 @@ def main_of_script(words: Sequence[str]) -> NoReturn:
 
 
 def _keep_part(use: str, number: int, shell: int) -> None:
-    """Keep standard input as what a part of a list wrote, until all of that is made one output."""
+    """Keep standard input as the output of one part of a list, until all parts are joined."""
     writers = writers_of(0, shell)
     part = PartFile(use, number)
     reader = PipeReader({0: "out"}, part.take, writers=writers, pass_to=1)
@@ -56,7 +56,7 @@ def _keep_part(use: str, number: int, shell: int) -> None:
 
 
 def _keep(use: str, shell: int, held: int | None) -> None:
-    """Keep standard input as the output of the command that was remembered."""
+    """Keep standard input as the output of the command that the hook wrote down."""
     pending = recall(use)
     writers = writers_of(0, shell)
     kept = _capture_of(pending, held) if pending else None
@@ -73,7 +73,7 @@ def _keep(use: str, shell: int, held: int | None) -> None:
 
 
 def _go_on() -> None:
-    """Pass on what comes after the end, without those who wait for it: the shell goes on, as it would have."""
+    """Pass on in another process what comes after the end, so that the shell goes on as it would without us."""
     if os.fork() == 0:
         try:
             PipeReader({0: "out"}, _drop, pass_to=1).run()
@@ -82,9 +82,9 @@ def _go_on() -> None:
 
 
 def _capture_of(pending: PendingCommand, held: int | None) -> "PendingCapture | None":
-    """The capture; None where we are installed by halves, and what comes is only passed on."""
+    """The capture; None if the installation is incomplete, so that what comes is only passed on."""
     try:
-        # 25 ms, in which a writer that is looked for first may have ended.
+        # Loading this takes 25 ms, in which the writers might end, so they are looked for first.
         from sightline.doors.hooks.pending_capture import PendingCapture
     except Exception as error:
         log_error(("capture", "--hook", pending.use), error)

@@ -1,7 +1,7 @@
-"""The small program that hooks put into commands: a shell script, which passes everything on where ours cannot start.
+"""The small shell script that hooks put into commands; it passes the output on even if our program cannot start.
 
-`sightline install` writes it beside a harness' settings, which allow it by name, so that it is there also while the
-interpreter or the package is not.
+`sightline install` writes it beside a harness' settings, which allow it by name, so that it exists even while the
+interpreter or the package does not.
 """
 
 import re
@@ -17,11 +17,11 @@ _MARK = "#!/bin/sh\n# Written by `sightline install`"
 
 
 def script(root: str = "") -> str:
-    """The script.
+    """The text of the script.
 
-    What it starts says on descriptor 3 where what it holds back is kept, and ends with 0 as soon as it has read
-    anything and has lived: whatever else happens, what it held back and what is left in the pipe is passed on. No
-    message of any of this reaches the command's output.
+    The program that it starts says on descriptor 3 which file has what is held back, and exits with 0 if it has read
+    anything. If it dies, the script prints that file and passes on the rest of the pipe. No message
+    of either reaches the command's output.
 
     Args:
         root: the store's root where it is not the usual one.
@@ -40,7 +40,7 @@ exec 4>&1 2>/dev/null
 
 
 def is_script(text: str) -> bool:
-    """Whether some version of us wrote this."""
+    """Whether some version of Sightline wrote this text."""
     return text.startswith(_MARK)
 
 
@@ -48,5 +48,5 @@ _RULE = re.compile(rf"Bash\('?/.*{FILE}'?:\*\)")
 
 
 def is_rule(text: str) -> bool:
-    """Whether this is the permission rule that lets it pass."""
+    """Whether this is the permission rule that allows the script."""
     return bool(_RULE.fullmatch(text))

@@ -1,4 +1,4 @@
-"""The log of what went wrong in hooks: a few lines in the store, since a hook must not say anything itself."""
+"""The log of errors in hooks: a few lines in the store, since a hook itself must print nothing."""
 
 import os
 import time
@@ -13,15 +13,15 @@ _MOST_BYTES = 1 << 18
 
 
 def log_path(root: str) -> str:
-    """Where the log lies under the store's root."""
+    """The path of the log under the store's root."""
     return os.path.join(root, FILE)
 
 
 def log_error(words: Sequence[str], error: BaseException) -> None:
-    """Write a line: when, which hook, what. Without a place for it nothing is written.
+    """Write a line with the time, the hook and the error; nothing if that fails.
 
     Args:
-        words: what the hook was called with.
+        words: the arguments of the hook.
         error: what went wrong.
     """
     try:
@@ -38,12 +38,12 @@ def log_error(words: Sequence[str], error: BaseException) -> None:
             os.write(fd, line.encode(errors="backslashreplace"))
         finally:
             os.close(fd)
-    except Exception:  # a hook never disturbs its harness, and there is nowhere to say it
+    except Exception:  # a hook must not disturb its harness, and there is nowhere else to say it
         return
 
 
 def last_errors(root: str, count: int) -> list[str]:
-    """The newest lines, oldest first; none where nothing went wrong."""
+    """The newest lines, oldest first; none if nothing went wrong."""
     try:
         return read_regular(log_path(root)).decode(errors="replace").splitlines()[-count:]
     except OSError:

@@ -1,6 +1,6 @@
-"""One event of a harness: what it says comes in as JSON, what is to be done about it goes out as JSON.
+"""Answers one event of a harness, which comes as JSON on standard input; the answer is printed as JSON.
 
-Whatever goes wrong here, the harness is not disturbed: nothing is printed, and the store's log of hooks has a line.
+Whatever goes wrong here, the harness is not disturbed: nothing is printed, and the error log of hooks gets a line.
 """
 
 import json
@@ -16,28 +16,28 @@ Json = dict[str, Any]
 
 
 def main(words: Sequence[str]) -> None:
-    """Answer the event on standard input: ``HARNESS EVENT --mode MODE [--through PROGRAM]``. Ends with code 0."""
+    """Answer the event on standard input; arguments: ``HARNESS EVENT --mode MODE [--through PROGRAM]``. Exit with 0."""
     try:
         answer = answer_to(words, sys.stdin.buffer.read())
         if answer:
             os.write(1, answer)
     except BaseException as error:
-        from sightline.doors.hooks.error_log import log_error  # hopefully rare
+        from sightline.doors.hooks.error_log import log_error  # loaded only then
 
         log_error(words, error)
-    os._exit(0)  # all is written; tearing the interpreter down takes 3 ms
+    os._exit(0)  # all is written, and tearing the interpreter down would take 3 ms
 
 
 def answer_to(words: Sequence[str], data: bytes) -> bytes:
-    """What is printed in answer to an event; nothing for most.
+    """The text to print in answer to an event; empty for most.
 
     Args:
-        words: ``HARNESS EVENT --mode MODE``; of the event before a tool also ``--through PROGRAM``, see `before`.
-        data: what the harness gives, one JSON object.
+        words: ``HARNESS EVENT --mode MODE``; before a tool also ``--through PROGRAM``, see `before`.
+        data: the event, one JSON object.
 
     Raises:
-        ValueError: it is no such line, or no such object.
-        Exception: anything else that goes wrong.
+        ValueError: the arguments or the event have another form.
+        Exception: anything else went wrong.
     """
     *words, through = words if words[4:5] == ["--through"] and len(words) == 6 else (*words, "")
     harness = find(words[0]) if words else None
@@ -54,7 +54,7 @@ def answer_to(words: Sequence[str], data: bytes) -> bytes:
 
 
 def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) -> Json | None:
-    """The answer to one event. Only what it needs is imported, of 5 to 40 ms: a process answers one and ends."""
+    """The answer to one event. Only what it needs is imported, 5 to 40 ms: a process answers one event and ends."""
     when = harness.when(event)
     if not when:
         raise ValueError(f"{harness.title} has no hook of ours for {event!r}")

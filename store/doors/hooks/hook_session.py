@@ -1,4 +1,4 @@
-"""What hooks of a session share: the store, whose session it is, notes that wait for it, which events are taken up."""
+"""What the hooks of a session share: the store, the session, the notes that wait, and which events were taken up."""
 
 import fcntl
 import json
@@ -13,20 +13,20 @@ from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private
 from sightline.records import Session, storable
 
-if TYPE_CHECKING:  # 20 ms, which a session's start and a turn's end do without
+if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn save
     from sightline.store import Store
 
 PATIENCE_SECONDS = 3.0
-"""How long hooks, and what they put into commands, wait for another process that changes the index: an agent waits."""
+"""How long hooks, and what they put into commands, wait while another process changes the index; an agent waits."""
 
 _TAIL_BYTES = 1 << 14
-"""How far back is looked: hooks at one event run beside each other, or one after the other."""
+"""How much of the file's end is searched: two hooks for one event run at the same time, or one after the other."""
 
 
 def open_store(*, insist: bool = True) -> "Store":
     """The store of hooks.
 
-    Who records an event leaves it open: the process ends with that, and closing takes 15 ms where nobody else has it
+    Whoever records an event leaves it open: the process ends then, and closing takes 15 ms if no other process has it
     open.
     """
     from sightline.store import Store  # see above
@@ -35,7 +35,7 @@ def open_store(*, insist: bool = True) -> "Store":
 
 
 def session_of(harness: str, harness_session: str, cwd: str) -> Session:
-    """The session that an event is of, which its commands and our own server have, too.
+    """The session that an event belongs to; its commands and our own MCP server find the same one.
 
     Args:
         harness: name of the harness.
@@ -53,7 +53,7 @@ def session_of(harness: str, harness_session: str, cwd: str) -> Session:
 
 
 def notes_answer(store: "Store", session: Session, harness: Harness, event: str) -> Json | None:
-    """The answer that hands over the notes that wait for a session; None where none do."""
+    """The answer that hands over the notes that wait for a session; None if no note waits."""
     if not harness.tells or not os.path.exists(store.layout.outbox):
         return None
     said = waiting_notes(store, session)
@@ -61,7 +61,7 @@ def notes_answer(store: "Store", session: Session, harness: Harness, event: str)
 
 
 def waiting_notes(store: "Store", session: Session) -> list[str]:
-    """The notes that wait, which with this are sent."""
+    """The text of the notes that wait, which are marked as sent."""
     held = late.hold_waiting(store, session.name, anyone=True)
     if not held:
         return []
@@ -71,16 +71,16 @@ def waiting_notes(store: "Store", session: Session) -> list[str]:
 
 
 def is_first(root: str, session: str, event: str, use: str) -> bool:
-    """Whether no other hook has taken up this event of a tool's use; it is taken up with this.
+    """Take up an event of a tool's use; False if another hook has done so already.
 
-    A harness may run two hooks of ours at an event: a person's and a project's. One small file a session says which
-    events were taken up. A hook that cannot tell takes its event up.
+    A harness may run two hooks of ours for one event: a person's and a project's. One small file a session says which
+    events were taken up. A hook that cannot read it takes its event up.
 
     Args:
         root: of the store.
         session: name of the session.
         event: the harness' name of the event.
-        use: the harness' id of the use; where it gives none, events cannot be told apart.
+        use: the harness' id of the use; without an id, events cannot be told apart.
     """
     if not use:
         return True

@@ -1,7 +1,7 @@
-"""The output of a list whose parts had pipes of their own: all that went through them, in order, part by part marked.
+"""Joins the output of a list of commands whose parts had pipes of their own: in order, with a mark for each part.
 
-What the harness tells decides where it tells all: the pieces are taken where they are the same but for blank ends, else
-its own text. Where it has cut something, they are all there is, and what has no pipe may be missing.
+If the harness tells the whole output, that decides: the pieces are used if they are equal to it but for blanks at the
+ends, else its text is. If the harness cut it, the pieces are all there is, and what had no pipe may be missing.
 """
 
 import os
@@ -19,7 +19,7 @@ from sightline.records import Buffer, Gap, Session, joined_notes
 from sightline.store import Recording, Store
 
 _READ_BYTES = 1 << 20
-_COMPARED_BYTES = 64 << 20  # of a longer text only the beginning is compared
+_COMPARED_BYTES = 64 << 20  # only so much of the beginning is compared
 _HEAD_BYTES = 2_000
 _UNTOLD = "its end was not told"
 _TOLD_PARTS, _TOLD_CHARACTERS = 8, 40
@@ -29,9 +29,9 @@ class _Piece(NamedTuple):
     """What one part wrote.
 
     Attributes:
-        part: which.
+        part: the part of the list.
         end: how it ended; None where it has not run, or has no pipe.
-        first: the line of the whole in which it begins; last, in which it ends, before the first for nothing.
+        first: its first line in the joined output; last: its last line, before the first if it wrote nothing.
     """
 
     part: Part
@@ -46,15 +46,15 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
     Args:
         store: where it is kept.
         session: whose it is.
-        call: what the harness tells of it.
-        pending: what was remembered of it, with its parts.
+        call: the call as the harness tells it.
+        pending: what an earlier hook wrote down about it, with its parts.
     """
     if known := buffer_of_use(store, session, call.use):
         return known
     ends = endings(call.use)
     pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
     call = with_saved(call)
-    if not ends:  # none has run, or none of it could be written
+    if not ends:  # no part has run, or nothing could be written
         return keep(store, session, call)
     if not call.partial and not _is_the_same(call, pieces):
         return keep(store, session, call._replace(note=joined_notes(call.note, _told(pieces, lines=False))))
@@ -62,7 +62,7 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
 
 
 def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
-    """Make outputs of lists whose end the harness has not told, as when a person breaks one off. Raises StoreFailed."""
+    """Keep lists whose end the harness never told, as when a person interrupts one. Raises StoreFailed."""
     with open_store() as store:
         for pending in lists:
             session = session_of(pending.harness, pending.session, cwd)
@@ -110,7 +110,7 @@ def _appended(recording: Recording, use: str, pieces: Iterable[_Piece]) -> Itera
 
 
 def _is_the_same(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
-    """Whether the pieces are what a harness tells, which leaves blanks at the ends away, and writes text."""
+    """Whether the pieces equal what a harness tells, which strips blanks at both ends and decodes the bytes."""
     told = b"\n".join(part.content for part in call.parts if isinstance(part.content, bytes)).strip()
     left = len(told) + 2 * _READ_BYTES
     made = b""
@@ -123,7 +123,7 @@ def _is_the_same(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
 
 
 def _missing(call: ToolCall, pieces: list[_Piece], *, past: bool) -> tuple[list[int], str]:
-    """Behind which lines something may be missing of an output that the harness cut, and why it is partial then."""
+    """The lines after which an output that the harness cut may lack something, and why it is partial."""
     if call.partial in ("", _UNTOLD):
         return [], call.partial
     if any(piece.end and (piece.end.lost or piece.end.left_open) for piece in pieces):
@@ -150,7 +150,7 @@ def _may_write(part: Part, behind: list[Part]) -> bool:
 
 
 def _begins_so(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
-    """Whether the pieces begin as the harness tells."""
+    """Whether the pieces begin with the same text as what the harness tells."""
     told = b"".join(part.content for part in call.parts if isinstance(part.content, bytes)).lstrip()[:_HEAD_BYTES]
     made = b""
     for piece in pieces:
@@ -162,7 +162,7 @@ def _begins_so(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
 
 
 def _told(pieces: list[_Piece], *, lines: bool = True) -> str:
-    """What is known of the parts: their lines, their words, how each ended; nothing of one alone."""
+    """A sentence on the parts, with their lines, commands and exit codes; empty for a single part."""
     if len(pieces) < 2:
         return ""
     rows = []

@@ -1,4 +1,4 @@
-"""What only some events need of the floors below: each name is loaded where one does, and would add to all others."""
+"""Names from the floors below that only some events need; each is loaded on first use, to keep the others fast."""
 
 from typing import TYPE_CHECKING
 

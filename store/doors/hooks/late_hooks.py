@@ -1,6 +1,6 @@
-"""What only some events need of other modules of the hooks, loaded by the first that does: `late` names floors.
+"""Names from other modules of the hooks that only some events need; each is loaded on first use, as in `late`.
 
-Behind each name stands what it would add to every event after a tool, or of a turn.
+The comment behind a name says what loading it would add to every event.
 """
 
 from typing import TYPE_CHECKING

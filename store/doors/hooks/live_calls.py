@@ -1,4 +1,4 @@
-"""Events of harnesses that write into a transcript, after a tool's hook, what their model was shown of it."""
+"""Handles harnesses that write into their transcript, only after a tool's hook, what the model was shown."""
 
 import os
 import time
@@ -14,26 +14,26 @@ from sightline.imports.live_transcript import LiveTranscript, TranscriptPlace, W
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Layout, Store
 
-_PATIENCE_TURNS, _TURN_SECONDS = 30, 0.01  # until a command's end is in the transcript, which is written beside hooks
+_PATIENCE_TURNS, _TURN_SECONDS = 30, 0.01  # until the transcript, written while hooks run, has a command's end
 
 Json = dict[str, Any]
 
 
 def at_start(harness: Harness, given: Json) -> None:
-    """A session begins, or goes on: what stands in its transcript already is left to an import."""
+    """Begin with a session's transcript at its end; what is in it already is left to an import."""
     root = default_root()
-    if (place := _place(harness, given)) and os.path.isdir(root):  # nothing is made before there is something to keep
+    if (place := _place(harness, given)) and os.path.isdir(root):  # no store is made before there is something to keep
         begin(root, _session(harness, given), place)
 
 
 def at_prompt(harness: Harness, given: Json) -> None:
-    """A turn begins: what waits of the one before is in the transcript, where its end was not told."""
+    """At a turn's beginning, take in what waits of the one before if its end was not told."""
     if _session(harness, given).name in Layout(default_root()).waiting_sessions():
         at_end(harness, given)
 
 
 def at_end(harness: Harness, given: Json) -> None:
-    """A turn has ended: the transcript has all of it."""
+    """At a turn's end, take in all of it, since the transcript is complete."""
     if place := _place(harness, given):
         store = open_store()
         with opened(store, _session(harness, given), place) as live:
@@ -52,7 +52,7 @@ def _session(harness: Harness, given: Json) -> Session:
 
 
 class LiveCall:
-    """An event of a tool, beside the transcript of its session."""
+    """An event of a tool, together with the transcript of its session."""
 
     def __init__(self, harness: Harness, live: LiveTranscript) -> None:
         self._harness = harness
@@ -60,7 +60,7 @@ class LiveCall:
         self._told: ToolCall | None = None
 
     def told(self, call: ToolCall) -> ToolCall:
-        """The call with what the transcript has of it: of a command all, and the exit code. All others are logged."""
+        """The call with a command's whole output and exit code from the transcript. Other calls in it are logged."""
         for _ in range(_PATIENCE_TURNS):
             told = self._told = self._live.take_in(call.use)
             if told or not (call.use and call.kind == "cmd" and self._live.is_readable):
@@ -76,14 +76,14 @@ class LiveCall:
     def have_wait(
         self, call: ToolCall, buffer: Buffer | None, shown: Shown | None, text: str, *, is_logged: bool
     ) -> None:
-        """Have the view of the call wait for the transcript, or log it where that has told what was shown.
+        """Log the view of the call if the transcript has said what was shown; otherwise let it wait for that.
 
         Args:
             call: the call.
-            buffer: what was kept of it.
-            shown: the lines of it that are shown, where the event tells.
-            text: what is known of what is shown.
-            is_logged: whether we show something else instead, which is logged.
+            buffer: the buffer of its result, if one was kept.
+            shown: the lines of it that are shown, if the event tells them.
+            text: the shown text as far as it is known.
+            is_logged: whether we show a view of ours instead, which is logged already.
         """
         is_told = self._told is not None and bool(self._told.shown)
         past = self._told if self._told and is_told else _as_told(call, buffer, text)
@@ -93,7 +93,7 @@ class LiveCall:
 
 @contextmanager
 def live_call(store: Store, session: Session, harness: Harness, given: Json) -> Iterator[LiveCall | None]:
-    """The transcript of the session that an event is about; None where it names none."""
+    """The transcript of an event's session; None if the event names none."""
     place = _place(harness, given)
     if place is None:
         yield None
@@ -103,7 +103,7 @@ def live_call(store: Store, session: Session, harness: Harness, given: Json) -> 
 
 
 def _as_told(call: ToolCall, buffer: Buffer | None, text: str) -> ToolCall:
-    """The call as it is known until its transcript tells more; what it gave is in its buffer."""
+    """The call as far as it is known before the transcript says more; its result is in its buffer."""
     kind = "cmd" if call.kind == "cmd" else buffer.kind if buffer else "tool"
     command = call.command if kind in ("cmd", "file") else ""
     shown = (text,) if text else ()

@@ -1,6 +1,6 @@
-"""What went through each of a list's pipes, a file each, from the part's beginning until the list has ended.
+"""Files with what went through each pipe of a list of commands, one a part, kept until the list has ended.
 
-They lie beside the note of the command, and hold nothing back: who dies leaves what it has taken.
+They lie beside the file of the command. Bytes are written at once, so a process that dies loses none that it took.
 """
 
 import json
@@ -11,18 +11,18 @@ from sightline.doors.hooks.pending_commands import part_path
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, write_all
 
-_ENDINGS = 0  # the number of the file that says how each part ended
+_ENDINGS = 0  # number of the file that says how each part ended
 
 
 class PartEnd(NamedTuple):
     """How a part of a list ended.
 
     Attributes:
-        number: of its pipe.
+        number: the number of its pipe.
         code: its exit code; None where that is not known.
-        cut: whether whoever read the output had left before its end.
-        left_open: whether something that it had started may have written on.
-        lost: whether not all that it wrote could be kept.
+        cut: whether the reader of the output left before its end.
+        left_open: whether a process that it started may have written on.
+        lost: whether some of its output could not be kept.
     """
 
     number: int
@@ -33,7 +33,7 @@ class PartEnd(NamedTuple):
 
 
 class PartFile:
-    """The file of one part; where it cannot be written, that is noted, and nobody else notices."""
+    """The file of one part. If it cannot be written, that is recorded, and the command does not notice."""
 
     def __init__(self, use: str, number: int) -> None:
         self._use, self._number = use, number
@@ -53,7 +53,7 @@ class PartFile:
                 self._fail(error)
 
     def end(self, code: int | None, *, cut: bool, left_open: bool) -> None:
-        """All has come: how it ended is noted."""
+        """Record how the part ended."""
         told = PartEnd(self._number, code, cut, left_open, self._lost)
         try:
             fd = open_private(part_path(self._use, _ENDINGS), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -67,7 +67,7 @@ class PartFile:
 
 
 def endings(use: str) -> dict[int, PartEnd]:
-    """How the parts of a list ended that have, by their numbers."""
+    """How the parts of a list that have ended did so, by number."""
     try:
         with open(open_private(part_path(use, _ENDINGS), os.O_RDONLY), "rb") as file:
             told = [PartEnd(*json.loads(line)) for line in file.read().splitlines()]
@@ -77,7 +77,7 @@ def endings(use: str) -> dict[int, PartEnd]:
 
 
 def open_part(use: str, number: int) -> int | None:
-    """A descriptor of what a part wrote; None where it has not run."""
+    """Open the file with what a part wrote; None if it has not run."""
     try:
         return open_private(part_path(use, number), os.O_RDONLY)
     except OSError:

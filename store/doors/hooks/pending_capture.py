@@ -1,4 +1,4 @@
-"""The capture of a command that a hook has rewritten; nothing that fails in it is noticed by the command."""
+"""The capture of a command that a hook has rewritten; the command never notices if something in it fails."""
 
 import os
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ from sightline.store import Recording, Store
 
 
 class PendingCapture:
-    """A capture that may fail without harm: in mode ``shape`` all that has been held back is printed then.
+    """A capture that may fail without harm; in mode ``shape`` it then prints all that it has held back.
 
     Args:
-        pending: what was remembered of the command.
-        held: where the script is told in which file lies what is held back; None for nobody.
+        pending: what the hook wrote down about the command.
+        held: descriptor on which to tell the script which file has what is held back; None if there is no script.
     """
 
     def __init__(self, pending: PendingCommand, held: int | None) -> None:
         self._pending = pending
         self._store: Store | None = None
         self._recorder: Recorder | None = None
-        self._path = ""  # where what is held back lies
+        self._path = ""  # path of the file with what is held back
         self._words = ("capture", "--hook", pending.use)
         try:
             self._begin()
@@ -55,7 +55,7 @@ class PendingCapture:
 
     @property
     def holds_back(self) -> bool:
-        """Whether this prints what is shown of what comes, so that nobody else passes it on."""
+        """Whether it prints a view at the end instead of passing the output on."""
         return self._pending.shape
 
     def take(self, stream: str, data: memoryview, newlines: int) -> None:
@@ -66,7 +66,7 @@ class PendingCapture:
             pass_on(1, data)
 
     def _failed(self, error: Exception) -> None:
-        """Something of ours has broken: what has been held back is passed on, and whatever comes after it."""
+        """Pass on what was held back and whatever comes after it, since something of ours is broken."""
         log_error(self._words, error)
         recorder, self._recorder = self._recorder, None
         try:
@@ -77,7 +77,7 @@ class PendingCapture:
             log_error(self._words, worse)
 
     def end(self, writers: Sequence[int] | None, *, cut: bool, left_open: bool) -> None:
-        """All has come. The store is left open: closing it takes longer than all else here, and the process ends."""
+        """End the capture. The store is left open: closing it takes longer than all else here, and the process ends."""
         if self._recorder is None or self._store is None:
             return
         try:
@@ -100,7 +100,7 @@ class PendingCapture:
         return None
 
     def _show(self, store: Store, buffer: Buffer) -> None:
-        """Print the view, or all of it where none can be made."""
+        """Print the view, or the whole output if no view can be made."""
         try:
             from sightline.doors.hooks.view_instead import view_of  # 20 ms, of mode `shape` only
 

@@ -1,6 +1,6 @@
-"""Commands whose end a hook waits for: what each was, before one hook rewrote it or let it go on in the background.
+"""Commands whose end a later hook waits for: each as it was before a hook rewrote it or it went to the background.
 
-One small file a command. One that was rewritten says only which it is: all else would stand there twice for its reader.
+There is one small file a command. The rewritten command names it by id, so that its text is not there twice.
 """
 
 import json
@@ -13,8 +13,8 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, open_private, remove_file
 
 _USE_CHARACTERS = 120
-_ENDINGS = ".0.part"  # of the file that says how a list's parts ended
-_KEPT_SECONDS = 7 * 86_400  # what was never run, since a person refused it
+_ENDINGS = ".0.part"  # ending of the file that says how a list's parts ended
+_KEPT_SECONDS = 7 * 86_400  # older commands were never run, since a person refused them
 
 
 class PendingCommand(NamedTuple):
@@ -29,8 +29,8 @@ class PendingCommand(NamedTuple):
         merged: whether that holds both streams.
         filtered: whether filters come after it, so that its code is not the command line's.
         shape: whether the agent is shown our view.
-        parts: of a list whose parts have pipes of their own, each as `capture.list_insertion.Part`; none else.
-        past: whether standard error may have gone past the pipes.
+        parts: the parts of a list with pipes of their own, each as `capture.list_insertion.Part`; else empty.
+        past: whether standard error may have bypassed the pipes.
     """
 
     use: str
@@ -46,16 +46,16 @@ class PendingCommand(NamedTuple):
 
 
 def is_use(text: Any) -> bool:
-    """Whether this is an id that can be a word of a command and a file's name."""
+    """Whether an id is safe as a word of a command and as the name of a file."""
     if not isinstance(text, str) or not 0 < len(text) <= _USE_CHARACTERS:
         return False
     return (
         text.isascii() and text.replace("-", "a").replace("_", "a").isalnum()
-    )  # a pattern takes a millisecond to make
+    )  # no regular expression, since compiling one takes a millisecond
 
 
 def remember(command: PendingCommand) -> None:
-    """Keep it. Raises OSError, UnsafeStore."""
+    """Write a command down. Raises OSError, UnsafeStore."""
     root = default_root()
     if not os.path.isdir(root):
         make_parents(root)
@@ -69,7 +69,7 @@ def remember(command: PendingCommand) -> None:
 
 
 def recall(use: str) -> PendingCommand | None:
-    """What was remembered under an id; None for nothing."""
+    """The command that was written down under an id; None if there is none."""
     if not is_use(use):
         return None
     try:
@@ -80,7 +80,7 @@ def recall(use: str) -> PendingCommand | None:
 
 
 def forget(use: str) -> None:
-    """The command has ended, and that has been noted."""
+    """Remove the files of a command whose end has been recorded."""
     pending = recall(use)
     remove_file(_path(use))
     for number in range(len(pending.parts) + 1 if pending and pending.parts else 0):
@@ -88,12 +88,12 @@ def forget(use: str) -> None:
 
 
 def part_path(use: str, number: int) -> str:
-    """Where what went through one of a list's pipes is kept until the list has ended; 0 for how each of them ended."""
+    """The path of the file with what one pipe of a list took; the file of number 0 says how each part ended."""
     return os.path.join(default_root(), HOOKS, f"{use}.{number}.part")
 
 
 def pending_lists(harness: str, session: str) -> list[PendingCommand]:
-    """The lists of a session whose parts wrote something, and whose end nobody has told."""
+    """The lists of a session whose parts have ended or written, and whose own end the harness has not told."""
     try:
         names = os.listdir(os.path.join(default_root(), HOOKS))
     except OSError:
@@ -103,7 +103,7 @@ def pending_lists(harness: str, session: str) -> list[PendingCommand]:
 
 
 def forget_old() -> None:
-    """Forget commands that were never run."""
+    """Remove the files of commands that were never run."""
     folder = os.path.join(default_root(), HOOKS)
     try:
         files = [

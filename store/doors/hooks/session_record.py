@@ -1,7 +1,7 @@
-"""Logs what an event tells of a session beside its tools: its first prompt, what happened to its context, and what its
+"""Logs what an event says of a session beside its tools: its first prompt, what happened to its context, and what its
 agent said.
 
-It is written into the session's log and nowhere else: what it means is asked later.
+It is written into the session's log only, and judged later.
 """
 
 import os
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 
 def record_event(harness: Harness, event: str, given: Json) -> None:
-    """Log what an event tells, where it tells anything and a person lets that be kept.
+    """Log what an event says of the session, if it says anything and the settings let that be kept.
 
     Raises:
         OSError, UnsafeStore: it could not be logged.
@@ -27,7 +27,7 @@ def record_event(harness: Harness, event: str, given: Json) -> None:
         return
     root = default_root()
     if not os.path.isdir(root) and harness.when(event) != START:
-        return  # nothing was kept of the session: nobody asks what became of it
+        return  # nothing was kept of the session, so nobody will ask about it
     settings = load_settings(os.path.join(root, "config.toml"))
     cwd = str(given.get("cwd") or "")
     if not settings.captures(cwd or os.getcwd()):

@@ -1,6 +1,6 @@
-"""A session's start, a prompt, a turn's end, a compaction: a model is told how refs are used, what waited is taken in.
+"""At a session's start, a prompt, a turn's end, a compaction: explains refs to the model, and takes in what waited.
 
-Apart from `event`, since no event of a tool needs what this loads.
+Apart from `event`, since no event of a tool needs what this module loads.
 """
 
 import os
@@ -18,11 +18,11 @@ USE_OF_REFS = (
     "When output was cut, page or search the ref with the tool read_output or query, or with `{program} show REF` and "
     "`{program} query 'grep … REF'`, instead of running the command again; `{program} list` lists the refs."
 )
-"""The two sentences; ``program`` is the command line."""
+"""What a model is told about refs; ``program`` is the path of our program."""
 
 
 def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
-    """The answer to such an event; None where nothing is to be said."""
+    """The answer to such an event; None if there is nothing to say."""
     when = harness.when(event)
     if when in (START, PROMPT) and (lists := pending_lists(harness.name, str(given.get("session_id", "")))):
         late_hooks.keep_untold(lists, str(given.get("cwd", "")))

@@ -1,4 +1,4 @@
-"""Mode ``shape``: an agent is shown our view of what a command or a tool gave, in place of it."""
+"""Mode ``shape``: shows an agent our view in the place of the output of a command or a tool."""
 
 from typing import Any
 
@@ -24,10 +24,10 @@ def _asking(store: Store, session: Session) -> Asker:
 
 
 def view_of(store: Store, session: Session, pending: PendingCommand, buffer: Buffer) -> bytes:
-    """The view of a rewritten command's output, as it is printed where that would have gone.
+    """The view of a rewritten command's output, as bytes to be printed in the place of that output.
 
-    It is logged with this, unless it is not known how the command ended: the harness tells that beside it, and then
-    `after_tool` shows another view in its place, or what the model is shown is logged as the harness tells it.
+    The view is logged here, unless the exit code is not known yet. In that case the harness tells the code later, and
+    either `after_tool` shows another view instead, or what the model is shown is logged as the harness tells it.
     """
     asking = _asking(store, session)
     caller = {"client": pending.harness, "harness_session": pending.session, "tool_use": pending.use}
@@ -44,7 +44,7 @@ def view_of(store: Store, session: Session, pending: PendingCommand, buffer: Buf
 
 
 def _without_code(reply: Reply) -> Reply:
-    """The reply without the code, which the harness tells; where all is there, without the note that it is merged."""
+    """The reply without the exit code, which the harness tells; a whole output goes without the note ``merged``."""
     fields = {name: value for name, value in reply.fields.items() if name != "exit_code"}
     return reply._replace(fields=fields, missing=fields not in ({}, {"note": "merged"}))
 
@@ -58,10 +58,10 @@ def replaced(
     buffer: Buffer,
     given: dict[str, Any],
 ) -> dict[str, Any] | None:
-    """The answer that puts a view in the place of a large result; None where it is short, or must stay."""
+    """The answer that replaces a large result by a view; None if the result is short, or must stay."""
     asking = _asking(store, session)
     form = harness.replacement(event, call, given)
-    # Of what was cut the harness' own words tell more than a view of it.
+    # Where the harness cut the result, its own words say more than a view of the rest.
     if form is None or buffer.partial or buffer.kind == "file" or buffer.bytes <= asking.profile.short.limit_bytes:
         return None
     size = len("".join(call.shown).encode(errors="surrogatepass")) if call.shown else buffer.bytes
