@@ -1,4 +1,4 @@
-"""The commands that this server runs: each captured on a thread of its own, so that it outlives the call for it."""
+"""Runs the server's commands, each captured on a thread of its own, so that it can outlive its call."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from sightline.shape.summary import human_bytes, human_seconds
 from sightline.threads import start_thread
 
 TERM_GRACE_SECONDS = 0.7
-"""What commands have to end at the server's end: clients kill a server after 2 s."""
+"""How long commands have to end when the server does; clients kill a server after 2 s."""
 
 
 _SHELL = "/bin/sh"
@@ -33,30 +33,30 @@ exec 3<&0
     for group in $groups; do kill -s KILL -- "-$group"; done
 } <&3 3<&- &
 """
-"""It reads which process groups begin and end; that nothing more can come tells that the server has gone.
+"""A shell script that reads which process groups begin and end. The end of its input says that the server has gone.
 
-What reads is nobody's child: it would be one that the server waits for.
+The loop is no child of the server, which would otherwise wait for it.
 """
 
 
 class Watchdog:
-    """Knows the process groups of the commands that run. May be used from any thread.
+    """Ends the commands that run if the server is killed. Any thread may use it.
 
-    A server that ends in order has ended them itself. Where there is no such shell, nobody looks after them.
+    A server that ends in order ends them itself. If the shell cannot be started, a killed server leaves them running.
     """
 
     def __init__(self) -> None:
-        """Nothing is started before there is a command."""
+        """Make it; the shell is started before the first command."""
         self._lock = threading.Lock()
         self._pipe = -1
         self._failed = False
 
     def watch(self) -> None:
-        """A command is about to start: the shell is there before it, and is told of its group a moment after."""
+        """Start the shell, before a command starts."""
         self._tell("")
 
     def add(self, group: int) -> None:
-        """A command runs, as a process group."""
+        """Tell the shell the process group of a command that has started."""
         self._tell(f"+ {group}\n")
 
     def remove(self, group: int) -> None:
@@ -76,11 +76,11 @@ class Watchdog:
 
 
 def _started() -> int:
-    """Start the shell; the pipe to it, which no command gets to hold open."""
+    """Start the shell; return the pipe to it, which no command inherits."""
     theirs, ours = os.pipe()
     null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     try:
-        # A session of its own: what is sent to the server's group does not end it.
+        # In a session of its own, so that a signal to the server's group does not end it.
         starter = os.posix_spawn(
             _SHELL,
             [_SHELL, "-c", _SCRIPT],
@@ -103,7 +103,7 @@ class _Command:
     def __init__(self, capture: CommandCapture) -> None:
         self.capture = capture
         self.began = time.monotonic()
-        self.woken = threading.Event()  # it has ended, or nobody waits for it any more
+        self.woken = threading.Event()  # set when it has ended, or nobody waits for it any more
         self.captured: Captured | None = None
         self.failure: BaseException | None = None
         self.group = 0  # its process group, once it runs
@@ -116,7 +116,7 @@ class _Command:
         return has_begun
 
     def cancel(self) -> None:
-        """Nobody wants it any more: it is ended, and what it wrote stays."""
+        """End it, since nobody wants it any more; what it wrote stays."""
         self.capture.stop()
         self.woken.set()
 
@@ -127,10 +127,10 @@ class _Command:
 
 
 class Commands:
-    """All that run.
+    """All commands that run.
 
     Args:
-        patience_secs: seconds that a call waits for its command before it is answered as running.
+        patience_secs: how many seconds a call waits for its command before it is answered as running.
     """
 
     def __init__(self, patience_secs: float) -> None:
@@ -141,9 +141,9 @@ class Commands:
         self._watchdog = Watchdog()
 
     def run(self, capture: CommandCapture, call: Call) -> Captured | None:
-        """Run a capture and wait for its end; None where it goes on after the patience is over.
+        """Run a capture and wait for its end; None if it runs longer than `patience_secs`.
 
-        One that keeps nothing is waited for however long it takes: no ref would lead to it.
+        A capture that keeps nothing is waited for however long it takes, since no ref would lead to it.
 
         Raises:
             Cancelled: the call was withdrawn, which ends the command, or the server ends.

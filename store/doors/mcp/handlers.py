@@ -1,4 +1,4 @@
-"""What answers once the store is needed: calls of tools, and resources; and who makes them."""
+"""Answers what needs the store, calls of tools and resources, and finds out who asks."""
 
 import json
 import os
@@ -30,7 +30,7 @@ from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply, error_reply
 
-# Keys of `_meta` that clients were seen to send, as the last part of them goes.
+# Keys of `_meta` that clients were seen to send, by their last part.
 _SESSION_KEYS = ("sessionId", "session_id", "threadId")
 _TOOL_USE_KEYS = ("toolUseId", "tool_use_id", "callId", "itemId")
 _ID_CHARACTERS = 200
@@ -41,9 +41,9 @@ class Caller(NamedTuple):
 
     Attributes:
         harness: ``claude-code``, ``codex``, …, else the client's own name; ``mcp`` where it has none.
-        harness_session: the harness' id of its session, empty where none is told.
-        tool_use: its id of the tool call, likewise.
-        client: name and version of the client, likewise.
+        harness_session: the harness' id of its session; empty if it gives none.
+        tool_use: its id of the tool call; empty if it gives none.
+        client: name and version of the client; empty if it gives none.
     """
 
     harness: str
@@ -52,7 +52,7 @@ class Caller(NamedTuple):
     client: str
 
     def logged(self) -> dict[str, str]:
-        """What is known, for the log of a view."""
+        """What is known of the caller, for the log of a view."""
         known = {"client": self.client, "harness_session": self.harness_session, "tool_use": self.tool_use}
         return {name: storable(value) for name, value in known.items() if value}
 
@@ -60,7 +60,7 @@ class Caller(NamedTuple):
 def caller_of(context: Context, environment: Mapping[str, str] = os.environ) -> Caller:
     """The caller of a request.
 
-    The environment may be inherited from another harness: it speaks for the client only where they agree.
+    The environment may come from another harness, so it counts only if it agrees with the client.
     """
     return _caller(context, current_session(environment, name="unused"))
 
@@ -72,13 +72,13 @@ def _caller(context: Context, around: Session) -> Caller:
     session = _first(context.meta, _SESSION_KEYS)
     if not session and around.harness == harness != SHELL:
         session = around.harness_id
-    if harness == SHELL:  # to the verbs that means a person
+    if harness == SHELL:  # to the verbs an empty name means a person
         harness = "mcp"
     return Caller(harness, session, _first(context.meta, _TOOL_USE_KEYS), context.client)
 
 
 def _name_of(client: str) -> str:
-    """``Visual-Studio-Code`` of ``Visual Studio Code 1.106.0``."""
+    """A client's name as one word: ``Visual-Studio-Code`` for ``Visual Studio Code 1.106.0``."""
     first, *more = client.split() or [""]
     if more and re.match(r"v?[0-9]", more[-1]):
         more.pop()
@@ -86,7 +86,7 @@ def _name_of(client: str) -> str:
 
 
 def room_of(caller: Caller) -> Room:
-    """How large a reply the caller's harness leaves whole: one that it cuts would not be what the log says."""
+    """The largest reply that the caller's harness leaves whole; if it cut one, the log would be wrong."""
     known = of_client(caller.harness)
     return Room(known.reply_bytes, known.reply_lines) if known and known.reply_bytes else ROOMY
 
@@ -97,18 +97,18 @@ def _first(meta: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 class Sessions:
-    """The sessions of one server's callers.
+    """The sessions of all callers of one server.
 
     Args:
-        name: the session of all of them, where one was given.
-        environment: where a harness leaves what tells its session.
+        name: the session of all of them, if one was given.
+        environment: the variables in which a harness names its session.
     """
 
     def __init__(self, name: str = "", environment: Mapping[str, str] = os.environ) -> None:
         self._name = name or environment.get("SIGHTLINE_SESSION", "")
         self._around = current_session(environment, name="unused")
         self._known: dict[Caller, Session] = {}
-        self._own = os.urandom(4).hex()  # for clients that tell nothing: one session a server
+        self._own = os.urandom(4).hex()  # clients that name no session share one for each server
         self._started = time.time()
 
     def of(self, context: Context) -> tuple[Session, Caller]:
@@ -135,12 +135,12 @@ _WORDS = {"true": True, "false": False}
 
 
 def checked(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that were given a value, with the types of the schema.
+    """The arguments that have a value, with the types of the schema.
 
-    Models write numbers and flags as text, and nothing as null: these are taken for what they mean.
+    Models write numbers and flags as text, and null for nothing; each is taken for what it means.
 
     Raises:
-        UsageError: one is unknown, missing, or has a value that it cannot have.
+        UsageError: an argument is unknown or missing, or has a value that it cannot have.
     """
     schema = schema_of(tool)
     known: dict[str, dict[str, Any]] = schema["properties"]
@@ -205,16 +205,16 @@ _READERS = {"string": _text, "boolean": _flag, "number": _number, "integer": _in
 
 
 def under(root: str, path: str) -> str:
-    """The real path that a path leads to.
+    """The real path of a path, which must lie within a folder.
 
     Args:
         root: the folder, resolved.
-        path: as it was given; relative ones begin at the working directory.
+        path: the path as given; a relative one begins at the working directory.
 
     Raises:
-        UsageError: it lies outside of the folder, or is too long.
+        UsageError: the path lies outside of the folder, or is too long.
     """
-    if len(path) > LONGEST_PATH:  # resolving costs its length squared, and no system opens a longer one
+    if len(path) > LONGEST_PATH:  # resolving takes time by the square of its length, and no system opens a longer one
         raise UsageError(f"the path has {len(path):,} characters", f"it may have {LONGEST_PATH:,} at most")
     real = os.path.realpath(os.path.expanduser(path))
     if real != root and not real.startswith(root.rstrip("/") + "/"):
@@ -222,18 +222,18 @@ def under(root: str, path: str) -> str:
     return real
 
 
-_REFS_TOLD = 8  # of the outputs that a reply is about: a query may name any number
+_REFS_TOLD = 8  # hashes of so many outputs at most: a query may name any number
 
 
 class Invocation(NamedTuple):
-    """One call of a tool, and what doing it takes.
+    """One call of a tool, and what it needs.
 
     Attributes:
         asking: who asks, and of which store.
-        caller: what is known of them, for the log.
-        call: what is answered.
+        caller: what is known of the caller, for the log.
+        call: the request to answer.
         options: how the server is to behave.
-        commands: where a command runs.
+        commands: runs a command.
     """
 
     asking: Asker
@@ -243,18 +243,18 @@ class Invocation(NamedTuple):
     commands: Commands
 
     def cancellable(self) -> Asker:
-        """Who asks, such that a query or a wait ends with the call."""
+        """The asker, whose queries and waits end when the call is cancelled."""
         cancel = Cancel()
         self.call.at_cancel(cancel.cancel)
         return self.asking._replace(cancel=cancel)
 
     def confined(self, path: str) -> str:
-        """A path as it may be used. Raises UsageError."""
+        """The path, if the server may use it. Raises UsageError."""
         return under(self.options.root, path) if self.options.root else path
 
 
 def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> None:
-    """Call a tool, log what it replies and answer with that; a call that was withdrawn is not answered.
+    """Call a tool, log its reply and answer with that; a call that was withdrawn gets no answer.
 
     Raises:
         sqlite3.Error: the index cannot be read or written.
@@ -265,7 +265,7 @@ def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> N
         return
     except SightlineError as error:
         reply = error_reply(error, tool, arguments)
-    if invocation.call.cancelled:  # nobody is shown this: it must not stand in the log
+    if invocation.call.cancelled:  # nobody sees this reply, so it must not be in the log
         return
     reply = with_caller(reply, invocation.caller)
     deliver(
@@ -274,14 +274,14 @@ def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> N
 
 
 def with_caller(reply: Reply, caller: Caller) -> Reply:
-    """The reply, in whose log entry the caller will stand beside the request."""
+    """The reply, with the caller added to the request in its log entry."""
     logged = caller.logged()
     request = {**reply.shows.request, **({"caller": logged} if logged else {})}
     return reply._replace(shows=reply.shows._replace(request=request))
 
 
 def _run_command(invocation: Invocation, values: dict[str, Any]) -> Reply:
-    # A confirmation brings its folder along, so that it is known only there.
+    # A confirmation has its own folder, so that folder is known only there.
     doorway = run_command.Doorway(
         run=lambda capture: invocation.commands.run(capture, invocation.call), confine=invocation.confined
     )
@@ -326,7 +326,7 @@ def render(reply: Reply) -> tuple[Segment, ...]:
 
 
 def result_of(asking: Asker, reply: Reply, text: str) -> dict[str, Any]:
-    """The result of ``tools/call``: a block with the fields, a block with the body where there is one.
+    """The result of ``tools/call``: a block with the fields, and one with the body if there is a body.
 
     There is no structured content: it would double the bytes, and some clients then hide the text.
     """
@@ -340,10 +340,10 @@ def result_of(asking: Asker, reply: Reply, text: str) -> dict[str, Any]:
 
 
 def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Ref, and bytes and hash of each stream, of the outputs that a reply is about; for programs, not for models."""
+    """For programs: the ref of each output that a reply is about, with the size and hash of its streams."""
     try:
         buffers = [asking.store.index.buffer(name) for name in names]
-    except sqlite3.Error:  # the reply itself matters more
+    except sqlite3.Error:  # without them the reply still goes out
         return []
     return [
         {
@@ -359,17 +359,17 @@ def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def _shared(local: Store, options: Options) -> Reading:
-    from sightline.shared import open_shared  # few read more than this machine's store
+    from sightline.shared import open_shared  # loaded here, since few servers read more than this machine's store
 
     return open_shared(local, options.store, offline=options.offline)
 
 
 class Handlers:
-    """The open store, its profile, who has asked so far, and what runs.
+    """The open store with its profile, the sessions so far, and the commands that run.
 
     Attributes:
-        store: the store of this machine, in which all is logged; threads share it.
-        reading: what is read: that store, or what hosts have shipped.
+        store: the store of this machine, in which all is logged; all threads share it.
+        reading: what is read: the same store, or the shared place.
         watch: the subscriptions.
         profile: what goes inline.
     """
@@ -385,7 +385,7 @@ class Handlers:
             SightlineError: a setting is wrong, or the store cannot be used.
         """
         self.store = Store()
-        _ = self.store.index  # what is wrong with it is told now
+        _ = self.store.index  # so that an error in it is raised now
         self._shared = _shared(self.store, options) if options.store else None
         self.reading: Reading = self._shared or self.store
         self.watch = Watch(lambda: self.reading)
@@ -398,17 +398,17 @@ class Handlers:
         self._calls = calls or calls_in(options.tools)
 
     def close(self) -> None:
-        """End what runs. The index stays open where a thread may still be at it: the process ends anyway."""
+        """End the commands. The index stays open while a thread may use it; the process ends anyway."""
         self.watch.close()
         self._commands.close()
 
     def asking(self, context: Context) -> tuple[Asker, Caller]:
-        """Who makes a request, for the verbs and for the log."""
+        """Who makes a request, as an asker for the verbs and as a caller for the log."""
         session, caller = self.caller(context)
         return Asker(self.store, session, self._calls, self.profile, room=room_of(caller), shared=self._shared), caller
 
     def caller(self, context: Context) -> tuple[Session, Caller]:
-        """The session of a request, and who makes it."""
+        """The session and the caller of a request."""
         return self._sessions.of(context)
 
     def call_tool(self, call: Call) -> None:
@@ -421,7 +421,7 @@ class Handlers:
         call_tool(Invocation(*self.asking(call.context), call, self._options, self._commands), name, arguments)
 
     def list_resources(self, call: Call) -> None:
-        """Answer ``resources/list``. Raises Rejected for a cursor that is none."""
+        """Answer ``resources/list``. Raises Rejected for a cursor that we did not give."""
         call.answer(resources.listed(self.reading, call.params.get("cursor")))
 
     def read_resource(self, call: Call) -> None:

@@ -48,7 +48,7 @@ except ImportError as missing:
 PATH = "/mcp"
 _TOKEN_FILE = "http-token"  # noqa: S105 - a file's name
 _CONNECTIONS = 1024  # more at once are refused with 503
-_GRACE_SECONDS = 1  # for requests that are being answered when the end is asked for
+_GRACE_SECONDS = 1  # for requests that are being answered when the server is asked to end
 
 _PARAMS: dict[str, Any] = {
     "tools/list": types.PaginatedRequestParams,
@@ -68,7 +68,7 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
     """Serve until a signal asks for the end; the exit code.
 
     Raises:
-        UsageError: the address is public and nothing protects it, or cannot be listened on.
+        UsageError: the address is public without a token, or cannot be listened on.
         SightlineError: the store cannot be used.
     """
     address = address_of(host)
@@ -91,7 +91,7 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
 
 
 def token_of(layout: Layout) -> tuple[str, bool, str]:
-    """The bearer token, whether it was made just now, and the file that keeps it."""
+    """The bearer token, whether it was made just now, and the path of the file that keeps it."""
     path = os.path.join(layout.root, _TOKEN_FILE)
     try:
         if token := read_file(path).decode(errors="replace").strip():
@@ -108,13 +108,13 @@ def token_of(layout: Layout) -> tuple[str, bool, str]:
 
 
 def guarded(app: App, guard: Guard) -> App:
-    """An application that is asked only what the guard lets through."""
+    """An application behind the guard, which gets only requests that the guard lets through."""
 
     async def asked(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "lifespan":  # the application's own start and end
+        if scope["type"] == "lifespan":  # these are the application's own start and end
             await app(scope, receive, send)
             return
-        if scope["type"] != "http":  # nothing here speaks anything else, and nobody would have been asked for a token
+        if scope["type"] != "http":  # nothing else is served here, and the guard would not have asked for a token
             await send({"type": "websocket.close", "code": 1008})
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
@@ -131,7 +131,7 @@ def guarded(app: App, guard: Guard) -> App:
 
 
 def refused(guard: Guard, headers: dict[str, str]) -> Refusal | None:
-    """Why a request with these headers, whose names are small letters, is refused; None where it is let through."""
+    """Why a request with these headers, their names in lower case, is refused; None if it is let through."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     has_token = guard.has_token(token if scheme.lower() == "bearer" else None)
     refusal = guard.refusal(headers.get("host", ""), headers.get("origin"))
@@ -147,15 +147,15 @@ def _tell(url: str, token: str, is_new: bool, path: str) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends when told, by whichever signal, and raises none anew."""
+    """A server that ends when it is told to, and does not raise the signal again."""
 
     def end(self, *_: object) -> None:
-        """Take no more requests, and return from ``run``; it need not have begun."""
+        """Take no more requests, and return from ``run``, even if that has not begun yet."""
         self.should_exit = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals' handlers as they are."""
+        """Leave the handlers of signals as they are."""
         yield
 
 
@@ -204,7 +204,7 @@ def app_of(service: Service, host: str) -> App:
 def _context(request: _Request) -> Context:
     params = request.session.client_params
     client = params.client_info.model_dump(by_alias=True) if params and params.client_info else None
-    session = {"http/sessionId": found} if (found := _session_id(request)) else {}  # where the client tells no better
+    session = {"http/sessionId": found} if (found := _session_id(request)) else {}  # if the client gives no better name
     return Context(
         request.protocol_version, client_label(client), {**session, **((request.params or {}).get("_meta") or {})}
     )
@@ -216,7 +216,7 @@ def _session_id(request: _Request) -> str:
 
 
 class _Waiting:
-    """A call that a thread answers, and the event loop waits for."""
+    """A call that a thread answers while the event loop waits for it."""
 
     def __init__(self, request: _Request) -> None:
         self._loop = asyncio.get_running_loop()
@@ -226,7 +226,7 @@ class _Waiting:
     def _reply(self, outcome: Outcome) -> None:
         try:
             self._loop.call_soon_threadsafe(self._settle, outcome)
-        except RuntimeError:  # the loop has been closed: the server ends, and nobody waits any more
+        except RuntimeError:  # the loop is closed: the server ends, and nobody waits
             return
 
     def _settle(self, outcome: Outcome) -> None:
@@ -234,7 +234,7 @@ class _Waiting:
             self._done.set_result(outcome)
 
     async def outcome(self, request: _Request, work: Any) -> dict[str, Any]:
-        """What the work answers, in a thread of its own; a client that leaves meanwhile has cancelled the call."""
+        """The outcome of work in a thread of its own; a client that leaves meanwhile cancels the call."""
         threading.Thread(target=work, args=(self.call,), name="sightline-call", daemon=True).start()
         began = time.monotonic()
         try:
@@ -284,7 +284,7 @@ async def _unsubscribe(service: Service, request: _Request, params: Any) -> dict
 
 
 class _Bus(InMemorySubscriptionBus):
-    """Knows when the one stream that it serves has begun to listen."""
+    """Records when the one stream that it serves has begun to listen."""
 
     def __init__(self) -> None:
         super().__init__()

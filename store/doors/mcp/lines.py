@@ -1,4 +1,4 @@
-"""Lines of descriptors: read within a bound, passed on as they come, and written whole from any thread."""
+"""Reads lines from descriptors up to a limit, passes them on as they come, and writes them whole from any thread."""
 
 import fcntl
 import os
@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator
 LINE_LIMIT_BYTES = 64 << 20
 """The longest line that is read as a message."""
 
-_READ_BYTES = 1 << 16  # what a pipe holds; the allocator hands out more at once only from the system
+_READ_BYTES = 1 << 16  # what a pipe holds; more memory at once comes only from the system
 SHORT_BYTES = select.PIPE_BUF
-"""A line that a pipe with room takes at once."""
+"""The longest line that a pipe with room takes at once."""
 
-_PIECES_FROM_BYTES = 1 << 16  # a line this long is passed on in pieces where nobody must read it
+_PIECES_FROM_BYTES = 1 << 16  # a longer line is passed on in pieces if nobody must parse it
 
 LEFT_SECONDS = 0.5
-"""For how long to read on behind what a server has left: for what processes add that it has left, too."""
+"""How long to read on after a server has ended: processes that it left behind may still write."""
 
 
 class LineTooLong(Exception):
-    """A line was longer than the limit, and has been skipped.
+    """A line was longer than the limit and was skipped.
 
     Attributes:
         size: its length in bytes, without the newline.
@@ -38,7 +38,7 @@ class LineWriter:
     """Writes whole lines to a file descriptor, from any thread.
 
     Args:
-        fd: what is written to; it stays the caller's to close.
+        fd: the descriptor to write to; the caller closes it.
     """
 
     def __init__(self, fd: int) -> None:
@@ -50,13 +50,13 @@ class LineWriter:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether nobody reads the other side any more."""
-        room = select.poll()  # of its own: two threads may not ask the same one
+        """Whether the other side is closed."""
+        room = select.poll()  # a poll of its own, since two threads may not share one
         room.register(self._fd, select.POLLOUT)
         return any(event & (select.POLLERR | select.POLLHUP) for _, event in room.poll(0))
 
     def write_now(self, data: bytes) -> bool:
-        """Write what already has its newlines, up to ``select.PIPE_BUF`` bytes; False where that had to wait.
+        """Write bytes with their newlines, at most ``select.PIPE_BUF``; False, and nothing written, if that would wait.
 
         Raises:
             BrokenPipeError: the other side has gone.
@@ -72,7 +72,7 @@ class LineWriter:
             self._lock.release()
 
     def write(self, line: bytes) -> None:
-        """Write a line; the newline is added, and one before it where the line there was never ended.
+        """Write a line and a newline; and a newline before it if the last line was not ended.
 
         Raises:
             BrokenPipeError: the other side has gone.
@@ -84,9 +84,9 @@ class LineWriter:
             self._write(b"\n")
 
     def write_pieces(self, pieces: Iterator[bytes]) -> None:
-        """Write what already has its newlines, with nothing of another thread between its pieces.
+        """Write pieces with their newlines, and nothing of another thread between them.
 
-        The last words of all may have none.
+        Only the last line of all may lack its newline.
         """
         with self._lock:
             for piece in pieces:
@@ -99,7 +99,7 @@ class LineWriter:
         while view:
             try:
                 view = view[os.write(self._fd, view) :]
-            except BlockingIOError:  # who shares it has made it so
+            except BlockingIOError:  # another process that shares it has made it non-blocking
                 self._room.poll()
 
 
@@ -108,11 +108,11 @@ class PassingLines:
 
     Args:
         fd: what is read; it stays the caller's to close.
-        is_read: whether the line that is coming in must be whole, because someone reads it; asked again as it grows.
-        limit: bytes of the longest line that is handed out whole.
+        is_read: tells whether the incoming line must come whole, because someone parses it; called again as it grows.
+        limit: size in bytes of the longest line that is handed out whole.
         wait: called before each reading, until which it may wait; what it raises passes.
-        ended: a descriptor that becomes readable once who writes has ended, though others may still hold theirs. What
-            is there then is read, what comes within `LEFT_SECONDS` after that, too, and that is the end.
+        ended: a descriptor that becomes readable once the writer has ended, even if others keep the pipe open. What
+            is there then is read, and what comes within `LEFT_SECONDS` after it; that is the end.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class PassingLines:
         self._more = select.poll()
         self._more.register(fd, select.POLLIN)
         self._ended = ended
-        self._owed: int | None = None  # bytes of what was there when it ended; unknown before
+        self._owed: int | None = None  # bytes that were there when the writer ended; unknown before
         self._until = 0.0
         self._either = select.poll()
         for one in (fd, ended) if ended is not None else ():
@@ -141,18 +141,18 @@ class PassingLines:
 
     @property
     def has_held(self) -> bool:
-        """Whether something has been read that was not handed out."""
+        """Whether something was read and not handed out yet."""
         return bool(self._held)
 
     @property
     def has_more(self) -> bool:
-        """Whether something is there, read or not, that was not handed out."""
+        """Whether something can be handed out, read already or not."""
         return self.has_held or bool(self._more.poll(0))
 
     def short(self) -> bytes | None:
-        """The line that can be read now, where it is one short line and there is nothing else; None to ask `next`.
+        """The one short line that can be read now; None if there is more or less than that, so that `next` is needed.
 
-        To be asked only where the descriptor is readable: it does not wait then.
+        To be called only if the descriptor is readable: then it does not wait.
 
         Raises:
             OSError: the descriptor cannot be read.
@@ -166,7 +166,7 @@ class PassingLines:
         return None
 
     def next(self) -> bytes | Iterator[bytes] | None:
-        """A line; the pieces of one, all of which must be taken before the next is asked for; None at the end.
+        """A line, or its pieces, all of which must be taken before the next call; None at the end.
 
         Raises:
             OSError: the descriptor cannot be read.
@@ -187,7 +187,7 @@ class PassingLines:
             self._held += data
 
     def _read(self) -> bytes:
-        """What has come, or comes next; empty at the end, and ever after."""
+        """The bytes that have come, or come next; empty at the end, and ever after."""
         data = os.read(self._fd, _READ_BYTES) if not self._is_over and self._comes() else b""
         self._is_over = not data
         if self._owed:
@@ -195,7 +195,7 @@ class PassingLines:
         return data
 
     def _comes(self) -> bool:
-        """Whether there is something to read, or will be; waits for it where it may come to nothing."""
+        """Whether to read on, since something is there or may come; waits where that is uncertain."""
         if self._wait:
             self._wait(self._fd)
         if self._ended is None:
@@ -228,11 +228,11 @@ class PassingLines:
 
 
 class LineReader:
-    """Lines of a descriptor without their newlines, those that are too long skipped.
+    """Lines of a descriptor without their newlines; lines that are too long are skipped.
 
     Args:
         fd: what is read; it stays the caller's to close.
-        limit: bytes of the longest line that is handed out; not much more is held in memory.
+        limit: size in bytes of the longest line that is handed out; not much more is held in memory.
         wait: called before each reading, until which it may wait; what it raises passes.
     """
 
@@ -241,10 +241,10 @@ class LineReader:
         self._lines = PassingLines(fd, lambda: True, limit=limit, wait=wait)
 
     def read(self) -> bytes | None:
-        """The next line, be it ended by a newline or by the end of input; None when there is no more.
+        """The next line, which ends with a newline or with the input; None at the end.
 
         Raises:
-            LineTooLong: it has been skipped; the next call gives the one after it.
+            LineTooLong: the line was skipped; the next call gives the one after it.
             OSError: the descriptor cannot be read.
         """
         line = self._lines.next()

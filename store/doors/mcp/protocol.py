@@ -1,4 +1,4 @@
-"""Messages of MCP: JSON-RPC 2.0, what each says of itself in both eras, and a request on its way to its answer.
+"""Messages of MCP: JSON-RPC 2.0, the context of a request in both eras, and a request on its way to its answer.
 
 Since 2026-07-28 every request says in its ``_meta`` which version it speaks and who asks; before that an ``initialize``
 says so once. One process serves both, request by request.
@@ -37,7 +37,7 @@ class Notification(NamedTuple):
 
 
 class Response(NamedTuple):
-    """An answer of the other side: ``result``, or else ``error``."""
+    """An answer of the other side: it has either ``result`` or ``error``."""
 
     id: Id | None
     result: Any
@@ -45,7 +45,7 @@ class Response(NamedTuple):
 
 
 class Invalid(NamedTuple):
-    """Something that is no message, with the error that answers it (None as id: it has none that can be told)."""
+    """Something that is not a message, with the error that answers it; its id is None if no id can be read."""
 
     id: Id | None
     code: int
@@ -62,7 +62,7 @@ class Batch(NamedTuple):
 
 
 def decode(line: bytes) -> Message | Batch:
-    """What a line says; Invalid for what is no JSON (``PARSE_ERROR``) or no message (``INVALID_REQUEST``)."""
+    """Parse a line; Invalid if it is not JSON (``PARSE_ERROR``) or not a message (``INVALID_REQUEST``)."""
     try:
         value = json.loads(line, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -106,7 +106,7 @@ def _id_of(value: Any) -> Id | None:
 
 
 def encode(value: Any) -> bytes:
-    """JSON on one line in UTF-8, without its newline; what UTF-8 has no bytes for (lone surrogates) is replaced."""
+    """JSON on one line in UTF-8, without a newline; lone surrogates, which UTF-8 cannot encode, are replaced."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode()
@@ -126,7 +126,7 @@ def error_of(number: Id | None, code: int, message: str, data: Any = None) -> di
 
 
 def notification_of(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """A message that wants no answer."""
+    """A notification, which wants no answer."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
@@ -136,14 +136,14 @@ VERSIONS = (MODERN, *LEGACY)
 """Protocol versions that are served, newest first."""
 
 BATCHES = "2025-03-26"
-"""The only version that knows JSON-RPC's batches."""
+"""The only version of MCP that has JSON-RPC's batches."""
 
 UNSUPPORTED_VERSION = -32022
 RESOURCE_NOT_FOUND = -32002
 """Error codes of MCP's own; the second one only before 2026-07-28, where invalid params have taken its place."""
 
 META = "io.modelcontextprotocol/"
-"""How MCP's own keys of ``_meta`` begin."""
+"""The prefix of MCP's own keys in ``_meta``."""
 
 _HOUR_MS = 3_600_000
 _CACHED_MS = {
@@ -156,7 +156,7 @@ _CACHED_MS = {
 """How long a client may keep the results of the methods that must say so, in milliseconds."""
 
 EVERY_SECONDS = 1.0
-"""How often a client that wants to know is told that its call is still being worked on."""
+"""How often a client that wants progress is told that its call is still running."""
 
 _CLIENT_CHARACTERS = 100
 
@@ -172,11 +172,11 @@ class Rejected(Exception):
 
 
 class Context(NamedTuple):
-    """What a request says of itself beside its parameters.
+    """The context of a request: what it says of itself beside its parameters.
 
     Attributes:
         version: protocol version that its answer must follow.
-        client: name and version of the client, empty where it does not tell.
+        client: name and version of the client; empty if it does not say.
         meta: its ``_meta``.
     """
 
@@ -186,11 +186,11 @@ class Context(NamedTuple):
 
     @property
     def modern(self) -> bool:
-        """Whether the request stands alone, as since 2026-07-28."""
+        """Whether the request carries its own context, as since 2026-07-28."""
         return self.version == MODERN
 
     def not_found(self, message: str, data: Any = None) -> Rejected:
-        """The error for a resource that is not there."""
+        """The error code for a resource that is not there."""
         return Rejected(INVALID_PARAMS if self.modern else RESOURCE_NOT_FOUND, message, data)
 
 
@@ -200,10 +200,10 @@ def context_of(method: str, params: Mapping[str, Any], opened: Context) -> Conte
     Args:
         method: its method.
         params: its parameters.
-        opened: what ``initialize`` settled on, or is assumed before it.
+        opened: what ``initialize`` settled, or what is assumed before it.
 
     Raises:
-        Rejected: it speaks a version that is not served, or lacks what that version demands.
+        Rejected: its version is not served, or it lacks what that version demands.
     """
     given = params.get("_meta")
     meta: Mapping[str, Any] = given if isinstance(given, dict) else {}
@@ -211,7 +211,7 @@ def context_of(method: str, params: Mapping[str, Any], opened: Context) -> Conte
     if method == "initialize":
         return opened._replace(meta=meta)
     if version is None:
-        # The probe of a client that wants to know the era is answered however little it brings.
+        # A client probes for the era with this method, so it is answered even if it lacks all the rest.
         return Context(MODERN, "", meta) if method == "server/discover" else opened._replace(meta=meta)
     if not isinstance(version, str):
         raise Rejected(INVALID_PARAMS, f"_meta: {META}protocolVersion is no string")
@@ -225,7 +225,7 @@ def context_of(method: str, params: Mapping[str, Any], opened: Context) -> Conte
 
 
 def opened_by(params: Mapping[str, Any]) -> Context:
-    """What an ``initialize`` settles on: its version where that is served, else the newest of its era.
+    """What an ``initialize`` settles: its version if that is served, else the newest of its era.
 
     Raises:
         Rejected: it names no version.
@@ -237,7 +237,7 @@ def opened_by(params: Mapping[str, Any]) -> Context:
 
 
 def client_label(info: Any) -> str:
-    """``claude-code 2.1.329`` of a client's own name and version; empty where it gives no name."""
+    """A client's own name and version, as ``claude-code 2.1.329``; empty if it gives no name."""
     if not isinstance(info, dict) or not isinstance(info.get("name"), str) or not info["name"].split():
         return ""
     version = info.get("version")
@@ -263,7 +263,7 @@ def _server() -> dict[str, str]:
 
 
 def finished(result: dict[str, Any], method: str, context: Context) -> dict[str, Any]:
-    """A result with what its era demands of every one."""
+    """A result with the members that its era demands of each result."""
     if not context.modern:
         return result
     meta = {META + "serverInfo": _server(), **result.get("_meta", {})}
@@ -274,7 +274,7 @@ def finished(result: dict[str, Any], method: str, context: Context) -> dict[str,
 
 
 def wanted_uris(notifications: Any) -> list[str]:
-    """The resources that a ``subscriptions/listen`` is about; it may ask for other kinds, of which there are none."""
+    """The resources that a ``subscriptions/listen`` names; other kinds that it may name do not exist here."""
     uris = notifications.get("resourceSubscriptions") if isinstance(notifications, dict) else None
     return [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []
 
@@ -282,7 +282,7 @@ def wanted_uris(notifications: Any) -> list[str]:
 def server_version() -> str:
     """Our version, from the name of the installed metadata's folder; ``0`` where nothing is installed.
 
-    importlib.metadata would tell it too, and take as long as everything else until the first answer.
+    importlib.metadata would tell it, too, but would take as long as all the rest until the first answer.
     """
     global _version
     if not _version:
@@ -309,26 +309,26 @@ Outcome = dict[str, Any] | Rejected
 
 
 class Cancelled(Exception):
-    """The client has withdrawn the request: whatever it waited for, nobody waits any more."""
+    """The client has withdrawn the request, so nobody waits for its outcome."""
 
 
 class Call:
-    """One request that is being answered; all of it may be used from any thread.
+    """One request that is being answered. Any thread may use it.
 
     Attributes:
         method: its method.
         params: its parameters.
         context: its era, its client, its ``_meta``.
-        telling: says how far it is, for notifications of progress; empty while there is nothing to say.
+        telling: returns how far it is, for notifications of progress; empty if there is nothing to say.
     """
 
     def __init__(self, method: str, params: dict[str, Any], context: Context, reply: Callable[[Outcome], None]) -> None:
-        """Take a request on.
+        """Begin with a request.
 
         Args:
             method: its method.
             params: its parameters.
-            context: what it says of itself.
+            context: its context.
             reply: sends its outcome to the client; called at most once.
         """
         self.method = method
@@ -348,12 +348,12 @@ class Call:
 
     @property
     def progress_token(self) -> int | str | None:
-        """What its notifications of progress must name; None where the client wants none."""
+        """The token that its notifications of progress must name; None if the client wants none."""
         token = self.context.meta.get("progressToken")
         return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
     def answer(self, outcome: Outcome) -> None:
-        """Send the outcome, unless there was one already or nobody waits for it."""
+        """Send the outcome, unless one was sent already or the client has withdrawn the request."""
         with self._lock:
             if not self._open:
                 return
@@ -361,7 +361,7 @@ class Call:
         self._reply(outcome)
 
     def cancel(self) -> None:
-        """The client has withdrawn it: end what can be ended, and answer nothing."""
+        """Withdraw it for the client: end what can be ended, and answer nothing."""
         with self._lock:
             if not self._open:
                 return
@@ -371,7 +371,7 @@ class Call:
             act()
 
     def at_cancel(self, act: Callable[[], None]) -> None:
-        """Have something done when the call is cancelled; at once where it is already."""
+        """Call something when the call is cancelled, or at once if it is already."""
         with self._lock:
             if not self._cancelled:
                 self._at_cancel.append(act)
@@ -379,7 +379,7 @@ class Call:
         act()
 
     def while_open(self, send: Callable[[], None]) -> bool:
-        """Send something that may not follow the answer; whether that was still possible."""
+        """Send something that must not come after the answer; return whether that was still possible."""
         with self._lock:
             if self._open:
                 send()

@@ -26,7 +26,7 @@ from sightline.verbs.reply import Reply, state_in_words
 BASE = "sightline://buffers/"
 TEMPLATES = (BASE + "{ref}", BASE + "{ref}{?from,to}")
 PAGE = 100
-"""Resources of one page, and values of one completion, of which MCP allows no more."""
+"""How many resources a page has, and values a completion, of which MCP allows no more."""
 
 _TITLE_CHARACTERS = 100
 
@@ -53,7 +53,7 @@ def listed(store: Reading, cursor: Any) -> dict[str, Any]:
         cursor: where the page begins: that of the page before; None for the first.
 
     Raises:
-        Rejected: the cursor is none of ours.
+        Rejected: the cursor is not one that we gave.
     """
     if cursor is not None and not (isinstance(cursor, str) and re.fullmatch(r"used-[0-9]{1,18}", cursor)):
         raise Rejected(INVALID_PARAMS, "no such cursor")
@@ -92,10 +92,10 @@ def _main_stream(buffer: Buffer) -> str:
 
 
 class Address:
-    """What a URI names: a ref, and lines of it where it has ``from`` or ``to``.
+    """What a URI names: a ref, and the lines if it has ``from`` or ``to``.
 
     Raises:
-        ValueError: it is none of ours.
+        ValueError: it is not a URI of ours.
     """
 
     def __init__(self, uri: str) -> None:
@@ -110,7 +110,7 @@ class Address:
 
     @property
     def lines(self) -> str:
-        """As read_output takes them; empty for all."""
+        """The lines as read_output takes them; empty for all."""
         if not self.first and not self.last:
             return ""
         return f"{self.first or 1}-{self.last or ''}"
@@ -123,7 +123,7 @@ def _line_number(text: str) -> int:
 
 
 def address_of(uri: Any, context: Context) -> Address:
-    """What a URI names. Raises Rejected where it is none of ours."""
+    """What a URI names. Raises Rejected for a URI that is not ours."""
     try:
         return Address(uri)
     except (ValueError, AttributeError):
@@ -131,7 +131,7 @@ def address_of(uri: Any, context: Context) -> Address:
 
 
 def target_of(asking: Asker, address: Address, uri: str, context: Context) -> Target:
-    """The stream that a URI names. Raises Rejected where there is none (any more)."""
+    """The stream that a URI names. Raises Rejected if there is no such stream, or no longer."""
     try:
         return asking.resolve(address.ref)
     except SightlineError as error:
@@ -139,7 +139,7 @@ def target_of(asking: Asker, address: Address, uri: str, context: Context) -> Ta
 
 
 def read(asking: Asker, uri: str, context: Context) -> Reply:
-    """Lines of an output, as the text of a resource: as many as a page has, and then a marker for the rest.
+    """Lines of an output as the text of a resource: one page of them, and a marker for the rest.
 
     Raises:
         Rejected: there is no such resource, or no such lines.
@@ -180,10 +180,10 @@ def contents(uri: str, text: str) -> dict[str, Any]:
 
 
 def completed(store: Reading, params: dict[str, Any]) -> dict[str, Any]:
-    """The result of ``completion/complete``: refs that begin with what was typed, else those whose command has it.
+    """The result of ``completion/complete``: refs that begin with the typed text, else those whose command contains it.
 
     Raises:
-        Rejected: it is asked for something that is not there.
+        Rejected: there is nothing of the kind to complete.
     """
     reference, argument = params.get("ref"), params.get("argument")
     if not isinstance(reference, dict) or not isinstance(argument, dict):

@@ -1,6 +1,6 @@
-"""Everything that the MCP server answers, whatever carries the requests: methods to results, in both eras.
+"""Answers all requests to the MCP server, whatever carries them, in both eras.
 
-This module loads neither the store nor a verb: until one is asked for, the server is small and quick to start.
+This module loads neither the store nor a verb before one is asked for, so the server is small and starts fast.
 """
 
 import json
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class Service:
-    """The server without its transport; all of it may be used from any thread.
+    """The server without its transport. Any thread may use it.
 
     Attributes:
         options: how it is to behave.
     """
 
     def __init__(self, options: Options, calls: "Calls | None" = None) -> None:
-        """Nothing is opened before it is needed.
+        """Make the server; it opens nothing before that is needed.
 
         Args:
             options: how it is to behave.
-            calls: how a next call is written, where the tools are not called by their own names.
+            calls: how a next call is written, if the tools have other names than their own.
         """
         self.options = options
         self._calls = calls
@@ -40,11 +40,11 @@ class Service:
         self._closed = False
 
     def answer(self, call: Call, handler: "Handler | None" = None) -> None:
-        """Answer a call; whatever goes wrong is an answer, too.
+        """Answer a call; an error is an answer, too.
 
         Args:
             call: the call.
-            handler: what does it, for a method that a transport has in its own way; else METHODS tells.
+            handler: what answers, for a method that a transport handles in its own way; by default that of METHODS.
         """
         try:
             handler = handler or METHODS.get(call.method)
@@ -56,17 +56,17 @@ class Service:
         except SightlineError as error:  # the store cannot be opened
             call.answer(_trouble(call, error.message, error.hint))
         except Exception as error:
-            if type(error).__module__ == "sqlite3":  # by name: loading it is for those who need the store
-                from sightline.config import default_root  # by then it is loaded
+            if type(error).__module__ == "sqlite3":  # known by its name, since importing it would load the store
+                from sightline.config import default_root  # loaded already by whatever raised it
                 from sightline.store import cause_of
 
                 call.answer(_trouble(call, *cause_of(error, default_root())))
                 return
-            sys.excepthook(type(error), error, error.__traceback__)  # to where clients keep a server's log
+            sys.excepthook(type(error), error, error.__traceback__)  # clients keep what a server writes there
             call.answer(Rejected(INTERNAL_ERROR, f"{type(error).__name__}: {error}"[:500]))
 
     def handlers(self) -> "Handlers":
-        """The store and what belongs to it, opened now where it was not.
+        """The handlers with the open store, which is opened now if it was not.
 
         Raises:
             SightlineError: it cannot be opened.
@@ -76,14 +76,14 @@ class Service:
             if self._closed:
                 raise Rejected(INTERNAL_ERROR, "the server has ended")
             if self._handlers is None:
-                from sightline.doors.mcp.handlers import Handlers  # with the store and its index: 60 ms
+                from sightline.doors.mcp.handlers import Handlers  # loads the store and its index: 60 ms
 
                 share_one_heap()
                 self._handlers = Handlers(self.options, self._calls)
             return self._handlers
 
     def close(self) -> None:
-        """End the commands that run; nothing that needs the store is answered any more."""
+        """End the commands that run; what needs the store is rejected from now on."""
         with self._lock:
             self._closed = True
             handlers = self._handlers
@@ -96,7 +96,7 @@ class Service:
 
 
 def _trouble(call: Call, message: str, hint: str) -> dict[str, Any] | Rejected:
-    """The answer where the store fails: to a tool's call one that the model reads, with what to do."""
+    """The answer if the store fails; a tool's call gets one that the model can read, with what to do."""
     if call.method != "tools/call":
         return Rejected(INTERNAL_ERROR, f"{message}: {hint}" if hint else message)
     fields = {"error": message, **({"hint": hint} if hint else {})}
@@ -114,7 +114,7 @@ def _list_templates(_: Service, call: Call) -> None:
 
 
 Handler = Callable[[Service, Call], None]
-"""Answers a call, or raises what `Service.answer` makes an answer of."""
+"""Answers a call, or raises an error, which `Service.answer` turns into an answer."""
 
 METHODS: dict[str, Handler] = {
     "tools/list": _list_tools,
@@ -124,4 +124,4 @@ METHODS: dict[str, Handler] = {
     "resources/read": lambda service, call: service.handlers().read_resource(call),
     "completion/complete": lambda service, call: service.handlers().complete(call),
 }
-"""The methods that both eras have, and every transport serves alike."""
+"""The methods that both eras have, and that all transports serve alike."""

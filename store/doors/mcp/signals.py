@@ -1,4 +1,4 @@
-"""Signals that ask a server to end: brought to its main thread, so that what runs can be brought to its end."""
+"""Brings signals that ask a server to end to its main thread, so that it can end what runs."""
 
 import os
 import select
@@ -11,17 +11,17 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Ended(BaseException):
-    """A signal asks for the end; no error, which handlers of those would take it for."""
+    """A signal asks for the end. It is no `Exception`, so that handlers of errors do not catch it."""
 
 
 def raise_signals() -> Callable[[int], None]:
-    """From now on the first of them raises Ended in the main thread; the others say nothing new.
+    """From now on the first of these signals raises Ended in the main thread; later ones do nothing.
 
-    What is raised by a signal is lost where Python lets nothing pass (in a finalizer, or a callback of a weak
-    reference: it is printed there, and forgotten). So it is raised by what is returned, too.
+    Python loses what a signal's handler raises in a finalizer or a weak reference's callback, where it is only
+    printed. So the function that is returned raises it, too.
 
     Returns:
-        Waits until a descriptor can be read, its other side is gone, or a signal has come; raises Ended at the last.
+        A function that waits until a descriptor can be read, its other side is gone, or a signal has come: then Ended.
     """
     told, tell = os.pipe()
     os.set_blocking(tell, False)  # which a handler may write to
@@ -39,18 +39,18 @@ def raise_signals() -> Callable[[int], None]:
 
 
 def call_at_signals(act: Callable[[int, FrameType | None], object]) -> None:
-    """From now on each of them calls this in the main thread, between two of its steps; not one that is ignored."""
+    """From now on each signal that is not ignored calls a function in the main thread, between two of its steps."""
     for number in _SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell's &
+        if signal.getsignal(number) is not signal.SIG_IGN:  # ignored by nohup, or by a shell's &
             signal.signal(number, act)
 
 
 def ignore_signals() -> None:
-    """The end has begun: they say nothing new, to the very end of the process."""
+    """Ignore these signals until the process ends, since the end has begun."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    _say_nothing()  # Python complains of one that has come already and is to be ignored only now
+    _say_nothing()  # Python complains of a signal that came before it was ignored
     for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)  # a handler of Python's is gone while it ends
+        signal.signal(number, signal.SIG_IGN)  # while Python ends, it has no handlers of its own
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -59,5 +59,5 @@ def _say_nothing() -> None:
 
 
 def _raise(*_: object) -> NoReturn:
-    _say_nothing()  # here: one that has come along with this would be raised while this is being handled
+    _say_nothing()  # ignored here, since a second signal would raise while the first is handled
     raise Ended

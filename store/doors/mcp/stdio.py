@@ -44,17 +44,17 @@ from sightline.errors import OutOfProcesses
 from sightline.threads import start_thread
 
 LINE_LIMIT_BYTES = 16 << 20
-"""A longer request is refused unread: a command or a query has no use for it."""
+"""A longer request is refused unread; no command or query needs that much."""
 
 CALLS_AT_ONCE = 512
-"""More are refused: each has a thread, and the agent is no longer waiting for most of them."""
+"""More calls at once are refused: each has a thread, and the agent no longer waits for most of them."""
 
 END_GRACE_SECONDS = 1.0
-"""What calls have to finish once the input has ended, as when a script was piped in. With what ending commands takes
-this stays below the 2 s after which clients kill a server."""
+"""How long calls may run on once the input has ended, as after a piped script. Together with the time to end
+commands this stays below the 2 s after which clients kill a server."""
 
 LAST_WORDS_SECONDS = 0.2
-"""What is left for answers after that: of commands that have just been ended, and to subscriptions."""
+"""How long answers may take after that: those of commands that were just ended, and those to subscriptions."""
 
 LISTEN = "subscriptions/listen"
 UPDATED = "notifications/resources/updated"
@@ -70,7 +70,7 @@ class StdioServer:
     """One client's connection.
 
     Args:
-        service: answers.
+        service: answers the calls.
         source: descriptor that requests are read from.
         sink: descriptor that answers are written to.
     """
@@ -84,14 +84,14 @@ class StdioServer:
         self._progress = Progress(lambda params: self._send(notification_of("notifications/progress", params)))
         self._lock = threading.Lock()
         self._calls: dict[Id, Call] = {}
-        self._working = 0  # calls that a thread is at
+        self._working = 0  # calls that a thread is answering
         self._gone = False
 
     def serve(self, wait: Callable[[int], None]) -> None:
         """Answer until the input ends or nobody reads any more.
 
         Args:
-            wait: waits until a descriptor can be read; what it raises ends this.
+            wait: waits until a descriptor can be read; an error that it raises ends the connection.
         """
         reader = LineReader(self._source, limit=LINE_LIMIT_BYTES, wait=wait)
         while not self._gone:
@@ -109,16 +109,16 @@ class StdioServer:
                 self._take_line(line)
 
     def close(self, *, wait: bool) -> None:
-        """End everything.
+        """End all calls and subscriptions.
 
         Args:
-            wait: whether calls may still finish, their client having ended its input only.
+            wait: whether calls may still finish, since the client has closed only its input.
         """
         deadline = time.monotonic() + (END_GRACE_SECONDS if wait and not self._gone and self._is_read() else 0.0)
         while self._working and time.monotonic() < deadline:
             time.sleep(0.005)
-        # What ends now is still answered with what there is, if it is answered at once. Writing may block for good,
-        # so it is not this thread that does it.
+        # Calls that end now are still answered with what there is, if that works at once. Writing may block forever,
+        # so another thread does it.
         self._service.close()
         ending = threading.Thread(target=self._end_subscriptions, daemon=True)
         with contextlib.suppress(OutOfProcesses):
@@ -156,7 +156,7 @@ class StdioServer:
         Args:
             message: the message.
             send: takes its answer.
-            withdraw: called in the place of that where the client has cancelled it.
+            withdraw: called instead if the client has cancelled the request.
         """
         match message:
             case Invalid():
@@ -166,10 +166,10 @@ class StdioServer:
             case Notification():
                 self._notified(message)
             case Response():
-                pass  # nothing was asked
+                pass  # an answer asks nothing
 
     def _notified(self, message: Notification) -> None:
-        """Of notifications only a cancellation says anything; one of an unknown or finished request is none."""
+        """Handle a notification: only a cancellation matters, and only of a request that is being answered."""
         number = message.params.get("requestId")
         if message.method != "notifications/cancelled" or not isinstance(number, int | str) or isinstance(number, bool):
             return
@@ -242,7 +242,7 @@ class StdioServer:
     # subscriptions
 
     def _subscribe(self, service: Service, call: Call) -> None:
-        """What clients before 2026-07-28 ask for: one resource at a time, told of without further ado."""
+        """Subscribe a client from before 2026-07-28 to one resource; notifications need nothing further."""
         handlers, uri = service.handlers(), str(call.params.get("uri"))
         ref = handlers.ref_of(uri, call)
         if call.method == "resources/subscribe":
@@ -252,7 +252,7 @@ class StdioServer:
         call.answer({})
 
     def _listen(self, service: Service, call: Call, number: Id) -> None:
-        """What clients since 2026-07-28 ask for: a stream of notifications, open until they cancel it."""
+        """Subscribe a client since 2026-07-28: a stream of notifications, open until the client cancels it."""
         meta = {META + "subscriptionId": number}
         acknowledged = threading.Event()
         honoured: list[str] = []
@@ -267,7 +267,7 @@ class StdioServer:
                 try:
                     ref = handlers.ref_of(uri, call)
                 except Rejected:
-                    continue  # what is not acknowledged is not watched
+                    continue  # a subscription that is not acknowledged is not watched
                 honoured.append(uri)
                 call.at_cancel(partial(handlers.watch.remove, key))
                 handlers.watch.add(key, ref, uri, tell)
@@ -275,7 +275,7 @@ class StdioServer:
             params = {"_meta": meta, "notifications": filtered}
             call.while_open(lambda: self._send(notification_of("notifications/subscriptions/acknowledged", params)))
         finally:
-            acknowledged.set()  # or the watch would wait for good
+            acknowledged.set()  # otherwise the watch would wait forever
 
     def _end_subscriptions(self) -> None:
         with self._lock:
@@ -294,7 +294,7 @@ class StdioServer:
 
 
 class _Answers:
-    """The answers to one batch, sent together once the last one is there; those to cancelled requests never come."""
+    """The answers to one batch, sent together once the last one is there; cancelled requests get none."""
 
     def __init__(self, expected: int, write: Callable[[bytes], None]) -> None:
         self._expected = expected
@@ -311,7 +311,7 @@ class _Answers:
             self._write(encode(self._answers))
 
     def withdraw(self) -> None:
-        """One answer less is to come."""
+        """Note that one answer less is to come."""
         with self._lock:
             self._expected -= 1
             complete = len(self._answers) == self._expected
@@ -320,7 +320,7 @@ class _Answers:
 
 
 class Progress:
-    """The calls whose clients want to be told; a thread of its own lives as long as there are any.
+    """Sends notifications of progress for calls; its thread lives as long as there are any.
 
     Args:
         notify: sends the parameters of a ``notifications/progress``.
@@ -335,7 +335,7 @@ class Progress:
         self._running = False
 
     def follow(self, call: Call) -> None:
-        """Tell of a call until it is answered; only where its client has given a token for that."""
+        """Report a call's progress until it is answered, if its client has given a token for that."""
         if call.progress_token is None:
             return
         with self._lock:
@@ -345,7 +345,7 @@ class Progress:
             self._running = True
         try:
             start_thread(threading.Thread(target=self._run, name="sightline-progress", daemon=True))
-        except OutOfProcesses:  # the call goes on without a word meanwhile
+        except OutOfProcesses:  # the call goes on without notifications
             with self._lock:
                 self._calls.clear()
                 self._running = False
@@ -365,7 +365,7 @@ class Progress:
                     return
 
     def _tell(self, call: Call, seconds: float) -> bool:
-        """Send one notification, unless the call has been answered; whether it is still open."""
+        """Send one notification, unless the call has been answered; return whether the call is still open."""
         if seconds < self._every_secs / 2:
             return call.while_open(lambda: None)
         params: dict[str, Any] = {"progressToken": call.progress_token, "progress": round(seconds, 1)}

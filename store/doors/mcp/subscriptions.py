@@ -1,4 +1,4 @@
-"""Telling clients that an output they have subscribed to has grown, or has ended; in both eras' ways."""
+"""Tells clients that an output to which they subscribed has grown or ended, in the way of their era."""
 
 import sqlite3
 import threading
@@ -9,7 +9,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline.threads import start_thread
 
-LOOK_SECONDS = 0.25  # how often those that run are looked at; a client reads again after each notification
+LOOK_SECONDS = 0.25  # between two looks at running outputs; a client reads again after each notification
 
 Notify = Callable[[str], None]
 """Tells a client that the resource with a URI has changed."""
@@ -22,7 +22,7 @@ class _Watched(NamedTuple):
 
 
 class Watch:
-    """The subscriptions of one server; a thread of its own looks at what runs, as long as anything does.
+    """The subscriptions of one server. A thread of its own looks at running outputs as long as there are any.
 
     Args:
         store: opens the store.
@@ -37,10 +37,10 @@ class Watch:
         self._thread: threading.Thread | None = None
 
     def add(self, key: Hashable, ref: str, uri: str, notify: Notify) -> None:
-        """Watch an output, from what it is now; one that has ended never changes again.
+        """Watch an output from its present state on, unless it has ended, since then it never changes.
 
         Args:
-            key: what `remove` takes; whatever had it is watched no more.
+            key: what `remove` takes; an earlier subscription with this key ends.
             ref: the output's ref.
             uri: what the client calls it.
             notify: tells the client; called in a thread of the watch.
@@ -59,12 +59,12 @@ class Watch:
                 self._thread = thread
 
     def remove(self, key: Hashable) -> None:
-        """Watch it no more; a key that is not there is fine."""
+        """End a subscription; an unknown key is no error."""
         with self._lock:
             self._watched.pop(key, None)
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """End all subscriptions."""
         self._stop.set()
 
     def _run(self) -> None:
@@ -81,7 +81,7 @@ class Watch:
     def _look(self, ref: str) -> None:
         try:
             state = self._state_of(ref)
-        except (sqlite3.Error, OSError):  # the next look may find the store in order again
+        except (sqlite3.Error, OSError):  # at the next look the store may work again
             return
         with self._lock:
             if state == self._seen.get(ref):
@@ -89,13 +89,13 @@ class Watch:
             told = [watched for watched in self._watched.values() if watched.ref == ref]
             if state is not None:
                 self._seen[ref] = state
-            if state is None or state[0] != "running":  # its last change
+            if state is None or state[0] != "running":  # its end was its last change
                 self._watched = {key: watched for key, watched in self._watched.items() if watched.ref != ref}
         for watched in told:
             watched.notify(watched.uri)
 
     def _state_of(self, ref: str) -> tuple[str, int] | None:
-        """What tells one moment of an output from the next; None where it is gone."""
+        """The state of an output, which differs after each change; None if the output is gone."""
         try:
             buffer = self._store().resolve(ref).buffer
         except SightlineError:

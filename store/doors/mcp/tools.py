@@ -1,6 +1,6 @@
 """The tools as clients and models read them: names, descriptions, schemas, hints, and how the server introduces itself.
 
-Every byte of this stands in the context of every agent that uses the server.
+Each byte of these texts stands in the context of every agent that uses the server.
 """
 
 import json
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from sightline.verbs.asker import Calls
 
 TOOLS = ("run_command", "read_file", "read_output", "query", "list_outputs")
-"""The tools that can be offered, in the order that they are listed."""
+"""The tools that can be offered, in the order in which they are listed."""
 
 PATIENCE_SECONDS = 50.0
-"""After so long a command is answered as running: clients give up on an answer after 60 s."""
+"""After so long a call for a command is answered with ``running``; clients wait no longer than 60 s."""
 
 
 class Options(NamedTuple):
@@ -27,9 +27,9 @@ class Options(NamedTuple):
         profile: name of the profile; empty for that of the settings.
         session: name of the session for all that is asked; empty to go by client and harness.
         root: folder that read_file and cwd stay under, resolved; empty for anywhere.
-        patience_secs: seconds after which a command that goes on is answered as running.
-        store: address of the shared place that is read instead of this machine's store; empty for that.
-        offline: whether only what was read of it before is read.
+        patience_secs: seconds after which a call is answered while its command runs on.
+        store: address of the shared place to read instead of this machine's store; empty for the store.
+        offline: whether to read only what was read of it before.
     """
 
     tools: tuple[str, ...] = TOOLS
@@ -41,7 +41,7 @@ class Options(NamedTuple):
     offline: bool = False
 
 
-_LARGEST_REPLY_CHARACTERS = 65_536  # a client that is told so leaves replies of that size whole
+_LARGEST_REPLY_CHARACTERS = 65_536  # clients that read this leave replies of that size whole
 
 
 _VERBOSITIES = ["auto", "silent", "concise", "normal", "verbose", "full"]
@@ -192,7 +192,7 @@ _DEFINED = {
 
 
 def definitions(names: Sequence[str] = TOOLS) -> list[dict[str, Any]]:
-    """The definitions of some tools, in their order, as ``tools/list`` gives them; not to be changed."""
+    """The definitions of some tools as ``tools/list`` gives them, in order; callers must not change them."""
     return [_DEFINED[name] for name in TOOLS if name in names]
 
 
@@ -231,11 +231,11 @@ def instructions(tools: Sequence[str]) -> str:
 
 
 def calls_in(tools: tuple[str, ...]) -> "Calls":
-    """How a next call is written: as a call of the tool, or where that is not offered, of the command line."""
+    """How a next call is written: as a call of the tool, or as a command line if the tool is not offered."""
 
     def calls(verb: str, **arguments: Any) -> str:
         if verb not in tools:
-            from sightline.doors.cli.output import cli_call  # with the store; few servers lack a tool
+            from sightline.doors.cli.output import cli_call  # loads the store; few servers lack a tool
 
             return cli_call(verb, **arguments)
         given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())

@@ -1,4 +1,4 @@
-"""What the client has asked for and the server has yet to answer, and which of it a line of the server answers."""
+"""The requests that the server has yet to answer, and which of them a line of the server answers."""
 
 import json
 import math
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from sightline.doors.mcp.protocol import META, Context, Id, client_label
 from sightline.named_tuple import NamedTuple
 
-if TYPE_CHECKING:  # loaded once a call takes long
+if TYPE_CHECKING:  # loaded only when a call takes long
     from sightline.store import Recording
 
 LOOKS_LIKE_OURS = re.compile(rb"tools/(?:call|list)|notifications/cancelled|clientInfo|\\")
-"""Finds something in every line of a client that the proxy must read; a backslash may spell any of it otherwise."""
+"""Matches each line of a client that the proxy must read; one with a backslash may spell a name in another way."""
 
 LONG_LINE_BYTES = 4_096
-"""Of a request up to this size the arguments are told as they are."""
+"""The arguments of a request up to this size are logged as they are."""
 
 _LONG_TEXT = 2_000  # characters
 _MANY_ITEMS = 20
@@ -43,16 +43,16 @@ class Listing(NamedTuple):
 
 
 class ToolCall:
-    """A tool that was called.
+    """A call of a tool.
 
     Attributes:
         name: the tool.
-        arguments: what it was called with, None for nothing.
-        told: the same for names and the log, long texts cut.
-        context: what the request says of itself beside them.
+        arguments: the arguments; None for none.
+        told: the arguments for names and the log, with long texts cut.
+        context: what the request says of itself beside the arguments.
         began: when, seconds since the epoch.
-        is_written: whether it has taken so long that it was to be written down.
-        recording: the capture of its result, where it has begun before there is one.
+        is_written: whether it has taken so long that its capture was begun, or tried.
+        recording: the capture of its result, if that was begun before the result came.
     """
 
     __slots__ = ("arguments", "began", "context", "is_written", "name", "recording", "told")
@@ -68,7 +68,7 @@ class ToolCall:
         self.recording: Recording | None = None
 
     def discard(self) -> None:
-        """It is answered, and nothing of its result is kept."""
+        """Discard the capture: the call is answered, and its result is not kept."""
         recording, self.recording = self.recording, None
         if recording:
             recording.discard()
@@ -93,7 +93,7 @@ class Ledger:
         return [one for one in self.open() if isinstance(one, ToolCall)]
 
     def put(self, number: Id, asked: ToolCall | Listing) -> None:
-        """Note a request, before the server sees it."""
+        """Note a request before the server sees it."""
         self._open[_key(number)] = asked
 
     def take_call(self, number: Any) -> ToolCall | None:
@@ -106,19 +106,19 @@ class Ledger:
         return asked
 
     def take(self, number: Any) -> ToolCall | Listing | None:
-        """What an answer is for; None where that is of no concern here."""
+        """The request that an answer is for; None if it is not one that is tracked."""
         with self._lock:
             return self._open.pop(_key(number), None) if is_id(number) else None
 
     def take_calls(self) -> list[ToolCall]:
-        """All calls of tools; nothing is open any more."""
+        """Take all open calls of tools out."""
         with self._lock:
             calls = self.calls()
             self._open.clear()
         return calls
 
     def attach(self, call: ToolCall, recording: "Recording") -> bool:
-        """Give an open call its recording; False where it has been answered."""
+        """Give an open call its recording; False if the call has been answered."""
         with self._lock:
             if not any(one is call for one in self._open.values()):
                 return False
@@ -158,7 +158,7 @@ def asked_of(message: dict[str, Any], opened: Context, size: int) -> ToolCall | 
 
 
 def _context(meta: Any, opened: Context) -> Context:
-    """The context of a request; whether it is one that its version allows is for the server to say."""
+    """The context of a request; the server judges whether its version allows it."""
     meta = meta if isinstance(meta, dict) else {}
     version = meta.get(META + "protocolVersion")
     if not isinstance(version, str):
@@ -167,7 +167,7 @@ def _context(meta: Any, opened: Context) -> Context:
 
 
 def opened_by(message: dict[str, Any]) -> Context | None:
-    """What a client says of itself once for all its requests, as it did before 2026-07-28; None for anything else."""
+    """What ``initialize`` says of a client, once for all requests, before 2026-07-28; None for any other request."""
     params = message.get("params")
     if message.get("method") != "initialize" or not isinstance(params, dict):
         return None
@@ -175,7 +175,7 @@ def opened_by(message: dict[str, Any]) -> Context | None:
 
 
 def shortened(value: Any) -> Any:
-    """Arguments with long texts and lists cut, so that a file that is written is not kept twice more."""
+    """Arguments with long texts and lists cut, so that a file that an agent writes is not kept twice more."""
     if isinstance(value, str) and len(value) > _LONG_TEXT:
         half = _LONG_TEXT // 2
         return f"{value[:half]}[… {len(value) - _LONG_TEXT:,} characters elided …]{value[-half:]}"
@@ -188,10 +188,10 @@ def shortened(value: Any) -> Any:
 
 
 def parsed(line: bytes) -> Any:
-    """What a line of the server says.
+    """Parse a line of the server.
 
     Raises:
-        ValueError, RecursionError: it is no JSON, a key stands twice in it, so that readers may differ on it, or a
+        ValueError, RecursionError: it is not JSON, a key stands twice in it, so that readers may differ on it, or a
             number is too large to be written again.
     """
     return _read(line.decode())
@@ -215,7 +215,7 @@ _read = json.JSONDecoder(object_pairs_hook=_distinct, parse_float=_finite).decod
 
 
 def dumped(value: Any) -> str:
-    """A value as compact JSON. Half characters, of which UTF-8 has none, make all others escapes, too."""
+    """A value as compact JSON; if it has lone surrogates, which UTF-8 cannot encode, all but ASCII is escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         text.encode()
@@ -225,15 +225,15 @@ def dumped(value: Any) -> str:
 
 
 def written(value: Any, line: bytes) -> bytes:
-    """A message written anew in the place of a line, ended as that is."""
+    """A message as a line, with the same line end as the line that it replaces."""
     return dumped(value).encode() + line[len(line.rstrip(b"\r\n")) :]
 
 
 class LongLine:
-    """A line of a server that passes as it comes, whose last piece is held back until what it answers is known.
+    """A line of a server that passes as it comes; its last piece is held back until it is known what the line answers.
 
-    An answer has three members, in any order: so its id stands in its first bytes, or in its last ones, where it can be
-    in no inner object or string, since these would have to be closed.
+    An answer has three members, in any order. So its id stands in its first bytes, or in its last ones, where it can be
+    part of no inner object or string, since these would have to be closed first.
 
     Attributes:
         size: bytes that have come so far.

@@ -1,7 +1,7 @@
 """The proxy in front of a server over HTTP: the official SDK carries the messages, the client still speaks lines.
 
-Needs the extra ``http``; nothing else imports this module. Messages arrive parsed and are written again as JSON: in
-front of such a server, what is byte for byte the server's own are the texts in them.
+Needs the extra ``http``; nothing else imports this module. Messages arrive parsed and are written again as JSON, so
+only the texts in them are byte for byte those of the server.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ except ImportError as missing:
     ) from missing
 
 ANSWER_SECONDS = 60.0
-"""How long we stay for answers after the client's input has ended."""
+"""How long we wait for answers after the client's input has ended."""
 
 _TOLD_CHARACTERS = 300
 
@@ -59,7 +59,7 @@ _CONNECT_SECONDS, _READ_SECONDS = 30.0, 300.0  # the SDK's own defaults: a call 
 
 
 class Unreachable(SightlineError):
-    """The server over HTTP cannot be reached, or has broken off."""
+    """The server over HTTP cannot be reached, or has closed the connection."""
 
 
 def serve_url(url: str, proxy: Proxy | None, client: LineWriter, *, token: str = "") -> int:
@@ -67,12 +67,12 @@ def serve_url(url: str, proxy: Proxy | None, client: LineWriter, *, token: str =
 
     Args:
         url: the server's endpoint.
-        proxy: what becomes of each line; None to pass them on as they are.
+        proxy: decides about each line; None to pass them on as they are.
         client: standard output; the client's lines come from standard input.
         token: a bearer token for the server; empty for none.
 
     Raises:
-        Unreachable: there is no such server, or it has gone.
+        Unreachable: there is no server at the URL, or it has gone.
     """
     if proxy:
         proxy.prepare()
@@ -100,12 +100,12 @@ class _Bridge:
         self._client = client
         self._headers = _Headers()
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._waiting: set[Any] = set()  # ids of requests without an answer
+        self._waiting: set[Any] = set()  # ids of requests that wait for an answer
         self._is_answered = asyncio.Event()
         self._is_over = asyncio.Event()
 
     async def run(self, url: str, token: str) -> int:
-        """Until the client has ended, or a signal asks for the end."""
+        """Run until the client has ended, or a signal asks for the end."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._is_over.set)
@@ -140,12 +140,12 @@ class _Bridge:
             if self._proxy:
                 self._proxy.finish(ANSWER_SECONDS)
         except (OSError, RuntimeError, CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-            pass  # it is over already
+            pass  # the loop has ended already
         finally:
             self._end(loop)
 
     def _end(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Have `run` come to its end, from a thread; whatever ended that one, nothing waits for it in vain."""
+        """End `run` from a thread, whatever ended the thread, so that nothing waits for it in vain."""
         try:
             loop.call_soon_threadsafe(self._is_over.set)
         except RuntimeError:
@@ -162,7 +162,7 @@ class _Bridge:
             pass
 
     def _messages(self, line: bytes) -> Iterator[SessionMessage]:
-        """A line for the transport: HTTP has neither batches nor what is no message."""
+        """Send a client's line. HTTP takes single messages only, neither batches nor anything else."""
         if not line.strip():
             return
         decoded = decode(line)
@@ -189,7 +189,7 @@ class _Bridge:
         yield SessionMessage(message, ClientMessageMetadata(headers=self._headers.of(decoded)))
 
     def _withdraw(self, number: Any) -> None:
-        """A request that was cancelled need not be answered."""
+        """Expect no answer to a request that was cancelled."""
         if isinstance(number, int | str):
             self._waiting.discard(number)
 
@@ -208,7 +208,7 @@ class _Bridge:
             self._is_answered.set()
 
     def _write(self, loop: asyncio.AbstractEventLoop) -> None:
-        """What is to become of the server's lines, on a thread of their own."""
+        """Handle the server's lines, on a thread of their own."""
         try:
             while (line := self._lines.get()) is not None:
                 if self._proxy:
@@ -222,7 +222,7 @@ class _Bridge:
 
 
 def _carried(line: bytes) -> Any:
-    """A message as the SDK has it; what has no bytes in UTF-8 is replaced. Raises ValueError, RecursionError."""
+    """A line as a message of the SDK; what UTF-8 cannot encode is replaced. Raises ValueError, RecursionError."""
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
@@ -255,7 +255,7 @@ class _Headers:
         return headers
 
     def learn(self, answer: Response) -> None:
-        """What the server settles: the version that is spoken, and arguments that are repeated in headers."""
+        """Take from the server's messages what headers need: the protocol's version, and arguments to repeat there."""
         result = answer.result if isinstance(answer.result, dict) else {}
         version, tools = result.get("protocolVersion"), result.get("tools")
         if isinstance(version, str):

@@ -1,4 +1,4 @@
-"""What the store has of the calls that go by: large results are kept, all others logged; a long call is there early."""
+"""Keeps large results of the calls that pass, logs all others, and shows a long call in the store while it runs."""
 
 import threading
 import time
@@ -25,21 +25,21 @@ from sightline.verbs.result_view import result_reply
 from sightline.verbs.structured_view import sampling_of
 
 INDEXED_WITHIN_SECONDS = 0.02
-"""How long lists may lag behind the log: what comes within it goes into the index at once, and holds up no answer."""
+"""How long lists may lag behind the log: calls within this time go into the index together, and delay no answer."""
 
 LONG_SECONDS = 0.25
-"""After so long a call is written down: most are answered sooner, and cost nothing."""
+"""After so long the capture of a call begins; most calls are answered sooner, and cost nothing."""
 
 END_SECONDS = 5.0
-"""How long writing down the calls that were never answered may take, where the index is locked."""
+"""How long to wait for a locked index when calls that were never answered are recorded at the end."""
 
-_SHORT_BYTES = 1 << 16  # whatever a person has set: a longer line is not logged while the client waits to be heard
+_SHORT_BYTES = 1 << 16  # whatever a person has set: to log a longer line would keep the client waiting
 
 VERB = "tool"
-"""What the log calls a call of a proxied server's tool; its request tells which."""
+"""The verb of such a call in the log; the request names the tool."""
 
 Send = Callable[[Any], None]
-"""Takes the result that is sent instead of the server's."""
+"""Sends a result instead of the server's."""
 
 
 class Recorder:
@@ -49,12 +49,12 @@ class Recorder:
         service: opens the store when it is first needed.
         ledger: the calls that have no answer yet.
         min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
-        warn: takes what goes wrong with the index, or with a call that takes long.
+        warn: is told what goes wrong with the index, or with a long call.
         before_wait: called before the log of a short answer is waited for.
 
     Attributes:
-        long_calls: the calls that the server is at.
-        short_bytes: an answer in a line up to this size never changes.
+        long_calls: writes down calls that take long.
+        short_bytes: an answer in a line of at most this size is never changed.
 
     Raises:
         SightlineError: the store cannot be used.
@@ -76,8 +76,8 @@ class Recorder:
         self._store = service.handlers().store
         self._keeps_above = service.handlers().profile.short.limit_bytes if min_bytes is None else min_bytes
         self.short_bytes = 0 if self._store.settings.redacts else min(self._keeps_above, _SHORT_BYTES)
-        self._file: LogWriter | None = None  # of the session that asked last: its calls follow each other
-        self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most say nothing of themselves anew
+        self._file: LogWriter | None = None  # of the session that asked last, since its calls follow each other
+        self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most requests say the same as the last
         self._logged: deque[Appended] = deque()
         self._catching_up = threading.Lock()
         self._has_logged = threading.Event()
@@ -87,20 +87,20 @@ class Recorder:
         self.long_calls = LongCalls(service, ledger, warn)
 
     def finish(self) -> None:
-        """Put the last of what was logged into lists; nothing may be logged after it."""
+        """Put what was logged last into the index; nothing may be logged afterwards."""
         self.long_calls.finish()
         self._is_over.set()
         self._has_logged.set()
         self._indexing.join()
 
     def result(self, call: ToolCall, value: Any, line: bytes, send: Send | None) -> None:
-        """Keep a large result and send what is shown of it instead; log what passes as it is.
+        """Keep a large result and send a view of it instead; log a result that passes as it is.
 
         Args:
             call: what the client called.
             value: the server's result.
-            line: the line that it stands in.
-            send: takes what is sent instead, if anything is; None where it may not be.
+            line: the line that holds it.
+            send: sends the view instead; None if the result may not be replaced.
 
         Raises:
             SightlineError: it could not be logged, and passes as it is.
@@ -114,7 +114,7 @@ class Recorder:
         self.passed(call, told(value), failed=is_error(value))
 
     def _hide(self, call: ToolCall, value: Any, send: Send) -> bool:
-        """Send a result without its secrets, and log that; False where it has none, or nobody wants them hidden."""
+        """Send a result with its secrets hidden, and log that; False if it has none, or nobody wants them hidden."""
         redaction = self._store.redaction()
         hidden = without_secrets(redaction, value) if redaction else None
         if hidden is None:
@@ -125,12 +125,12 @@ class Recorder:
         return True
 
     def passed(self, call: ToolCall, text: str, *, failed: bool = False) -> None:
-        """Log what passes as it is.
+        """Log an answer that passes as it is.
 
         Args:
             call: what the client called.
-            text: what it is answered.
-            failed: whether that is an error.
+            text: the answer.
+            failed: whether the answer is an error.
 
         Raises:
             SightlineError: it could not be logged.
@@ -156,12 +156,12 @@ class Recorder:
         shows = Shows(VERB, {"tool": call.name, "arguments": call.told, **caller}, bytes_total=size, failed=failed)
         self._logged.append(append_view(self._store, session, shows, (Segment(text),), file=self._file))
         self._has_logged.set()
-        if call.recording:  # nothing of it is kept; before it is answered, or it would have ended without an answer
+        if call.recording:  # nothing of it is kept; discarded before the answer, or it would be interrupted
             self._before_wait()
             call.discard()
 
     def _caller_of(self, context: Context) -> tuple[Session, dict[str, Any]]:
-        """Who calls, and what a request's log says of that; the session's file is open then."""
+        """Who calls, and what the log says of the caller; opens the session's file."""
         session, caller = self._service.handlers().caller(context)
         path, header = self._store.layout.audit_file(session.name), header_of(session)
         if self._file is None or (self._file.path, self._file.header) != (path, header):
@@ -178,11 +178,11 @@ class Recorder:
             is_last = self._is_over.wait(INDEXED_WITHIN_SECONDS)
             try:
                 self._catch_up()
-            except Exception as error:  # the log has it, and the server's lines pass on
+            except Exception as error:  # the log has it, and the server's lines go on
                 self._warn(error)
 
     def _catch_up(self) -> None:
-        """Put what was logged so far into lists, in its order; what cannot be stays for the next time."""
+        """Put what was logged so far into the index, in order; what fails stays for the next time."""
         with self._catching_up:
             logged = tuple(self._logged)
             store = self._service.handlers().store
@@ -218,7 +218,7 @@ class Recorder:
             blocks=[number for number, part in enumerate(parts) if part.shown],
             always_ref=True,
         )
-        self._catch_up()  # lists go by the order in which they learn of views
+        self._catch_up()  # lists are in the order in which the index learns of views
 
         def sending(text: str) -> None:
             made = result_of(asking, reply, text)
@@ -233,15 +233,15 @@ def _logged(caller: Caller) -> dict[str, Any]:
 
 
 class LongCalls:
-    """Writes calls down that take long, on a thread of its own, which sleeps while there are none.
+    """Writes long calls down, on a thread of its own, which sleeps while there are none.
 
-    Each is a capture of its result that begins with the call: what is kept of a large result goes into it, of one that
-    is not kept it is discarded. It breaks off where no answer comes, as it does for all to see where we are killed.
+    For each a capture of its result begins with the call: a large result goes into it, and for one
+    that is not kept it is discarded. If no answer comes, or if we are killed, it is listed as interrupted.
 
     Args:
         service: opens the store when it is first needed.
         ledger: the calls that have no answer yet.
-        warn: takes what goes wrong.
+        warn: is told what goes wrong.
     """
 
     def __init__(self, service: Service, ledger: Ledger, warn: Callable[[Exception], None]) -> None:
@@ -256,17 +256,17 @@ class LongCalls:
         self._thread.start()
 
     def wake(self) -> None:
-        """There is a call: look at it when it has taken long."""
+        """Watch a call: begin its capture once it has taken long."""
         if not self._woken.is_set():
             self._woken.set()
 
     def break_off(self, call: ToolCall) -> None:
-        """No answer will come of a call that the ledger no longer has."""
+        """End the capture of a call that will never be answered."""
         self._broken_off.append(call)
         self._woken.set()
 
     def finish(self) -> None:
-        """The server has ended: no answer will come of the calls that are left."""
+        """End the captures of all calls that are left, since the server has ended."""
         self._is_over.set()
         self._woken.set()
         self._thread.join(END_SECONDS)
@@ -282,7 +282,7 @@ class LongCalls:
         self._end_all()
 
     def _look(self) -> float | None:
-        """Write down what has taken long; seconds until the next one has, None where there is none."""
+        """Write down what has taken long; return the seconds until the next call has, None if no call is open."""
         self._end_all()
         now = time.time()
         waiting = [call for call in self._ledger.calls() if not call.is_written]
@@ -293,13 +293,13 @@ class LongCalls:
         return max(min(left), 0.0) if left else None
 
     def _begin(self, call: ToolCall) -> None:
-        """Begin the capture of its result; it is none where the answer has come meanwhile."""
+        """Begin the capture of a call's result, unless the answer has come meanwhile."""
         call.is_written = True
         try:
             recording = self._recording(call)
             if not self._ledger.attach(call, recording):
                 recording.discard()
-        except Exception as error:  # the call goes on, and its answer passes
+        except Exception as error:  # the call goes on, and its answer will pass
             self._warn(error)
 
     def _recording(self, call: ToolCall) -> Recording:

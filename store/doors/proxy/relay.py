@@ -1,7 +1,7 @@
-"""The proxy: what becomes of each line between a client and a server; large results are kept on their way.
+"""The proxy: handles each line between a client and a server, and keeps large results on their way.
 
-A line is read once: of a server only while an answer to ``tools/list`` or ``tools/call`` is awaited. Where nothing of
-it changes it is passed on as it came, else it is written anew. Whatever goes wrong here costs no line.
+A server's line is parsed only while an answer to ``tools/list`` or ``tools/call`` is awaited, and only once. If nothing
+in it changes, it is passed on as it came; otherwise it is written anew. No error here loses a line.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ _LOOK_SECONDS = 0.05
 
 READ_OUTPUT, QUERY = "read_output", "query"
 ADDED = (READ_OUTPUT, QUERY)
-"""The verbs that are added, in the order that they are listed."""
+"""The verbs that the proxy adds, in the order in which they are listed."""
 
 _KEPT = "Large results of the other tools here are kept whole under a ref (@tool_…) and shown to you in part. "
 _READ = (
@@ -70,10 +70,10 @@ _REF = re.compile(r"@(?:(?:cmd|file|tool)_[0-9a-f]|last\b|sha256:)")
 
 
 class Names:
-    """What the two tools are called beside those of the server.
+    """The names of our two tools, which must differ from the server's.
 
-    Until all pages of the server's own list have gone by, a call is told by its arguments: a client may know the list
-    from an earlier run.
+    Until all pages of the server's own list have passed, a call is recognised by its arguments, since a client may know
+    the list from an earlier run.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Names:
         self._given: dict[str, str] = {}
 
     def begin(self) -> None:
-        """The list is being read from its first page."""
+        """Begin with the first page of the list."""
         self._taken = set()
 
     def take(self, name: str) -> None:
@@ -89,7 +89,7 @@ class Names:
         self._taken.add(name)
 
     def definitions(self) -> list[dict[str, Any]]:
-        """The list is complete: the two tools, each under a name that is free."""
+        """Give each of the two tools a name that is free, once the list is complete."""
         self._given = {verb: self._free(verb) for verb in ADDED}
         return [
             {
@@ -102,7 +102,7 @@ class Names:
         ]
 
     def of(self, verb: str) -> str:
-        """What a verb is called."""
+        """The name of a verb's tool."""
         return self._given.get(verb, verb)
 
     def verb(self, name: str, arguments: Any) -> str | None:
@@ -120,7 +120,7 @@ class Names:
 
 
 def _of_results(text: str) -> str:
-    """What is told of commands, told of results: there is no command here that ``@last`` could be."""
+    """A text about commands, made to speak of results: the proxy runs no command that ``@last`` could mean."""
     return text.replace("@cmd_", "@tool_")
 
 
@@ -141,7 +141,7 @@ def _is_renamed(name: str, verb: str) -> bool:
 
 
 def next_call(names: Names) -> "Calls":
-    """How a next call is written for this client: as the server's, with the names that the tools have here."""
+    """How a next call is written for this client: with the names that our tools have beside the server's."""
 
     def calls(verb: str, **arguments: Any) -> str:
         told = calls_in(ADDED)(verb, **arguments)
@@ -151,7 +151,7 @@ def next_call(names: Names) -> "Calls":
 
 
 def _tell(line: bytes) -> bool:
-    """Write a line, cut to what never waits, to standard error; False where it has no room, or nobody reads it."""
+    """Write a line to standard error, short enough never to wait; False if that has no room, or no reader."""
     room = select.poll()
     room.register(2, select.POLLOUT)
     if not room.poll(0):
@@ -165,11 +165,11 @@ def _tell(line: bytes) -> bool:
 class Proxy:
     """One client and one server. A thread hands in the client's lines, another one the server's.
 
-    What is kept goes to the default store, which is opened when it is first needed.
+    Results go to the default store, which is opened when it is first needed.
 
     Attributes:
-        before_wait: called by the thread with the server's lines before it waits for others with a line of which
-            `passes` said that it need not.
+        before_wait: called by the thread with the server's lines before it has to wait with a line of which
+            `passes` said that there would be no wait.
     """
 
     before_wait: Callable[[], None] = staticmethod(lambda: None)
@@ -183,14 +183,14 @@ class Proxy:
         min_bytes: int | None = None,
         only: Collection[str] = (),
     ) -> None:
-        """Nothing is loaded or opened yet that only a result needs.
+        """Make the proxy; what only a result needs is neither loaded nor opened yet.
 
         Args:
             client: takes lines for the client.
             profile: name of the profile; empty for that of the settings.
             session: name of the session of all calls; empty to go by client and harness.
-            min_bytes: a result of more bytes than these is kept, as it is sent; None for one that is not short.
-            only: names of the tools whose results may be kept; all by default.
+            min_bytes: results with more bytes than this, as sent, are kept; None for all that are not short.
+            only: the names of the tools whose results may be kept; all by default.
         """
         self._client = client
         self._min_bytes = min_bytes
@@ -207,11 +207,11 @@ class Proxy:
 
     @property
     def waits(self) -> bool:
-        """Whether the server still owes an answer that must be read whole, because it may be changed."""
+        """Whether an answer is outstanding that must be read whole, because we may change it."""
         return any(isinstance(asked, Listing) or self._may_keep(asked.name) for asked in self._ledger.open())
 
     def from_client(self, line: bytes) -> bytes:
-        """What the server gets of a client's line: all of it, but for calls of the added tools, which are answered."""
+        """What the server gets of a client's line: everything except calls of our tools, which are answered here."""
         if not LOOKS_LIKE_OURS.search(line):
             return line
         try:
@@ -221,7 +221,7 @@ class Proxy:
             if isinstance(value, list):
                 return self._batch_from_client(line, value)
         except (ValueError, RecursionError):
-            pass  # no JSON in UTF-8: the server will say so
+            pass  # not JSON in UTF-8: the server will say so
         return line
 
     def _batch_from_client(self, line: bytes, messages: list[Any]) -> bytes:
@@ -231,7 +231,7 @@ class Proxy:
         return written(rest, line) if rest else b""
 
     def _takes(self, message: dict[str, Any], size: int, *, in_batch: bool) -> bool:
-        """Note what a message asks for; whether it is for us alone."""
+        """Note what a message asks for; return whether it is for us alone."""
         self._opened = opened_by(message) or self._opened
         if message.get("method") == "notifications/cancelled":
             return self._withdraw(message.get("params"))
@@ -259,7 +259,7 @@ class Proxy:
         return ours is not None
 
     def _answer(self, number: Id, verb: str, asked: ToolCall, in_batch: bool) -> None:
-        """Answer a call of an added tool, on a thread of its own."""
+        """Answer a call of one of our tools, on a thread of its own."""
 
         def reply(outcome: Outcome) -> None:
             if isinstance(outcome, Rejected):
@@ -272,7 +272,7 @@ class Proxy:
             try:
                 self._client.write(encode([answer] if in_batch else answer))
             except OSError:
-                pass  # the client has gone, and whoever copies the server's lines will learn of it
+                pass  # the client has gone, and the thread that copies the server's lines will notice
 
         call = Call("tools/call", {"name": verb, "arguments": asked.arguments}, asked.context, reply)
 
@@ -292,14 +292,14 @@ class Proxy:
         """Load and open what the first result needs, while the server starts."""
         try:
             self._made_recorder().long_calls.wake()
-        except Exception as error:  # whatever it is, the server's lines pass on; nothing is kept
+        except Exception as error:  # whatever the error is, the server's lines pass, and nothing is kept
             self._warn(error)
 
     def _made_recorder(self) -> "Recorder":
-        """Keeps and logs. Raises SightlineError where the store cannot be used."""
+        """What keeps and logs. Raises SightlineError if the store cannot be used."""
         with self._making:
             if self._recorder is None:
-                from sightline.doors.proxy.recorder import Recorder  # with all of the store: the server starts first
+                from sightline.doors.proxy.recorder import Recorder  # loads the whole store: the server starts first
 
                 self._recorder = Recorder(
                     self._service,
@@ -311,10 +311,10 @@ class Proxy:
             return self._recorder
 
     def finish(self, seconds: float) -> None:
-        """Wait for the answers of the added tools that are still being made, while the client reads; nothing follows.
+        """At the end, wait for answers of our tools that are still being made, while the client reads.
 
         Args:
-            seconds: how long at most.
+            seconds: the longest wait.
         """
         until = time.monotonic() + seconds
         for call, thread in list(self._ours.values()):
@@ -325,7 +325,7 @@ class Proxy:
             self._recorder.finish()
 
     def from_server(self, line: bytes) -> None:
-        """Send a server's line to the client, or what becomes of it. Raises BrokenPipeError where it has gone."""
+        """Send a server's line, changed or not, to the client. Raises BrokenPipeError if that has gone."""
         if not self._ledger:
             self._write(line)
             return
@@ -352,7 +352,7 @@ class Proxy:
             self._client.write_pieces(iter((line,)))
 
     def passes(self, line: bytes) -> bool:
-        """Whether a line of the server can be sent as it is, without a wait but for a disk that is slow."""
+        """Whether a line of the server can be sent as it is, with no wait but for a slow disk."""
         asked = self._ledger.open()
         if not asked:
             return True
@@ -360,7 +360,7 @@ class Proxy:
         return len(line) <= short_bytes and not any(isinstance(one, Listing) for one in asked)
 
     def pass_on(self, pieces: Iterator[bytes]) -> None:
-        """Send a line of the server that is not read, as it comes; an answer's end, once the log has it.
+        """Send a line of the server that is not parsed, as it comes; the end of an answer only after it is logged.
 
         Raises BrokenPipeError.
         """
@@ -382,12 +382,12 @@ class Proxy:
         return not self._only or tool in self._only
 
     def _answered(self, message: Any, line: bytes, send: Callable[[dict[str, Any]], None]) -> bool:
-        """Keep or log what a message answers; whether another one was sent in its place.
+        """Keep or log a message that answers a call; return whether another one was sent in its place.
 
         Args:
             message: the server's.
-            line: the line that it stands in.
-            send: takes the other one.
+            line: the line that holds it.
+            send: sends the other one.
         """
         if not isinstance(message, dict) or "method" in message:
             return False
@@ -421,7 +421,7 @@ class Proxy:
             recorder.passed(call, dumped(message["error"]), failed=True)
 
     def _listed(self, result: Any, asked: Listing, send: Callable[[Any], None]) -> None:
-        """A page of the list of tools: without schemas that a kept result would not fit, on the last one with ours."""
+        """A page of the list of tools, without schemas that a view would not fit; the last page has our tools, too."""
         if not isinstance(result, dict) or not isinstance(theirs := result.get("tools"), list):
             return
         if asked.first:
@@ -441,7 +441,7 @@ class Proxy:
             send({**result, "tools": tools})
 
     def _warn(self, error: Exception) -> None:
-        """Say once, where the server's own complaints go, what is wrong with the store: nobody else is told."""
+        """Say once on standard error, where the server's own complaints go, what is wrong with the store."""
         if not self._has_warned:
             hint = f" {error.hint}" if isinstance(error, SightlineError) else ""
             told = f"{type(error).__name__}: {error}" if not hint else f"{error}.{hint}"
@@ -452,10 +452,10 @@ class Proxy:
 def proxy_to(
     client: LineWriter, *, profile: str, session: str, min_bytes: int | None, only: Collection[str]
 ) -> Proxy | None:
-    """A proxy as the settings have it; None where nothing may be kept, or can be: a store out of order costs no server.
+    """A proxy with the person's settings; None if nothing may or can be kept, so that the server works in any case.
 
     Args:
-        client: takes lines for the client; the rest as `Proxy` has it.
+        client: takes lines for the client; the rest as for `Proxy`.
         profile: see there.
         session: see there.
         min_bytes: see there.

@@ -1,4 +1,4 @@
-"""What a tool's result holds: what of it may be kept, how it is told in the log, and what is sent in its place."""
+"""Reads a tool's result: what of it is kept, how it is logged, and what is sent in its place."""
 
 import contextlib
 import json
@@ -13,10 +13,10 @@ from sightline.redact.hiding import Redaction
 from sightline.shape import markers
 
 IMAGE_BYTES = 1 << 16
-"""An image, a sound or an encoded resource up to this size, as it is sent, is left in the reply."""
+"""An image, a sound or an encoded resource of at most this size, as sent, stays in the reply."""
 
 MANY_BLOCKS = 32
-"""Of more blocks than these none would get a readable share of a view: their array is kept as one JSON text."""
+"""With more blocks than this none would get a readable share of a view, so their array is kept as one JSON text."""
 
 _DECODER = json.JSONDecoder()
 _NAMED_RESOURCES = 10
@@ -24,12 +24,12 @@ _URI_CHARACTERS = 200
 
 
 class Part(NamedTuple):
-    """What becomes one stream.
+    """A part of a result that becomes one stream.
 
     Attributes:
         block: its bytes.
-        shown: whether the view shows it: what stays in the reply is not, and what another part says as well.
-        about: what a reader must know of it, such as a resource's address; may be empty.
+        shown: whether the view shows it; not if it stays in the reply, or if another part says the same.
+        about: what a reader must know about it, such as a resource's address; may be empty.
     """
 
     block: Block
@@ -41,9 +41,9 @@ class Result(NamedTuple):
     """A tool's result.
 
     Attributes:
-        members: all that the server says of it.
+        members: all members of the result.
         items: its content blocks.
-        structured: its ``structuredContent``, None where it has none.
+        structured: its ``structuredContent``; None if it has none.
     """
 
     members: dict[str, Any]
@@ -67,7 +67,7 @@ def is_error(value: Any) -> bool:
 
 
 def _size(value: Any, limit: int) -> int:
-    """Bytes of a value as it is sent; of a text that is longer than the limit the characters, which do as well."""
+    """The size of a value in bytes as sent; for a text longer than the limit its characters, which decide as well."""
     text = _text_of(value) if _is_block(value) else None
     return len(text) if text is not None and len(text) > limit else len(dumped(value).encode())
 
@@ -104,11 +104,11 @@ def _text_of(block: dict[str, Any]) -> str | None:
 
 
 def parts_of(result: Result, line: bytes) -> list[Part]:
-    """What of a result becomes which stream, in order.
+    """The parts of a result, one for each stream, in order.
 
     Args:
         result: the result.
-        line: the line of the server that it stands in: what is JSON is kept as it is spelled there.
+        line: the server's line that holds it; JSON is kept as it is spelled there.
     """
     parts = list(_content_parts(result, line))
     if result.structured is not None:
@@ -120,9 +120,9 @@ def parts_of(result: Result, line: bytes) -> list[Part]:
 
 
 def _spelled(line: bytes, key: str, value: Any) -> bytes:
-    """A member's value as a line has it; as we write it where the line spells the key in some other way."""
+    """A member's value as a line spells it; as we write it if the line spells the key in another way."""
     text = line.decode()
-    for found in re.finditer(rf'"{key}"[ \t]*:[ \t]*', text):  # in a string its quotes would have backslashes
+    for found in re.finditer(rf'"{key}"[ \t]*:[ \t]*', text):  # within a string its quotes would have backslashes
         with contextlib.suppress(ValueError):
             read, end = _DECODER.raw_decode(text, found.end())
             if read == value:
@@ -137,7 +137,7 @@ def _content_parts(result: Result, line: bytes) -> Iterator[Part]:
         return
     blocks, _ = blocks_of({"content": result.items}) or ([], False)
     for number, (item, block) in enumerate(zip(result.items, blocks, strict=True)):
-        if block.mime == TEXT_MIME and _text_of(item) is None:  # no content that is known: the JSON itself
+        if block.mime == TEXT_MIME and _text_of(item) is None:  # no known content: the JSON itself is kept
             block = Block([dumped(item).encode()])
         yield Part(block, not _stays(item), _address(item, number))
 
@@ -149,7 +149,7 @@ def _address(block: dict[str, Any], number: int) -> str:
 
 
 def _is_told(result: Result) -> bool:
-    """Whether the structure says no more than the one text beside it: its JSON, or a field that holds it."""
+    """Whether the structure only repeats the one text beside it: as its JSON, or in a field."""
     if len(result.items) != 1 or (text := _text_of(result.items[0])) is None:
         return False
     value = result.structured
@@ -164,7 +164,7 @@ def _is_told(result: Result) -> bool:
 
 
 def told(value: Any) -> str:
-    """A result as an agent may read it: its texts; for what is no text, what it is; its JSON where it is no result."""
+    """A result as text: its texts, a mark for each block that is none, or its JSON if it is not a result."""
     result = read_result(value)
     if result is None:
         return dumped(value)
@@ -191,12 +191,12 @@ def _ended(text: str) -> str:
 
 
 def with_content(result: Result, blocks: list[dict[str, Any]], meta: dict[str, Any]) -> dict[str, Any]:
-    """The result with other content; what is no content stays, and so do the blocks that are left in a reply.
+    """The result with other content; all other members stay, and so do blocks that are left in a reply.
 
     Args:
         result: the server's.
         blocks: the content blocks that come first.
-        meta: what its ``_meta`` has besides.
+        meta: what to add to its ``_meta``.
     """
     theirs = result.members.get("_meta")
     made = {**result.members, "content": [*blocks, *filter(_stays, result.items)]}
@@ -205,9 +205,9 @@ def with_content(result: Result, blocks: list[dict[str, Any]], meta: dict[str, A
 
 
 def without_secrets(redaction: Redaction, value: Any) -> tuple[Any, str] | None:
-    """A result without its secrets, saying so where it has blocks, and what the log has of it; None where it has none.
+    """A result with its secrets hidden, and the text for the log; None if it has none. A block says what was hidden.
 
-    Some are known by what stands before them in the JSON, some only show in the texts.
+    Some secrets are known by what stands before them in the JSON, some show only in the texts.
     """
     text = dumped(value)
     try:

@@ -1,6 +1,6 @@
-"""A server that runs as a child of the proxy, and how it comes to its end.
+"""A server that runs as a child of the proxy, and how it is ended.
 
-It loads next to nothing: the server is to start before all else is.
+This module imports next to nothing, so that the server starts before all the rest is loaded.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from sightline.threads import start_thread
 
 
 class Server:
-    """A server that runs as a child process, its standard error ours.
+    """A server that runs as a child process and shares our standard error.
 
     Attributes:
         stdin: descriptor of the pipe to it.
         stdout: descriptor of the pipe from it.
-        pid: its process.
+        pid: its process id.
     """
 
     def __init__(self, argv: list[str]) -> None:
@@ -45,8 +45,8 @@ class Server:
     def wait(self) -> int:
         """Wait for its end; its exit code, 128 + N after signal N. For the main thread: signals are heard meanwhile.
 
-        A signal that comes just before a wait for a child does not end that wait. So a thread waits for the child, and
-        this one for either, on a pipe that signals are written to.
+        A signal just before a wait for a child does not end that wait. So a thread waits for the child, and
+        this one waits for either, on a pipe to which signals are written.
         """
         told, tell = os.pipe()
         os.set_blocking(tell, False)  # which a handler may write to
@@ -77,7 +77,7 @@ class Server:
                 pass
 
     def end_within(self, seconds: float, *signals: int) -> None:
-        """Send it the signals one after the other, each after so many seconds more, until it has ended; do not wait."""
+        """Send it the signals in order, each after its seconds, until it has ended; return at once."""
 
         def insist() -> None:
             for number in signals:
@@ -87,10 +87,10 @@ class Server:
 
         try:
             start_thread(threading.Thread(target=insist, daemon=True))
-        except OutOfProcesses:  # nobody can wait: it is told the last thing at once
+        except OutOfProcesses:  # no thread can wait, so the last signal is sent at once
             self.signal(signals[-1])
 
     def end(self) -> None:
-        """End it at once: nobody will talk to it."""
+        """Kill it at once, since nobody will talk to it."""
         self.signal(signal.SIGKILL)
         self.wait()

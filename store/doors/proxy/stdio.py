@@ -17,13 +17,13 @@ from sightline.private_files import write_all
 from sightline.threads import start_thread
 
 CLIENT_GONE_SECONDS = 2.0
-"""How long a server may go on after its client has gone, before it is asked to end; and then, before it is ended."""
+"""How long a server may run on after its client has gone before it gets SIGTERM, and how long after that SIGKILL."""
 
 TERM_GRACE_SECONDS = 1.5
-"""How long it may go on after a signal that asks us to end: clients end us for good after 2 s."""
+"""How long it may run on after a signal has asked us to end; clients kill us after 2 s."""
 
 ANSWER_SECONDS = 60.0
-"""How long we stay for an answer of our own after the server has ended."""
+"""How long we stay to finish an answer of our own after the server has ended."""
 
 _LOOK_SECONDS = 0.05
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -39,14 +39,14 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
 
     Args:
         server: the server, running.
-        proxy: what becomes of each line; None to pass them on as they come.
+        proxy: decides about each line; None to pass them on as they come.
         client: standard output; the client's lines come from standard input.
 
     Raises:
         OutOfProcesses: there are no threads for it; the server has been ended.
     """
     for fd in (0, 1):
-        os.set_blocking(fd, True)  # whoever had them before may have left them otherwise
+        os.set_blocking(fd, True)  # whoever used them before may have changed their mode
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: _pass_on(server, received))
     others = _FromClient(server, proxy)
@@ -72,7 +72,7 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
 
 def _pass_on(server: Server, number: int) -> None:
     if number == signal.SIGINT and os.isatty(0):
-        return  # the terminal has told the server, too
+        return  # the terminal has sent the signal to the server, too
     server.signal(number)
     if number == signal.SIGTERM:
         server.end_within(TERM_GRACE_SECONDS, signal.SIGKILL)
@@ -81,9 +81,9 @@ def _pass_on(server: Server, number: int) -> None:
 class _FromClient(threading.Thread):
     """Copies the client's lines to the server.
 
-    Two threads that wake each other take longer than one that copies both ways. So the one that copies the server's
-    lines has these, too, as long as nothing can block it: what is copied is a short line that came whole, to a pipe
-    that has room. Before anything else it leaves them to this one, and wants them back afterwards.
+    Two threads that wake each other take longer than one that copies both ways. So the thread that copies the server's
+    lines copies these, too, as long as nothing can block it: each is a short line that came whole, for a pipe
+    with room. Before it does anything else it leaves them to this thread, and takes them back afterwards.
 
     Attributes:
         is_taken: whether the other thread has them.
@@ -116,8 +116,8 @@ class _FromClient(threading.Thread):
         """Leave the lines to this thread, if it has not got them, until they are wanted.
 
         Args:
-            late: one that has been read and not yet written.
-            for_good: whether they will never be.
+            late: a line that has been read and not yet written.
+            for_good: whether it will never take them back.
         """
         with self._lock:
             was_taken = self.is_taken
@@ -138,7 +138,7 @@ class _FromClient(threading.Thread):
     def copy_short(self) -> None:
         """Copy what has come, or leave it; for the thread that has taken the lines."""
         line = None
-        with contextlib.suppress(OSError):  # who reads again learns of it
+        with contextlib.suppress(OSError):  # the next read meets the same error
             line = self._lines.short()
         if line is None or self._proxy is None:
             self.leave()
@@ -149,7 +149,7 @@ class _FromClient(threading.Thread):
                 else:
                     self.leave(changed)
             except OSError:
-                self.leave(changed)  # who writes it again learns of it
+                self.leave(changed)  # the next write meets the same error
 
     def run(self) -> None:
         try:
@@ -176,7 +176,7 @@ class _FromClient(threading.Thread):
 
 
 def _soon(poll: "select.poll") -> list[tuple[int, int]]:
-    """What a poll finds, at once or later."""
+    """The events of a poll: spins for a moment, then sleeps until there is one."""
     ready = poll.poll(0)
     until = time.monotonic() + _SPIN_SECONDS
     while not ready and time.monotonic() < until:
@@ -186,7 +186,7 @@ def _soon(poll: "select.poll") -> list[tuple[int, int]]:
 
 def _watch_reader() -> None:
     """Return when nobody reads our standard output any more."""
-    if sys.platform == "darwin":  # there a poll tells nothing to who asks for nothing
+    if sys.platform == "darwin":  # there a poll that asks for no event reports none
         with contextlib.closing(select.kqueue()) as queue:
             told = [select.kevent(1, select.KQ_FILTER_WRITE, select.KQ_EV_ADD | select.KQ_EV_CLEAR)]
             while not any(event.flags & select.KQ_EV_EOF for event in queue.control(told, 1)):
@@ -223,7 +223,7 @@ class _FromServer(threading.Thread):
                     self._proxy.from_server(line)
                 else:
                     self._proxy.pass_on(line)
-        except OSError:  # the client has gone: the server is told as it would be without us
+        except OSError:  # the client has gone: the server notices as it would without us
             os.close(self._server.stdout)
             self._server.end_within(CLIENT_GONE_SECONDS, signal.SIGTERM, signal.SIGKILL)
         finally:
@@ -256,9 +256,9 @@ class _FromServer(threading.Thread):
         return line
 
     def finish(self) -> None:
-        """Wait for what the server wrote before it ended; not for a process it left, that holds its output open.
+        """Wait for what the server wrote before it ended, not for processes that it left behind with its output open.
 
-        Where the client has gone, that is waited for `CLIENT_GONE_SECONDS` at most: the log may be locked.
+        If the client has gone, this waits for `CLIENT_GONE_SECONDS` at most, since the log may be locked.
         """
         os.write(self._end, b"\0")
         gone = 0
