@@ -1,4 +1,4 @@
-"""What an empty store can be filled with, done at once: each step is a ``sightline`` command, run in the terminal."""
+"""Offers ways to fill an empty store; each step is a ``sightline`` command that is run in the terminal."""
 
 import os
 import sys
@@ -19,12 +19,12 @@ _GO_BACK = "\nEnter goes back to the inspector. "
 
 
 class Step(NamedTuple):
-    """Something to begin with.
+    """A way to begin.
 
     Attributes:
-        what: it does.
-        words: of the command, without its name.
-        tells: whether it ends with something to be read.
+        what: what it does, in words.
+        words: the words of the command, without ``sightline``.
+        tells: whether it prints something that a person should read.
     """
 
     what: str
@@ -41,19 +41,19 @@ STEPS = (
 
 
 class _StepRows(ChoiceRows[Step]):
-    """Steps, with the commands that they are."""
+    """A list of steps with their commands."""
 
     COMPONENT_CLASSES: ClassVar = ChoiceRows.COMPONENT_CLASSES
 
     def draw(self, at: int, width: int) -> Strip:
-        """What it does, and its command."""
+        """A step's row: what it does, and its command."""
         step = self.offered[at]
         command = [Part(f"sightline {' '.join(step.words)} ", "key")]
         return row([Part(f" {step.what}")], command, width, self.own_style, self.part_styles)
 
 
 class FirstSteps(Choice[Step, Step]):
-    """Offers them; answers with the one that is chosen."""
+    """A screen that offers the steps and answers with the chosen one."""
 
     TITLE_TEXT, HINT = "What to begin with", "Enter does it"
 
@@ -62,7 +62,7 @@ class FirstSteps(Choice[Step, Step]):
         super().__init__(self._steps)
 
     def offer(self, text: str) -> None:
-        """Offer the steps whose words hold a text."""
+        """Offer the steps whose words contain a text."""
         wanted = text.lower().split()
         told = {step: f"{step.what} {' '.join(step.words)}".lower() for step in STEPS}
         self._steps.offer([step for step in STEPS if all(word in told[step] for word in wanted)])
@@ -73,12 +73,12 @@ class FirstSteps(Choice[Step, Step]):
 
 
 def call_of(step: Step, root: str) -> Call:
-    """The process that a step is, for the store in a folder."""
+    """Run a step as a process, for the store in a folder."""
     return Call([*_COMMAND, *step.words], {"SIGHTLINE_HOME": root})
 
 
 def offer_first_steps(app: App[None], root: str) -> None:
-    """Offer what the store in a folder can be filled with, and do what is chosen; what it says stays until Enter."""
+    """Offer the steps for the store in a folder and run the chosen one; what it prints stays until Enter."""
 
     def do(step: Step | None) -> None:
         if step is None:

@@ -15,12 +15,12 @@ from sightline.tui.common.visible_text import title
 if TYPE_CHECKING:  # loaded by the thread that reads
     from sightline.audit.verdict import Verdict
 
-_NEARLY = 0.95  # of a limit
+_NEARLY = 0.95  # a share of a limit
 _DOT = Part("  ·  ", "dim")
 
 
 class Header(Bar):
-    """What matters most stands first, so that a narrow screen cuts what matters least."""
+    """The top row. What matters most stands first, so that a narrow screen cuts what matters least."""
 
     def __init__(self, settings: Settings, scope: str, place: Callable[[], Place | None] = lambda: None) -> None:
         super().__init__(id="header")
@@ -32,7 +32,7 @@ class Header(Bar):
         self._verdict: Verdict | None = None
 
     def on_mount(self) -> None:
-        """Say whose window it is; of what is not counted yet nothing."""
+        """Begin with what is shown; counts follow once they are known."""
         self._tell()
 
     def count(self, counts: StoreCounted) -> None:
@@ -46,22 +46,22 @@ class Header(Bar):
         self._tell()
 
     def show_scope(self, scope: str) -> None:
-        """Another project is looked at, or all; what is known of failures is of the one before."""
+        """Name another project, or all; the failures known so far are of the one before, so they are cleared."""
         self._scope, self._verdict = scope, None
         self._tell()
 
     def show_live(self, live: bool) -> None:
-        """Whether the newest output is shown, whatever comes."""
+        """Say whether the list follows the newest output."""
         self._live = live
         self._tell()
 
     def polling(self) -> None:
-        """Say from now on that changes are looked for and not watched."""
+        """Say from now on that the store is polled for changes."""
         self._polling = True
         self._tell()
 
     def tell_place(self) -> None:
-        """How long ago hosts were heard of goes on, where what they shipped is read."""
+        """Update how long ago each host last shipped, if a shared place is read."""
         if self._place():
             self._tell()
 
@@ -89,7 +89,7 @@ class Header(Bar):
 
     def _polls(self) -> list[Part]:
         if self._place():
-            return []  # that is how it is asked
+            return []  # a shared place is always polled
         return [Part("polling", "failed")] if self._polling else []
 
     def _held(self) -> list[list[Part]]:
@@ -115,7 +115,7 @@ class Header(Bar):
 
 
 def verdict_parts(verdict: "Verdict") -> list[Part]:
-    """What no agent saw, in a few words; while that is being found out, that too."""
+    """The failures that no agent saw, in a few words; says also that the search for them goes on."""
     missed = len(verdict.missed)
     if missed:
         so_far = "" if verdict.done else " so far"

@@ -1,4 +1,4 @@
-"""The main screen: buffers at the left, the selected one's output at the right. It passes on what its parts tell."""
+"""The main screen: buffers at the left, the selected one's output at the right. It connects its parts by messages."""
 
 import asyncio
 import time
@@ -38,11 +38,11 @@ from sightline.tui.viewer.info_bar import Info
 from sightline.tui.viewer.viewer import Viewer
 
 BURST_SECONDS = 0.5
-"""Between two looks at the store while captures come one upon another; the first of them is seen at once."""
+"""Seconds between two looks at the store while captures come fast; the first of them is shown at once."""
 
 
 class Inspector(BufferActions):
-    """Two panes that know nothing of each other; beside each other or, where it is narrow, one above the other."""
+    """The main screen: two panes that know nothing of each other, side by side, or stacked if the screen is narrow."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 (typed so in Screen)
     AUTO_FOCUS = "#buffers"
@@ -73,7 +73,7 @@ class Inspector(BufferActions):
 
         Args:
             store: what it shows.
-            remembered: how it stood the last time.
+            remembered: the layout and filters of the last time.
             target: what it opens on; the most recently used buffer by default.
             project: the only one whose outputs it shows; None for all.
             clock: what ages are counted from.
@@ -93,7 +93,7 @@ class Inspector(BufferActions):
     def compose(self) -> ComposeResult:
         """Header, panes, keys."""
         target = self._target
-        # Textual sets these with the first resize: every style would be worked out, and all be painted, twice.
+        # Textual sets these with the first resize, after which it would compute all styles and paint a second time.
         self.update_classes({self._width_class(self.app.size.width): True}, update=False)
         yield Header(self._store.settings, self._scope_name, lambda: self._store.place)
         with Horizontal(id="panes"):
@@ -117,21 +117,21 @@ class Inspector(BufferActions):
         self._split.lay_out()
         self._show(self.query_one(BufferList).first_look())
         self.call_after_refresh(self._misses.ask)
-        self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # a running capture's duration goes on with the ages
+        self.set_interval(AGES_SECONDS, self.query_one(Info).tell)  # also updates the duration of running captures
         if self._store.place:
             self.set_interval(AGES_SECONDS, self.query_one(Header).tell_place)
-        if self._target is not None:  # whoever names an output means to read it
+        if self._target is not None:  # whoever names an output wants to read it
             self.set_focus(self.query_one(Viewer))
 
     def on_unmount(self) -> None:
-        """End a search, which would keep the application from ending; what editors were given goes."""
+        """End a search, which would keep the application running, and remove the copies made for editors."""
         if self._contents is not None:
             self._contents.end()
         self.close_copies()
 
     @property
     def _is_whole(self) -> bool:
-        """False before the panes are there, and while they are taken away one by one."""
+        """Whether all panes exist; False at the start, and while they are removed one by one."""
         return self.is_mounted and is_whole(self)
 
     def listed_names(self) -> list[str]:
@@ -139,7 +139,7 @@ class Inspector(BufferActions):
         return [entry.name for entry in self.query_one(BufferList).rows.catalog.entries]
 
     def start_afresh(self) -> None:
-        """All that is known of the store's buffers is of others than it has now."""
+        """Read everything again, since the store now has other buffers."""
         if not self._is_whole:
             return
         if (
@@ -152,19 +152,19 @@ class Inspector(BufferActions):
         self.query_one(BufferList).start_afresh()
         self._misses.start_afresh(self._project)
 
-    # what the store tells
+    # messages of the store
 
     def store_changed(self, message: messages.StoreChanged) -> None:
         """Pass a change on to the panes."""
         if not self._is_whole:
             return
-        self.query_one(Viewer).went_on(message.live)  # first: new lines are what one waits for
+        self.query_one(Viewer).went_on(message.live)  # first, since a reader waits for new lines
         self.query_one(BufferList).store_changed(False, message.live)
         if message.index:
             self._index_changes.ask()
 
     def _index_changed(self) -> None:
-        """Something was captured, shown or removed, or many things were."""
+        """Refresh after something was captured, shown or removed."""
         if self._is_whole:
             self.query_one(Viewer).audit_soon()
             self._misses.ask()
@@ -176,17 +176,17 @@ class Inspector(BufferActions):
             return
         self.query_one(Header).polling()
 
-    # what the panes tell
+    # messages of the panes
 
     def on_order_chosen(self, message: messages.OrderChosen) -> None:
-        """The list and its title stand in another order."""
+        """Show the list and its title in another order."""
         order = Order(message.sort, message.turned, message.group)
         self.query_one(BufferList).set_order(order)
         self.query_one(ListTitle).ordered(order)
         self._remembered.put("group", order.group)
 
     def _remembered_order(self) -> Order:
-        """Grouped as the last time; a sort that was chosen then ended with it."""
+        """The order to begin with: the grouping of the last time; a sort order is not kept."""
         group = self._remembered.get("group", "")
         return Order(group=group) if group in GROUPS else Order()
 
@@ -197,7 +197,7 @@ class Inspector(BufferActions):
         self.query_one(Header).count(message)
 
     def on_buffer_selected(self, message: messages.BufferSelected) -> None:
-        """The selected buffer is the one shown."""
+        """Show the selected buffer."""
         if self._is_whole and message.buffer != self._buffer and not self._searches_contents:
             self._show(message.buffer)
             self._stay_at_end()
@@ -224,14 +224,14 @@ class Inspector(BufferActions):
                 deed()
 
     def on_live_switched(self, message: messages.LiveSwitched) -> None:
-        """The list stays on the newest, or no longer, which the header says; the viewer stays at its end with it."""
+        """Follow the newest output, or stop; the header says so, and the viewer stays at the output's end."""
         if self._is_whole:
             self._live = message.live
             self.query_one(Header).show_live(message.live)
             self._stay_at_end()
 
     def _stay_at_end(self) -> None:
-        """Where it is live, and nobody reads what is shown."""
+        """Keep the viewer at the output's end while the list follows the newest and the viewer has no focus."""
         if self._live and self._buffer is not None and not self.query_one(Viewer).has_focus:
             self._when_open(self.query_one(Viewer).action_follow)
 
@@ -242,7 +242,7 @@ class Inspector(BufferActions):
         self.query_one(ListTitle).filtered(self._query, message)
 
     def follow_session(self, session: str | None) -> None:
-        """Stay on the newest output of one session, whatever comes, or of all; Esc shows those of all again."""
+        """Follow the newest output of one session, or of all; Esc shows all sessions again."""
         query = f"session:{session}" if session is not None else ""
         self.open_prompt("filter")
         prompt = self.query_one("#filter", Prompt)
@@ -252,7 +252,7 @@ class Inspector(BufferActions):
         self.query_one(BufferList).follow()
 
     def _say_why_empty(self) -> None:
-        """Where there is no output, say why in its place."""
+        """If no output is shown, say why in its place."""
         viewer, notice, lines = self.query_one(Viewer), self.query_one_optional(Notice), self._why_empty()
         if lines and notice is None:
             notice = Notice()
@@ -268,7 +268,7 @@ class Inspector(BufferActions):
         buffer = self._buffer
         if buffer is None:
             if len(self.query_one(BufferList).rows):
-                return []  # on a heading
+                return []  # the cursor is on a heading
             if self._query:
                 return nothing_found()
             return nothing_here(self._project.name) if self._project else welcome()
@@ -293,10 +293,10 @@ class Inspector(BufferActions):
             tell(self.app, error)
             return None
 
-    # prompts, made when they are first opened: the first screen is there the sooner
+    # prompts, made when first opened, so that the first screen comes sooner
 
     def open_prompt(self, name: str) -> None:
-        """Ask for one of `PROMPTS`; at once, so that the next key reaches it."""
+        """Open one of `PROMPTS` at once, so that it gets the next key."""
         prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
         if prompt is None:
             if name == "search":
@@ -313,7 +313,7 @@ class Inspector(BufferActions):
 
     @property
     def reads(self) -> bool:
-        """Whether the keys go to the output that is shown: it learns of its focus only later."""
+        """Whether keys go to the viewer, which itself learns of its focus only later."""
         return self._is_whole and self.focused is self.query_one(Viewer)
 
     def _filter(self, text: str) -> None:
@@ -328,14 +328,14 @@ class Inspector(BufferActions):
         self.query_one("#filter", Prompt).back = "#found" if in_contents else "#buffers"
 
     def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
-        """A filter stays as it is; what is looked for in the outputs is looked for now; a search is meant."""
+        """Enter in a prompt: begin the search through all outputs, or end typing a search; a filter just stays."""
         if message.prompt == "filter" and self._searches_contents and self._contents is not None:
             self._contents.meant()
         elif message.prompt == "search":
             self.query_one(Viewer).search.answered(message.text)
 
     def on_place_meant(self, message: messages.PlaceMeant) -> None:
-        """Go to a place in the buffer that is selected, as soon as it is open."""
+        """Go to a place in the selected buffer, as soon as it is open."""
         self._when_open(lambda: self._go_to(message.text))
 
     def _go_to(self, place: str) -> None:
@@ -346,7 +346,7 @@ class Inspector(BufferActions):
         return self._buffer is None or self.query_one(Viewer).shows(self._buffer.name)
 
     def _when_open(self, deed: Callable[[], None]) -> None:
-        """Do something with the selected buffer as soon as it is open, and never where another one is selected."""
+        """Do something with the selected buffer as soon as it is open, unless another one is selected by then."""
         if self._is_open():
             deed()
         else:
@@ -358,20 +358,20 @@ class Inspector(BufferActions):
             self.query_one(Viewer).search.left()
 
     def on_case_switched(self) -> None:
-        """Letters match in another way."""
+        """Change whether upper and lower case match each other."""
         self.query_one(Viewer).search.switch_case()
 
     # keys
 
     def action_clear_filter(self) -> None:
-        """Show every buffer again; where outputs are being searched, first stop that."""
+        """Show every buffer again; if a search through all outputs runs, only stop that."""
         if self._contents is not None and self._contents.stop():
             return
         if prompt := self.query_one_optional("#filter", Prompt):
             prompt.clear()
 
     def action_read(self) -> None:
-        """Go to the viewer, at once: the next key may be on its way. Where there is nothing to read, stay."""
+        """Go to the viewer at once, since the next key may be on its way. Stay if there is nothing to read."""
         if self._buffer is None and not len(self.query_one(BufferList).rows):
             self._go_on()
         elif not is_void(self._buffer):
@@ -379,7 +379,7 @@ class Inspector(BufferActions):
             self._take_up_search()
 
     def _go_on(self) -> None:
-        """Do what the empty list says that Enter does."""
+        """Do what the empty list says for Enter."""
         if self._query:
             self.action_clear_filter()
         elif self._project:
@@ -388,19 +388,19 @@ class Inspector(BufferActions):
             self.post_message(messages.BeginningWanted())
 
     def _take_up_search(self) -> None:
-        """What was searched for in all outputs is searched for in the one that is read."""
+        """Search the shown output for the text that was searched in all outputs."""
         if self._searches_contents and self._contents is not None:
             self._when_open(partial(self.query_one(Viewer).search.take_up, self._contents.pattern))
 
     def on_descendant_focus(self) -> None:
-        """Have it seen which pane the keys go to; while the whole terminal has them not, it stays the one before."""
+        """Mark the pane that gets the keys; while the terminal itself has no focus, keep the last one marked."""
         if self._is_whole and self.focused is not None:
             at_left = self.query_one("#left") in self.focused.ancestors
             self.query_one(Divider).border(at_left)
             self.query_one(ListTitle).point(at_left)
 
     def key_elsewhere(self, key: str, keymap: Mapping[str, str]) -> str:
-        """What to say of a key that does nothing where one is, and something in the other pane; empty for any other."""
+        """A hint for a key that does nothing in this pane, but acts in the other; empty for any other key."""
         panes = {"#buffers": "list", "#viewer": "output"}
         other = {"buffers": "#viewer", "viewer": "#buffers"}.get(self.focused.id or "" if self.focused else "")
         if other is None or key in self.active_bindings:
@@ -417,10 +417,10 @@ class Inspector(BufferActions):
         at = next((at for at, pane in enumerate(panes) if pane is self.focused), -1)
         self.set_focus(panes[(at + 1) % len(panes)])
 
-    # what no agent saw
+    # what no agent saw: failures and lines
 
     def action_next_miss(self) -> None:
-        """Go to the next failure that no agent saw, in whichever buffer; where one session counts, that it did not."""
+        """Go to the next failure that no agent saw, in any buffer; or that the chosen session did not see."""
         viewer, verdict = self.query_one(Viewer), self._misses.verdict
         if viewer.has_focus and self._is_judged_alone(viewer):
             viewer.audit.step("overlooked")
@@ -429,7 +429,7 @@ class Inspector(BufferActions):
         elif verdict is None or not verdict.done:
             self._misses.then(self.action_next_miss)
         elif viewer.has_focus:
-            viewer.audit.step("overlooked")  # which says why there is none here
+            viewer.audit.step("overlooked")  # the viewer says why there is none here
         else:
             left = f"; {len(verdict.skipped):,} outputs are too large to tell" if verdict.skipped else ""
             left += "; older outputs were not looked at" if verdict.older else ""
@@ -437,18 +437,18 @@ class Inspector(BufferActions):
             self.notify(what + left, markup=False)
 
     def _is_judged_alone(self, viewer: Viewer) -> bool:
-        """Whether the output that is read is none of those that are looked through together."""
+        """Whether the shown output is not among those that are searched for failures together."""
         buffer, verdict = self._buffer, self._misses.verdict
         if buffer is None or viewer.counts_one_session or viewer.shows_bytes:
             return True
         return buffer.state == "running" or (verdict is not None and buffer.name in verdict.skipped)
 
     def action_next_unseen(self) -> None:
-        """Go to the next lines that no agent saw: in this output, and after its last in the next one of the list."""
+        """Go to the next lines that no agent saw, in this output or, after its last, in the next one of the list."""
         self.query_one(Viewer).audit.step("unseen", beyond=self._seek_unseen)
 
     def _seek_unseen(self, told: str) -> None:
-        """Nothing unseen is below: go to the next output in the list of which something is."""
+        """Go to the next output in the list that has unseen lines, since none follow in this one."""
         rows = self.query_one(BufferList).rows
         names = [name for at in range(rows.cursor + 1, len(rows)) if (name := rows.name(at)) and " " not in name]
 
@@ -467,11 +467,11 @@ class Inspector(BufferActions):
 
         self.run_worker(seek(), exclusive=True, group="unseen")
 
-    # the project that is looked at
+    # the project that is shown
 
     @property
     def _scope_name(self) -> str:
-        """What the project is called that is looked at."""
+        """The name of the project that is shown."""
         return self._project.name if self._project else "all projects"
 
     def action_choose_project(self) -> None:
@@ -500,7 +500,7 @@ class Inspector(BufferActions):
     # the split between the panes
 
     def on_resize(self) -> None:
-        """A share of the width is none of the height."""
+        """Lay the panes out again, since a share of the width is no share of the height."""
         if self._is_whole:
             self._split.lay_out()
 
@@ -509,13 +509,13 @@ class Inspector(BufferActions):
         self._split.step(steps)
 
     def on_split_dragged(self, message: messages.SplitDragged) -> None:
-        """The line between the panes goes where the mouse is."""
+        """Move the line between the panes to the mouse."""
         self._split.drag(message)
 
     # asking
 
     def open_query(self) -> None:
-        """Take a place or a question."""
+        """Open the query bar for a place or a question."""
         asking.open_bar(self, self._store, shown_ref(self._buffer, self.query_one(Viewer).stream))
 
     def on_result_closed(self) -> None:
@@ -524,7 +524,7 @@ class Inspector(BufferActions):
         self.set_focus(self.query_one(Viewer))
 
     def on_line_meant(self, message: messages.LineMeant) -> None:
-        """Show a line, of another buffer too."""
+        """Show a line of this or of another buffer."""
         if self._buffer is None or self._buffer.name != message.buffer.name:
             if not self._searches_contents:
                 self.query_one(BufferList).select(message.buffer.name)
@@ -535,11 +535,11 @@ class Inspector(BufferActions):
         self.on_place_meant(messages.PlaceMeant(place))
         if message.why:
             self._when_open(lambda: self.query_one(Viewer).audit.come_to(message.why))
-        if self.query_one(Viewer).has_focus:  # by a key that was typed ahead
+        if self.query_one(Viewer).has_focus:  # a key typed ahead did that
             self._take_up_search()
 
     def _shown_number(self, message: messages.LineMeant, line: int) -> int:
-        """The number of a line in the viewer, which may show one stream only, or bytes."""
+        """The number that a line has in the viewer, which may show only one stream, or bytes."""
         opened = self.query_one(Viewer).opened
         if opened is None or not opened.is_of(message.buffer) or not (opened.stream or opened.hex):
             return line
@@ -550,7 +550,7 @@ class Inspector(BufferActions):
             return line
 
     def show_line(self, buffer: Buffer, stream: str, line: int, last: int = 0, *, why: str = "") -> None:
-        """Show a line of one of a buffer's streams, or the lines up to a last one; and say why."""
+        """Show a line of a buffer's stream, or lines up to a last one, and say why."""
 
         async def place() -> None:
             try:
@@ -565,7 +565,7 @@ class Inspector(BufferActions):
 
         self.run_worker(place())
 
-    # the search through all outputs, loaded when it is first wanted
+    # the search through all outputs, loaded at its first use
 
     @property
     def _searches_contents(self) -> bool:
@@ -583,11 +583,11 @@ class Inspector(BufferActions):
             self.set_focus(shown)
 
     def on_contents_searched(self, message: messages.ContentsSearched) -> None:
-        """What has been found goes to its list."""
+        """Show in the list what has been found."""
         if self._contents is not None:
             self._contents.searched(message)
 
     def on_hit_selected(self, message: messages.HitSelected) -> None:
-        """The line that was found is the one shown."""
+        """Show the line that was found."""
         if self._contents is not None:
             self._contents.show(message)

@@ -1,4 +1,4 @@
-"""What the inspector needs once a person asks for it, and its first screen does not wait for."""
+"""Names that the inspector loads when a person first asks for them, so that its first screen does not wait."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The failures that no agent saw: found behind the screen, and gone to one after another, from buffer to buffer."""
+"""Finds in a thread the failures that no agent saw, and leads from one to the next, across buffers."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -13,23 +13,23 @@ from sightline.store import Reading
 from sightline.tui.common import late
 from sightline.tui.common.store_read import StoreRead
 
-if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
+if TYPE_CHECKING:  # loaded by the first read, for which the first screen does not wait
     from sightline.audit.verdict import Verdict, VerdictReader
 
-FIRST_SECONDS = 0.4  # after the first screen: what is read loads the rules of all tools, which would be felt
-SOON_SECONDS = 0.3  # after a change, of which many come at a time
-_STEP_SECONDS = 0.15  # of looking before what was found is told
+FIRST_SECONDS = 0.4  # to wait after the first screen: the read loads the rules of all tools, which would be felt
+SOON_SECONDS = 0.3  # to wait after a change, since many come together
+_STEP_SECONDS = 0.15  # of reading before the screen is told what was found
 
 
 class Miss(NamedTuple):
     """A failure that no agent saw.
 
     Attributes:
-        buffer: the buffer that tells of it.
-        stream: where in it.
-        line: the first line that tells of it.
-        nth: which of them it is, from 1.
-        total: how many they are.
+        buffer: the buffer that has it.
+        stream: the stream of the buffer.
+        line: its first line, from 1.
+        nth: its number among all such failures, from 1.
+        total: how many there are.
         so_far: whether more may be found.
     """
 
@@ -47,12 +47,12 @@ class Miss(NamedTuple):
 
 
 def following(verdict: "Verdict", last: tuple[str, str, int] | None, selected: str) -> Miss | None:
-    """The failure after the last one that was gone to, and after all the first; None where there is none.
+    """The failure after the last one that was visited, or the first after all; None if there is none.
 
     Args:
         verdict: what is known.
-        last: (buffer, stream, line) of the one that was gone to.
-        selected: name of the selected buffer: where one has gone elsewhere since, its first is the next.
+        last: (buffer, stream, line) of the one visited last.
+        selected: name of the selected buffer; if it is another than that of `last`, its first failure comes next.
     """
     places = [
         (one.buffer.name, one.failure.places[0].stream, one.failure.places[0].telling[0][0]) for one in verdict.missed
@@ -68,16 +68,16 @@ def following(verdict: "Verdict", last: tuple[str, str, int] | None, selected: s
 
 
 class Misses:
-    """Keeps up with the store for a screen.
+    """Keeps the list of overlooked failures up to date for a screen.
 
     Attributes:
-        verdict: what is known; None before anything was read.
+        verdict: the result so far; None before anything was read.
     """
 
     def __init__(
         self, screen: Screen[None], store: Reading, project: Project | None, tell: Callable[["Verdict"], None]
     ) -> None:
-        """Prepare; ``tell`` is called in the UI's thread with what is known, as often as there is more."""
+        """Prepare; ``tell`` is called in the UI's thread with the result so far, each time that it grows."""
         self._screen = screen
         self._store = store
         self._project = project
@@ -90,30 +90,30 @@ class Misses:
         self._reads: StoreRead[Verdict] = StoreRead(screen, lambda: self._read, self._take)
 
     def ask(self) -> None:
-        """Have it read soon what has changed."""
+        """Read soon what has changed."""
         if self._timer is None:
             seconds = FIRST_SECONDS if self._reader is None else SOON_SECONDS
             self._timer = self._screen.set_timer(seconds, self._ask_now)
 
     def start_afresh(self, project: Project | None) -> None:
-        """All that is known is of another store than there is now, or of another project than is meant."""
+        """Begin anew, since the store or the project is another one."""
         self._project = project
         self._reader, self._last, self.verdict = None, None, None
         self.ask()
 
     def next(self, selected: str) -> Miss | None:
-        """The next of them, see `following`; None where none is known."""
+        """The next overlooked failure, see `following`; None if none is known."""
         miss = following(self.verdict, self._last, selected) if self.verdict is not None else None
         self._last = (miss.buffer.name, miss.stream, miss.line) if miss else None
         return miss
 
     def then(self, deed: Callable[[], None]) -> None:
-        """Do something once one of them is known, or that there is none."""
+        """Call something once a failure is known, or it is known that there is none."""
         self._then = deed
         self._reads.ask()
 
     def first_unseen(self, names: Iterable[str]) -> Buffer | None:
-        """The first of some buffers of which a line was shown to nobody; reads, and so belongs into a thread."""
+        """The first of some buffers with a line that nobody was shown; it reads the store, so call it in a thread."""
         found: Buffer | None = late.first_unseen(self._store, names)
         return found
 

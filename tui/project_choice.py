@@ -1,4 +1,4 @@
-"""Which project is looked at: a line to type in above the projects that it finds, each with its verdict."""
+"""Chooses the project to show: a line to type in, above the projects that it finds with their overlooked failures."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -18,11 +18,11 @@ from sightline.tui.common.visible_text import title
 from sightline.tui.header import verdict_parts
 
 _STEP_SECONDS = 0.1
-_MOST_JUDGED = 50  # projects whose failures are looked for
+_MOST_JUDGED = 50  # how many projects are searched for failures
 
 
 class ProjectRows(ChoiceRows[KnownProject | None]):
-    """All projects in the first row, for which None stands, then one a row."""
+    """One project a row; the first row, whose value is None, stands for all."""
 
     PARTS = (*ChoiceRows.PARTS, "failed", "ok")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
@@ -32,7 +32,7 @@ class ProjectRows(ChoiceRows[KnownProject | None]):
         self.verdicts: dict[str, Verdict] = {}
 
     def draw(self, at: int, width: int) -> Strip:
-        """A project: its name, its folder, how many outputs it has, and what no agent saw."""
+        """A project's row: its name, its folder, how many outputs it has, and what no agent saw."""
         one = self.offered[at]
         if one is None:
             return row([Part(" "), Part("all projects", "strong")], (), width, self.own_style, self.part_styles)
@@ -44,7 +44,7 @@ class ProjectRows(ChoiceRows[KnownProject | None]):
 
 
 class ProjectChoice(Choice[KnownProject | None, str]):
-    """Answers with the root of the project that is meant, with the empty text for all, None for no change."""
+    """A screen that answers with the root of the chosen project, an empty text for all, or None for no change."""
 
     TITLE_TEXT, HINT = "Project", "which project"
 
@@ -60,11 +60,11 @@ class ProjectChoice(Choice[KnownProject | None, str]):
         self._verdicts: StoreRead[tuple[str, Verdict]] = StoreRead(self, self._plan_verdict, self._take_verdict)
 
     def on_mount(self) -> None:
-        """Read them; what is typed meanwhile is looked for once they are there."""
+        """Read the projects; what is typed meanwhile is looked for once they are there."""
         self._list.ask()
 
     def offer(self, text: str) -> None:
-        """Offer the projects that a text finds, in their names and folders."""
+        """Offer the projects whose name or folder contains a text."""
         self._text = text
         terms = terms_of(text)
         found = [
@@ -73,7 +73,7 @@ class ProjectChoice(Choice[KnownProject | None, str]):
         self._found.offer([*([] if terms else [None]), *found])
 
     def answer(self, chosen: KnownProject | None) -> str:
-        """The root of that one; empty for all."""
+        """Answer with the root of the chosen project, empty for all."""
         return chosen.root if chosen else ""
 
     def _plan(self) -> Callable[[], list[KnownProject]]:

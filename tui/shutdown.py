@@ -1,4 +1,4 @@
-"""The inspector's end: its terminal is closed, it is told to end, or it breaks by a fault of its own."""
+"""How the inspector ends: its terminal closes, a signal asks it to end, or a fault of its own breaks it."""
 
 import asyncio
 import os
@@ -17,23 +17,23 @@ from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.visible_text import visible
 
 HUNG_UP, TERMINATED = 128 + signal.SIGHUP, 128 + signal.SIGTERM
-"""Exit codes, as shells have them."""
+"""Exit codes as shells give them after these signals."""
 
 
 def end_with_terminal(terminal: int, leave: Callable[[], None]) -> None:
-    """End this process as soon as a terminal is closed, though nobody may send a signal, or it may be ignored.
+    """End this process as soon as a terminal is closed, even if no signal comes or it is ignored.
 
-    At once: nothing can be drawn any more, and whoever tries may wait for good.
+    It ends at once, since nothing can be drawn any more, and a thread that tries may wait forever.
 
     Args:
-        terminal: its descriptor.
-        leave: called before the end, in any thread.
+        terminal: the terminal's descriptor.
+        leave: called before the end, in whichever thread notices.
     """
 
     leaving = threading.Lock()
 
     def gone(*_: object) -> None:
-        if leaving.acquire(blocking=False):  # the signal and the terminal itself may tell at the same time
+        if leaving.acquire(blocking=False):  # the signal and the terminal may both report it at the same time
             try:
                 leave()
             finally:
@@ -50,13 +50,13 @@ def end_with_terminal(terminal: int, leave: Callable[[], None]) -> None:
 
 
 def end_when_told(app: App[Any]) -> None:
-    """Have SIGTERM end an application as its own key does: the terminal is left as it was."""
+    """Let SIGTERM end an application as its own key does, so that the terminal is left as it was."""
 
     def told(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # told again, it ends though a pager has the keys
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second signal ends it even while a pager has the terminal
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # it has not begun yet, or has ended
+        except RuntimeError:  # the application has not begun yet, or has ended
             raise SystemExit(TERMINATED) from None
         loop.call_soon_threadsafe(lambda: app.exit(return_code=TERMINATED))
 
@@ -64,18 +64,18 @@ def end_when_told(app: App[Any]) -> None:
 
 
 FILE = "inspector-fault.txt"
-"""Its name under the store's root."""
+"""The name of the file with the fault, under the store's root."""
 
 
 def keep(root: str, fault: BaseException | None) -> tuple[str, str]:
-    """Write down what happened.
+    """Write a fault down for a report.
 
     Args:
         root: the store's folder.
-        fault: what was not caught.
+        fault: the exception that was not caught.
 
     Returns:
-        The fault in a line, and the file's path; no path where it could not be written.
+        The fault in one line, and the file's path; an empty path if it could not be written.
     """
     path = os.path.join(root, FILE)
     story = "".join(traceback.format_exception(fault)) if fault is not None else ""
@@ -88,7 +88,7 @@ def keep(root: str, fault: BaseException | None) -> tuple[str, str]:
 
 
 def told(kept: tuple[str, str]) -> Text:
-    """The sentence that is left on the terminal."""
+    """The sentence to leave on the terminal."""
     what, path = kept
     where = f"\nWhat led to it is in {path}; please send that along when you report it." if path else ""
     return Text(f"The inspector broke, the store did not: {visible(what)[:200]}{where}")

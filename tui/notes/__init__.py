@@ -1,4 +1,4 @@
-"""Remarks on lines: loaded when the first one is written, or they are listed."""
+"""Notes on lines: loaded when the first one is written, or when they are listed."""
 
 from typing import TYPE_CHECKING
 

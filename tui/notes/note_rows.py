@@ -1,4 +1,4 @@
-"""Notes, one a row: where they stand, what they say, and what has become of them."""
+"""Notes, one a row: the lines that each is about, its text, and whether an agent has got it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ class NoteRows(RowView):
     BINDINGS: ClassVar[list[BindingType]] = named("notes", [Binding("enter", "choose", "Open")])
 
     class Moved(State):
-        """The cursor stands on another note."""
+        """The cursor has moved to another note."""
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
-        """The lines of a note are wanted."""
+        """The person wants to see the lines of a note."""
 
         note: Note
 
@@ -49,7 +49,7 @@ class NoteRows(RowView):
         return self._notes[self.cursor] if self._notes else None
 
     def show(self, notes: Sequence[Note], now: float) -> None:
-        """Show others; the cursor stays on its own where that is still there."""
+        """Show these notes; the cursor stays on its own if that is still there."""
         old = self.note
         self._notes, self._now = notes, now
         at = next((at for at, note in enumerate(notes) if old is not None and note.id == old.id), None)
@@ -69,17 +69,17 @@ class NoteRows(RowView):
         return row(left, [Part(f" {title(whereto(note))} ", "dim")], width, self.own_style, self.part_styles)
 
     def cursor_moved(self) -> None:
-        """Another note is told in full."""
+        """Post that the cursor has moved to another note."""
         self.post_message(self.Moved())
 
     def choose(self) -> None:
-        """Its lines are wanted."""
+        """Post that the person wants to see the note's lines."""
         if self.note is not None:
             self.post_message(self.Chosen(self.note))
 
 
 def mark_of(note: Note) -> tuple[str, str]:
-    """(mark, style) of what has become of a note."""
+    """The mark of a note's state, and its style."""
     if note.sent:
         return DELIVERED, "ok"
     return (WAITING, "accent") if note.to else (KEPT, "dim")

@@ -1,4 +1,4 @@
-"""A remark on some lines, and whom it goes to; or only the latter, of a remark that is written already."""
+"""Asks for a note on some lines and for its recipient, or only for the recipient of a note that exists."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from sightline.tui.common.visible_text import title, visible
 
 
 class Excerpt(NamedTuple):
-    """What a note is about: its ref, the first of its lines, and how many follow these."""
+    """What a note is about: the ref, the first of its lines, and how many more lines follow."""
 
     ref: str
     lines: Sequence[str]
@@ -32,7 +32,7 @@ class Excerpt(NamedTuple):
 
 
 class Recipient(NamedTuple):
-    """Whom a note goes to: a session's name, ANYONE, or empty for nobody; how that is said, and what is known of it."""
+    """A recipient: a session's name, ANYONE, or empty for nobody; how to call it, and what is known of it."""
 
     to: str
     what: str
@@ -44,14 +44,14 @@ _MOST_ROWS = 6
 
 
 class WrittenNote(NamedTuple):
-    """A remark, and whom it goes to; empty for nobody."""
+    """The text of a note, and its recipient; empty for nobody."""
 
     text: str
     to: str
 
 
 class Recipients(RowView, can_focus=False):
-    """One of them is under the cursor."""
+    """A list of recipients; the one under the cursor is chosen."""
 
     def __init__(self) -> None:
         super().__init__(id="recipients")
@@ -63,17 +63,17 @@ class Recipients(RowView, can_focus=False):
         return self._recipients[self.cursor]
 
     def offer(self, recipients: Sequence[Recipient]) -> None:
-        """Show others; the cursor stays where it is."""
+        """Show these recipients; the cursor stays where it is."""
         self._recipients = recipients
         self.styles.height = min(len(recipients), _MOST_ROWS)
         self.set_rows(len(recipients))
 
     def choose(self) -> None:
-        """It was clicked on twice."""
+        """A recipient was clicked twice."""
         self.call_later(self.run_action, "screen.write")
 
     def draw(self, at: int, width: int) -> Strip:
-        """Whom, and what is known of them."""
+        """A recipient's row: the name, and what is known of it."""
         one = self._recipients[at]
         mark = Part("● " if at == self.cursor else "○ ", "accent" if at == self.cursor else "dim")
         return row(
@@ -83,7 +83,7 @@ class Recipients(RowView, can_focus=False):
 
 
 class NoteScreen(ModalScreen[WrittenNote | None]):
-    """The lines, the remark, the recipients."""
+    """A panel with the lines, the note, and its recipients."""
 
     CSS_PATH = "note.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -100,8 +100,8 @@ class NoteScreen(ModalScreen[WrittenNote | None]):
 
         Args:
             about: the lines.
-            recipients: reads from the store whom it can go to; called in another thread.
-            written: the remark, where that is written already.
+            recipients: reads the recipients from the store; called in another thread.
+            written: the text, if it is written already.
         """
         super().__init__()
         self._about = about
@@ -128,7 +128,7 @@ class NoteScreen(ModalScreen[WrittenNote | None]):
             yield Recipients()
 
     def on_mount(self) -> None:
-        """Keys go to the remark; what is written already is there to be sent."""
+        """Give the keys to the text; if it is written already, to the recipients."""
         self.query_one(Recipients).offer((NOBODY,))
         if self._written is None:
             self.set_focus(self.query_one("#note-text", Input))
@@ -148,7 +148,7 @@ class NoteScreen(ModalScreen[WrittenNote | None]):
         self.query_one(Recipients).action_move(rows)
 
     def action_write(self) -> None:
-        """Enter: it is meant so."""
+        """Enter: answer with the text and the recipient."""
         text = self._written if self._written is not None else self.query_one("#note-text", Input).value.strip()
         if text:
             self.dismiss(WrittenNote(text, self.query_one(Recipients).chosen.to))
@@ -156,6 +156,6 @@ class NoteScreen(ModalScreen[WrittenNote | None]):
             self.notify("Write a remark first, or leave with Esc", severity="warning", markup=False)
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside it closes it."""
+        """Close the panel at a click beside it."""
         if event.widget is self:
             self.dismiss(None)

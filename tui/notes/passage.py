@@ -1,4 +1,4 @@
-"""Writing a remark on lines that are shown, and handing it to an agent: what leads there from the viewer."""
+"""Leads from lines in the viewer to a note on them, and from a note to an agent."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ _SESSIONS = 20
 
 
 class Passage(NamedTuple):
-    """Lines of an output as they are shown, from the first to the last; 0 where all of it is meant."""
+    """Lines of an output as shown, from the first to the last; 0 for the whole output."""
 
     buffer: Buffer
     reading: OutputReader
@@ -35,14 +35,14 @@ class Passage(NamedTuple):
 
 
 async def write_on(app: App[Any], store: Reading, passage: Passage, now: float, written: Callable[[], None]) -> None:
-    """Ask for a remark on some lines.
+    """Ask for a note on some lines.
 
     Args:
-        app: shows what is asked.
-        store: keeps the remark.
+        app: shows the panel.
+        store: keeps the note.
         passage: the lines.
-        now: what tells how long ago sessions asked.
-        written: called once there is a remark.
+        now: the clock that tells how long ago sessions asked.
+        written: called once the note is kept.
     """
     buffer, reading, first, last = passage
     if not isinstance(reading, MergedLines | StreamLines | Blocks):
@@ -60,7 +60,7 @@ async def write_on(app: App[Any], store: Reading, passage: Passage, now: float, 
             app.run_worker(_keep(app, store, ref, remark))
             written()
 
-    # Until it is there, keys that are typed ahead wait: they are the remark.
+    # Keys typed ahead wait for the panel, since they are the note's text.
     await app.push_screen(NoteScreen(excerpt, lambda: recipients(list_sessions(store), buffer.session, now)), done)
 
 
@@ -82,7 +82,7 @@ def _write(store: Reading, ref: str, written: WrittenNote) -> Note:
 
 
 def kept_told(note: Note) -> str:
-    """What has become of a note that was just written or sent."""
+    """What happened to a note that was just written or sent, as a sentence."""
     if not note.to:
         return "Kept; nobody was told. A lists notes, and sends them"
     who = "whoever asks next" if note.to == ANYONE else note.to
@@ -90,7 +90,7 @@ def kept_told(note: Note) -> str:
 
 
 def ref_of(buffer: Buffer, reading: MergedLines | StreamLines | Blocks, first: int, last: int) -> str:
-    """What names lines of a reading: of one stream where they are all of it, else of both in order of arrival."""
+    """The ref of lines of a reading: of their stream if all are of one, else of both in order of arrival."""
     start, end = reading.before(first), reading.before(last + 1)
     there = [(stream, start[stream] + 1, end[stream]) for stream in reading.streams if end[stream] > start[stream]]
     if len(there) == 1 or isinstance(reading, Blocks):
@@ -100,14 +100,14 @@ def ref_of(buffer: Buffer, reading: MergedLines | StreamLines | Blocks, first: i
 
 
 def excerpt_of(ref: str, reading: MergedLines | StreamLines | Blocks, first: int, last: int) -> Excerpt:
-    """The first of the lines, to be shown above the remark."""
+    """The first of the lines, to be shown above the note."""
     shown = reading.lines(first, min(last, first + _EXCERPT_LINES - 1), _EXCERPT_BYTES)
     lines = [clean_line(line.data) for _, line in shown]
     return Excerpt(ref, lines, max(last - first + 1 - len(lines), 0))
 
 
 def recipients(sessions: Sequence[SessionFacts], captor: str, now: float) -> list[Recipient]:
-    """Whom a note can go to: nobody first, then the session that captured the output, others by their last call."""
+    """The recipients of a note: nobody first, then the session that captured the output, then others by last call."""
     found = [NOBODY]
     by_name = {one.session.name: one for one in sessions}
     own = by_name.pop(captor, None)
@@ -124,6 +124,6 @@ def recipients(sessions: Sequence[SessionFacts], captor: str, now: float) -> lis
 
 
 def _asked(seconds: float) -> str:
-    """When someone asked last, as ``asked 5m ago`` or ``asked just now``."""
+    """When a session asked last, as ``asked 5m ago`` or ``asked just now``."""
     told = age(seconds)
     return "asked just now" if told == "now" else f"asked {told} ago"

@@ -1,4 +1,4 @@
-"""The list of notes: what a person remarked on, what waits for an agent, what one has got."""
+"""The list of notes: which are only kept, which wait for an agent, and which an agent has got."""
 
 import asyncio
 import time
@@ -80,7 +80,7 @@ class NotesScreen(StoreScreen[None]):
         self.tell()
 
     def on_note_rows_moved(self) -> None:
-        """Another note is told in full."""
+        """Show the note under the cursor in full."""
         self.tell()
 
     def tell(self) -> None:
@@ -110,14 +110,14 @@ class NotesScreen(StoreScreen[None]):
         rows = [[Part(f" {note.ref}", "strong"), Part(f"  {when}  {title(note.session)}", "dim")]]
         return [*rows, [Part(f" {title(note.text) if note.text is not None else '(blanked)'}")]]
 
-    # what is done with one
+    # what can be done with a note
 
     def on_note_rows_chosen(self, message: NoteRows.Chosen) -> None:
         """Go to its lines."""
         self.run_worker(go_to(self, self._store, message.note.ref), exclusive=True, group="go")
 
     async def action_send(self) -> None:
-        """Hand it to an agent: ask to which."""
+        """Send the note to an agent, after asking to which."""
         note = self.query_one(NoteRows).note
         if note is None or note.text is None:
             return
@@ -134,7 +134,7 @@ class NotesScreen(StoreScreen[None]):
         return recipients(list_sessions(self._store), buffer.session if buffer else "", self._clock())
 
     def _is_elsewhere(self, note: Note) -> bool:
-        """Whether it is in the log of another host, which is said."""
+        """Whether the note is in the log of another host; if so, say that it cannot be changed here."""
         if host := host_of(note.id):
             self.notify(f"It is kept on {host}: write another one", severity="warning", markup=False)
         return bool(host)
@@ -154,7 +154,7 @@ class NotesScreen(StoreScreen[None]):
             self.read()
 
     def action_take_back(self) -> None:
-        """Have it wait no longer."""
+        """Take the note back before an agent gets it."""
         note = self.query_one(NoteRows).note
         if note is not None:
             self.run_worker(self._take_back(note))
@@ -175,7 +175,7 @@ class NotesScreen(StoreScreen[None]):
         self.read()
 
     def action_copy_ref(self) -> None:
-        """Copy what names its lines."""
+        """Copy the ref of its lines."""
         note = self.query_one(NoteRows).note
         if note is not None:
             copy(self.app, note.ref)

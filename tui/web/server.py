@@ -1,4 +1,4 @@
-"""The inspector in a browser: each page that opens gets a process of its own, over a connection that is guarded."""
+"""The inspector in a browser: each page that is opened gets a process of its own, behind the guard."""
 
 import asyncio
 import html
@@ -32,7 +32,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""What each reply says to the browser: nothing from elsewhere, no page around it, nothing kept."""
+"""Headers of each reply: load nothing from elsewhere, show it in no frame, cache nothing."""
 
 _FOLDER = os.path.dirname(__file__)
 _REFUSED = "Open the link that `sightline serve` has printed: it has the token.\n"
@@ -42,16 +42,16 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class InspectorServer(Server):
-    """Textual's server with a page of ours, behind the guard. It serves no files but its own."""
+    """Textual's server with our page, behind the guard. It serves no files but its own."""
 
     def __init__(self, address: Address, port: int, token: str, ref: str = "", *, read_only: bool = False) -> None:
         """Make it.
 
         Args:
-            address: where it listens.
+            address: the host to listen on.
             port: likewise.
-            token: what is asked for.
-            ref: what the inspector opens on.
+            token: the token that a request must have.
+            ref: the ref that the inspector opens on.
             read_only: whether nothing can be deleted, pinned, written or sent in it.
         """
         words = [*(["--read-only"] if read_only else []), *([ref] if ref else [])]
@@ -59,7 +59,7 @@ class InspectorServer(Server):
         super().__init__(command, host=address.host, port=port, title="Sightline")
         self._guard = Guard(address, token)
         self._token = token
-        self._cookie = f"sightline-{port}"  # cookies know no ports
+        self._cookie = f"sightline-{port}"  # cookies do not distinguish ports, so the name has the port
         with open(os.path.join(_FOLDER, "page.html"), encoding="utf-8") as file:
             self._page = Template(file.read())
 
@@ -90,11 +90,11 @@ class InspectorServer(Server):
 
     async def _let_in(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if self._guard.refusal(request.headers.get("Host", ""), request.headers.get("Origin")):
-            return web.Response(status=403, text="This server is not meant under that name, or from that page.\n")
+            return web.Response(status=403, text="This server answers only its own page, under its own name.\n")
         if self._guard.has_token(request.cookies.get(self._cookie)):
             return await handler(request)
         if request.path == "/" and self._guard.has_token(request.query.get("token")):
-            response = web.Response(status=303, headers={"Location": "/"})  # out of the address bar and the history
+            response = web.Response(status=303, headers={"Location": "/"})  # the token leaves the history
             response.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax", path="/")
             return response
         return web.Response(status=403, text=_REFUSED)
@@ -107,7 +107,7 @@ class InspectorServer(Server):
             socket=html.escape(f"{scheme}://{host}/ws"),
             font_pixels=_FONT_PIXELS,
         )
-        # Not every browser takes 'self' to mean sockets, too.
+        # For some browsers 'self' does not include web sockets.
         policy = HEADERS[POLICY].replace("connect-src 'self'", f"connect-src 'self' ws://{host} wss://{host}")
         return web.Response(text=page, content_type="text/html", headers={POLICY: policy})
 
@@ -116,7 +116,7 @@ class InspectorServer(Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 for any that is free. Raises SightlineError where it cannot."""
+    """A socket that listens there; port 0 for any free port. Raises SightlineError if it cannot."""
     try:
         family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, protocol)
@@ -134,15 +134,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def token_for(address: Address, environment: Mapping[str, str], made: str) -> str:
-    """The token: a person's own, or on loopback one that was made.
+    """The token: the person's own or, on loopback only, one that was made.
 
     Args:
-        address: where it will be asked for.
-        environment: where the person's is looked for, since other users can read a command line.
-        made: a random one.
+        address: the address that will ask for it.
+        environment: the variables that may have the person's own, since other users can read a command line.
+        made: a random token.
 
     Raises:
-        UsageError: the address can be reached from outside and there is no token of the person's, or it is too short.
+        UsageError: the person's own is missing on an address that others can reach, or is too short.
     """
     given = environment.get(TOKEN_VARIABLE, "")
     if given and len(given) < LEAST_TOKEN_CHARACTERS:
@@ -156,7 +156,7 @@ def token_for(address: Address, environment: Mapping[str, str], made: str) -> st
 
 
 def link(host: str, port: int, token: str) -> str:
-    """Where a browser goes."""
+    """The link for the browser."""
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}/?token={token}"
 
@@ -165,17 +165,17 @@ def serve(host: str, port: int, ref: str, say: Callable[[str], None], *, read_on
     """Serve the inspector until it is interrupted.
 
     Args:
-        host: where to listen.
+        host: the host to listen on.
         port: likewise; 0 for any that is free.
-        ref: what the inspector opens on; empty for the most recently used buffer.
-        say: is given the link.
-        read_only: whether nothing can be deleted, pinned, written or sent by who has the link.
+        ref: the ref that the inspector opens on; empty for the most recently used buffer.
+        say: is called with the link.
+        read_only: whether whoever has the link can delete, pin, write and send nothing.
 
     Returns:
         The exit code.
 
     Raises:
-        SightlineError: it cannot listen there, or must not.
+        SightlineError: it cannot listen there, or must not without a token.
     """
     address = address_of(host)
     token = token_for(address, os.environ, secrets.token_urlsafe(24))

@@ -56,7 +56,7 @@ class Result(NamedTuple):
         return is_error(self.members)
 
     def is_larger(self, limit: int) -> bool:
-        """Whether more bytes could be taken out of it; a client shows its model the text or the structure."""
+        """Whether its movable text, or its structure, is over a limit; a client shows its model one of the two."""
         content = sum(_size(item, limit) for item in self.items if not _stays(item))
         return content > limit or (self.structured is not None and _size(self.structured, limit) > limit)
 
