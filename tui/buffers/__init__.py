@@ -1,4 +1,4 @@
-"""The list of buffers. What deletes one, and searches all of them, is loaded when it is first wanted."""
+"""The list of buffers. Deletion and the search through all of them are loaded at their first use."""
 
 from typing import TYPE_CHECKING
 

@@ -34,19 +34,19 @@ if TYPE_CHECKING:  # the first screen has no filter
     from sightline.tui.buffers.filter import Filter, Found
     from sightline.tui.buffers.matcher import AnyTerm
 
-AGES_SECONDS = 10.0  # ages are drawn anew this often, and nothing else without a change
-GROWN_SECONDS = 0.05  # new lines in the viewer are what one waits for; their numbers in the list come a little later
-LOST_SECONDS = 2.0  # a killed writer tells nobody: while captures run, the store is asked this often
+AGES_SECONDS = 10.0  # ages are redrawn this often; all else only after a change
+GROWN_SECONDS = 0.05  # the viewer's new lines come first, the numbers in the list a little later
+LOST_SECONDS = 2.0  # a killed writer sends no change, so the store is asked this often while captures run
 MARKS = ("A", "B")
-"""What the marked ones carry: the older and the newer side of a diff."""
+"""The marks of the two buffers to compare: the older and the newer side of a diff."""
 
-SEEN_FIRST_SECONDS = 0.6  # after the first screen: what is read loads the rules of all tools, which would be felt
-SEEN_SOON_SECONDS = 0.25  # after the last change: rows come in bursts while one scrolls or types
-_SEEN_PATIENCE_SECONDS = 1.0  # where changes never end
+SEEN_FIRST_SECONDS = 0.6  # to wait after the first screen: the read loads the rules of all tools, which would be felt
+SEEN_SOON_SECONDS = 0.25  # to wait after the last change: rows come in bursts while a person scrolls or types
+_SEEN_PATIENCE_SECONDS = 1.0  # the longest wait, if changes never end
 _KEPT_SEEN = 2_000
-LIVE_SECONDS = 1.0  # between two outputs that are gone to by themselves: nobody reads faster
+LIVE_SECONDS = 1.0  # between two outputs that the list follows by itself: nobody reads faster
 
-_FAINT = ("dim", "evicted")  # not so in the cursor's row: on a terminal of 16 colours they are its very background
+_FAINT = ("dim", "evicted")  # not in the cursor's row, whose background has the same colour on a terminal of 16 colours
 
 
 _KEYS = [
@@ -93,7 +93,7 @@ class BufferList(RowTable):
         super().__init__(id="buffers")
         self._store = store
         self._seen = ListSeen(self)
-        self._titles: Mapping[str, str] = {}  # of sessions, by their names
+        self._titles: Mapping[str, str] = {}  # what to call sessions, by their names
         self._clock = clock
         self._query = ""
         self._terms: list[AnyTerm] = []
@@ -107,7 +107,7 @@ class BufferList(RowTable):
         self._drawn: object = self
         self._drawn_at = 0.0
         self._captures = 0
-        self._marked: dict[str, float] = {}  # when each was made, by name, in the order they were marked
+        self._marked: dict[str, float] = {}  # when each marked buffer was made, by name, in the order of marking
         self.rows = BufferRows(order, project)
         self.rows.selected = selected
         self._reads: StoreRead[tuple[BufferRows, Answer]] = StoreRead(self, self._plan_read, self._take)
@@ -126,7 +126,7 @@ class BufferList(RowTable):
             self._reads.carry_out_now(lambda: (self.rows, load(self._store, request._replace(quick=True))))
         return self.rows.record(self.rows.selected)
 
-    # what changes
+    # changes of the store
 
     def show_project(self, project: Project | None) -> None:
         """List the buffers of one project, or all."""
@@ -145,7 +145,7 @@ class BufferList(RowTable):
         self._reads.ask()
 
     def store_changed(self, index: bool, live: frozenset[str]) -> None:
-        """Read again what may have changed; how much has merely grown a little later, for many changes at once."""
+        """Read again what may have changed; sizes of growing outputs a little later, many changes at once."""
         self.rows.went_on(live)
         if index and self._filters is not None:
             self._filters.store_changed()
@@ -175,7 +175,7 @@ class BufferList(RowTable):
         self._filter_again()
 
     def completed(self, query: str) -> str | None:
-        """What a filter's text may become, None where nothing is known of it."""
+        """How a filter's text may go on; None if nothing is known to follow."""
         return self._filtering.completed(query)
 
     def _filter_again(self) -> None:
@@ -205,13 +205,13 @@ class BufferList(RowTable):
         return self._filters
 
     async def settled(self) -> None:
-        """Wait until the filter has looked at all entries; give up if they cannot be read."""
+        """Wait until the filter has tried all entries; give up if they cannot be read."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self._filtering.settled()
 
     def set_order(self, order: Order) -> None:
-        """Order the rows anew; the cursor stays on its buffer, and in sight."""
+        """Sort the rows; the cursor stays on its buffer and in sight."""
         self.rows.set_order(order)
         self._seen.ask()
         if self._terms:
@@ -220,13 +220,13 @@ class BufferList(RowTable):
         self._reads.ask()
 
     def on_resize(self) -> None:
-        """Other rows may be on the screen, or take two lines now."""
+        """Read what the new size shows: other rows may be visible, or rows may take two lines."""
         self.set_height(len(self.rows) * self.row_lines)
         self.bring_cursor_into_sight()
         self._reads.ask()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Rows that come into sight are read."""
+        """Read the rows that come into sight."""
         super().watch_scroll_y(old_value, new_value)
         self._reads.ask()
         self._seen.ask()
@@ -242,7 +242,7 @@ class BufferList(RowTable):
         return lambda: (rows, load(self._store, request))
 
     def _read_now(self) -> None:
-        """Read the few records that come in sight here: a thread would take turns with what draws the screen."""
+        """Read the few records that come into sight in this thread, since another would compete with the drawing."""
         try:
             self.rows.put_records(records_of(self._store, self.rows.unread(self.first_row, self._below)))
         except STORE_ERRORS as error:
@@ -251,7 +251,7 @@ class BufferList(RowTable):
     def _take(self, read: tuple[BufferRows, Answer]) -> None:
         rows, answer = read
         if rows is not self.rows:
-            return  # it is of buffers that were forgotten
+            return  # the answer is about buffers that were forgotten meanwhile
         in_sight = self.cursor_in_sight
         if self.rows.selected in answer.gone:
             self.notify(f"{format_ref(self.rows.selected)} has been removed", markup=False)
@@ -297,7 +297,7 @@ class BufferList(RowTable):
         return [record for record in records if record is not None]
 
     def seen_changed(self, lines: Mapping[str, float] | None) -> None:
-        """More is known of what was seen; with the lines of all buffers, an order that goes by them has changed."""
+        """Take in what was seen; with the seen lines of all buffers, an order by them changes, too."""
         if lines is not None:
             in_sight = self.cursor_in_sight
             self.rows.set_seen(lines)
@@ -310,7 +310,7 @@ class BufferList(RowTable):
 
     @property
     def row_lines(self) -> int:
-        """Two where the whole screen is narrow, and there is height for it."""
+        """Lines of a row: two if the whole screen is narrow, and high enough."""
         return 2 if has_two_lines(*self.app.size) else 1
 
     @property
@@ -330,15 +330,15 @@ class BufferList(RowTable):
         self._seen.ask()
 
     def _refresh_where_changed(self) -> None:
-        """Draw anew if that makes a difference: what is drawn is sent to the terminal, however far away that is."""
+        """Redraw only if the result differs, since all that is drawn is sent to the terminal, which may be far away."""
         if (sight := self._sight()) != self._drawn:
             self._drawn, self._drawn_at = sight, self._clock()
             self.refresh()
 
     def _sight(self) -> object:
-        """All that the rows on the screen are drawn from, but for their style and the time."""
+        """All data from which the visible rows are drawn, except styles and the time."""
         first = self.scroll_offset.y
-        in_sight = range(self.first_row, self._below + 1)  # with the part below the last row
+        in_sight = range(self.first_row, self._below + 1)  # includes the part below the last row
         records = [self.rows.record(self.rows.name(at)) for at in in_sight]
         headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
         seen = [self._seen.of(record.name) if record else None for record in records]
@@ -353,7 +353,7 @@ class BufferList(RowTable):
         return [(age(now - record.accessed), duration(record, now)) for record in self.records_in_sight()]
 
     def _announce(self) -> None:
-        """Tell which buffer is selected, as often as its record has changed."""
+        """Post which buffer is selected, each time that its record has changed."""
         buffer = self.rows.record(self.rows.selected)
         if buffer is None and len(self.rows) > 0:
             return  # it is being read, or a heading
@@ -362,7 +362,7 @@ class BufferList(RowTable):
             self.post_message(BufferSelected(buffer))
 
     def tell_again(self) -> None:
-        """Tell once more which buffer is selected."""
+        """Post again which buffer is selected."""
         self._announced = self
         self._announce()
 
@@ -407,11 +407,11 @@ class BufferList(RowTable):
 
     @property
     def row_count(self) -> int:
-        """How many rows there are, those that have not been read among them."""
+        """How many rows there are, including those not read yet."""
         return len(self.rows)
 
     def action_live(self) -> None:
-        """Stay on what was used last; asked again, no longer."""
+        """Follow the newest output; called again, stop."""
         if self._live:
             self._set_live(False)
             self._redraw()
@@ -419,24 +419,24 @@ class BufferList(RowTable):
             self.follow()
 
     def follow(self) -> None:
-        """Stay on what was used last, of what the filter finds, until the cursor is moved."""
+        """Follow the newest output that the filter finds, until the cursor is moved."""
         self._set_live(True)
         self._go_to_newest()
         self._redraw()
 
     def _go_to_newest(self) -> bool:
-        """Put the cursor on the buffer that was used last, wherever it stands in the list; it is to be in sight."""
+        """Put the cursor on the buffer that was used last, wherever it is in the list, and bring it into sight."""
         if newest := self.rows.newest:
             self.rows.select(newest)
         return True
 
     @property
     def _holds_still(self) -> bool:
-        """Whether somebody reads or types elsewhere; where the whole terminal has not the focus, nobody does."""
+        """Whether somebody reads or types elsewhere; nobody does if the terminal itself has no focus."""
         return self.screen.focused not in (None, self)
 
     def _follow_newest(self) -> bool:
-        """The same while captures come; in a burst now and then: to open each would take all of a core."""
+        """Go to the newest as captures come; in a burst only now and then, since to open each would take a core."""
         if self._follows is not None or self._holds_still:
             return False
         self._follows = self.set_timer(LIVE_SECONDS, self._followed)
@@ -448,7 +448,7 @@ class BufferList(RowTable):
             self._redraw(in_sight=self._follow_newest())
 
     def on_focus(self) -> None:
-        """Go to the newest output again when the list gets the focus, if it stays on that."""
+        """Go to the newest output again when the list gets the focus, if the list follows it."""
         if self._follows is None:
             self._followed()
 
@@ -469,17 +469,17 @@ class BufferList(RowTable):
         self._reads.ask()
 
     def select(self, name: str) -> None:
-        """Put the cursor on a buffer, where it stands in the list."""
+        """Put the cursor on a buffer, if it is in the list."""
         self.rows.select(name)
         self.move_to(self.rows.cursor)
 
     def action_bottom(self) -> None:
-        """Move to the least recently used; what has not been read yet is read for it."""
+        """Move to the least recently used buffer; entries up to it are read."""
         super().action_bottom()
         self._to_bottom = self.rows.matches is None and not self.rows.catalog.complete
 
     async def action_choose(self) -> None:
-        """Read the selected buffer, or fold the group of a heading; where there is neither, what the screen says."""
+        """Go to the selected buffer's output, or fold a heading's group; in an empty list do what the screen offers."""
         if heading := self.rows.heading(self.rows.cursor):
             self._set_live(False)
             self.rows.fold(heading)
@@ -509,7 +509,7 @@ class BufferList(RowTable):
         return tuple(sorted(self._marked, key=self._marked.__getitem__))
 
     def action_mark(self) -> None:
-        """Mark the selected buffer for a diff, or unmark it, and go on to the next; of three marks the first goes."""
+        """Mark the selected buffer for a diff, or unmark it, and go to the next row; a third mark removes the first."""
         buffer = self.rows.record(self.rows.selected)
         if buffer is None:
             return
@@ -520,7 +520,7 @@ class BufferList(RowTable):
         self.move_to(self.rows.cursor + 1)
 
     async def on_click(self, event: events.Click) -> None:
-        """Select the row clicked on; twice to read it. A click on a heading folds its group."""
+        """Select the row clicked on; a second click reads it. A click on a heading folds its group."""
         at = (self.scroll_offset.y + event.y) // self.row_lines
         if at < len(self.rows):
             self.move_to(at)
@@ -529,7 +529,7 @@ class BufferList(RowTable):
 
 
 class ListSeen:
-    """What is known of the buffers in the list."""
+    """The list's model."""
 
     def __init__(self, buffers: BufferList) -> None:
         self._list = buffers

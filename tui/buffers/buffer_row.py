@@ -1,4 +1,4 @@
-"""How one buffer, a group's heading, and the names of the columns above them all are laid out in columns."""
+"""Lays out in columns a buffer's row, a group's heading, and the names of the columns."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -19,10 +19,10 @@ from sightline.tui.common.visible_text import title
 if TYPE_CHECKING:
     from sightline.tui.buffers.matcher import AnyTerm
 
-_LEFT = 4  # the mark for a diff, state, pin, whether a failure was overlooked
+_LEFT = 4  # mark for a diff, state, pin, and overlooked failure
 _REF, _REF_DIGITS = 12, 6
-_LEAST_GAP = 8  # between the ref and the columns on a line without the command: what the title needs for its name
-_LEAST_COMMAND = 15  # columns go so that this much of a command can be read
+_LEAST_GAP = 8  # cells between ref and columns on a line without the command, which the title needs
+_LEAST_COMMAND = 15  # columns are left out so that this much of a command can be read
 OVERLOOKED = "!"
 _BELOW = "└ "
 _FOLDED, _UNFOLDED = "▸", "▾"
@@ -35,8 +35,8 @@ class Column(NamedTuple):
         name: as it stands above it.
         cells: its width.
         sort: the order that a click on its name gives; empty for none.
-        text: what stands there of a buffer, now.
-        left: whether it is set to the left.
+        text: gives a buffer's text in this column at a time.
+        left: whether it is aligned to the left.
     """
 
     name: str
@@ -55,7 +55,7 @@ _TIME = Column("TIME", 5, "duration", lambda buffer, now: wording.duration(buffe
 _SESSION = Column("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
 
 _BY_WEIGHT = (_EXIT, _SEEN, _AGE, _SIZE, _TIME, _LINES, _SESSION)
-"""The first of them are the last to go where it is narrow."""
+"""The columns; on a narrow screen the last ones are left out first."""
 
 _IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _SEEN, _AGE, _SESSION)
 
@@ -66,7 +66,7 @@ class Layout(NamedTuple):
     Attributes:
         ref: cells for the ref: all of it, its six digits, or none.
         command: cells for label and command.
-        columns: those right of it.
+        columns: the columns right of the command.
     """
 
     ref: int
@@ -78,7 +78,7 @@ _TWO_LINES_BELOW, _TWO_LINES_FROM = 80, 20
 
 
 def has_two_lines(width: int, height: int) -> bool:
-    """Whether rows take two lines on a screen of this many cells: the command one of its own, and all else below."""
+    """Whether rows take two lines on a screen of this many cells: the command first, all else below."""
     return width < _TWO_LINES_BELOW and height >= _TWO_LINES_FROM
 
 
@@ -96,7 +96,7 @@ def two_line_layout(width: int) -> Layout:
 
 @lru_cache(maxsize=8)
 def layout(width: int) -> Layout:
-    """What a row of this many cells has room for: the command has half of it wherever other things can go."""
+    """What a row of this many cells has room for; the command gets half of it where other columns can go."""
     needed = sum(column.cells + 1 for column in (_EXIT, _SEEN))
     for ref in (_REF, _REF_DIGITS, 0):
         left = width - _LEFT - (ref + 1 if ref else 0) - 1
@@ -114,7 +114,7 @@ def layout(width: int) -> Layout:
 
 
 def heading_parts(width: int, order: Order, *, two_lines: bool = False) -> list[Part]:
-    """The names of the columns, that of the order with an arrow; of rows of two lines those of the second."""
+    """The names of the columns, with an arrow at the one that sorts; for rows of two lines those of the second line."""
     room = two_line_layout(width) if two_lines else layout(width)
     parts = [
         Part(" " * _LEFT + (pad("REF", room.ref) + " " if room.ref else ""), "dim"),
@@ -130,13 +130,13 @@ def heading_parts(width: int, order: Order, *, two_lines: bool = False) -> list[
 def _head(name: str, sort: str, cells: int, order: Order, *, left: bool) -> Part:
     if order.sort == sort and not (sort == "recent" and not order.turned):
         arrow = "▴" if order.turned else "▾"
-        name = name + arrow if len(name) < cells or left else name  # where there is no room for both, its colour tells
+        name = name + arrow if len(name) < cells or left else name  # without room for both, the colour shows the order
         return Part(pad(name, cells) if left else f"{name:>{cells}}", "accent")
     return Part(pad(name, cells) if left else f"{name:>{cells}}", "dim")
 
 
 def sort_at(width: int, x: int, *, two_lines: bool = False) -> str:
-    """The order that the name of the column in a cell stands for; empty for none."""
+    """The order of the column whose name is at a cell; empty for none."""
     room = two_line_layout(width) if two_lines else layout(width)
     at = _LEFT + (room.ref + 1 if room.ref else 0)
     if at <= x < at + room.command:
@@ -153,10 +153,10 @@ def group_parts(heading: Heading, first: Buffer | None, width: int, titles: Mapp
     """A heading's row.
 
     Args:
-        heading: of a group.
+        heading: the group's heading.
         first: the record of its first buffer, where it has been read: it has the command as it was typed.
         width: cells.
-        titles: what sessions are called, by their names.
+        titles: what to call sessions, by their names.
     """
     key = first.command if first and heading.group == "command" else heading.key
     key = titles.get(key, key) if heading.group == "session" else key
@@ -168,7 +168,7 @@ def group_parts(heading: Heading, first: Buffer | None, width: int, titles: Mapp
 
 
 UNREAD = Seen(0.0)
-"""Of a part of which nothing has been read yet."""
+"""What was seen of a part that was not read yet."""
 
 
 def row_parts(
@@ -190,13 +190,13 @@ def row_parts(
         buffer: its record.
         width: cells.
         now: seconds since the epoch.
-        mark: what it is marked with for a diff, at most one cell.
-        terms: what a filter looks for, to be marked.
-        seen: how much of it was seen, where that is known.
-        part: what is known of the part of it that stands in the row below; None where there is none.
-        is_part: whether it is such a part of the row above.
-        called: what its session is called, where not by its name.
-        line: 1 or 2 for that line of a row of two; 0 for a row of one.
+        mark: its mark for a diff, at most one cell.
+        terms: the filter's terms, whose matches are marked.
+        seen: how much of it was seen, if that is known.
+        part: what is known of its part in the row below; None if there is none.
+        is_part: whether it is a part of the row above.
+        called: what to call its session, if not by its name.
+        line: which line of a row of two, 1 or 2; 0 for a row of one.
     """
     room = two_line_layout(width) if line else layout(width)
     overlooked = seen is not None and seen.overlooked
@@ -231,7 +231,7 @@ def row_parts(
 
 
 def state_with(buffer: Buffer, part: Seen | None) -> str:
-    """How an output ended together with the part of it that stands below: never well while that is not known to have.
+    """The state of an output together with its part below: ``ok`` only if the part is known to be without failure.
 
     The exit code of ``pytest | tail`` is that of tail.
     """
@@ -242,14 +242,14 @@ def state_with(buffer: Buffer, part: Seen | None) -> str:
 
 
 def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> Part:
-    """What must not be missed: an overlooked failure, else that only a part of it is there."""
+    """The mark for what must not be missed: an overlooked failure, or else that the output is partial."""
     if overlooked or not buffer.partial:
         return Part(OVERLOOKED if overlooked else " ", "failed")
     return Part(wording.PARTIAL, faded or "interrupted")
 
 
 def _ref_parts(buffer: Buffer, cells: int, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
-    """The ref in so many cells and a blank: its digits alone where there is no room for more, nothing for 0 cells."""
+    """The ref in so many cells and a blank: only its digits if there is no room for more, nothing for 0 cells."""
     if not cells:
         return []
     kind, _, digits = buffer.ref.partition("_")
@@ -263,7 +263,7 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *
     named = [Part(_BELOW, "dim")] if is_part else []
     named += [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
     if buffer.kind == "cmd" and buffer.command:
-        shown = title(buffer.command[: width * 4 + START_CHARS])  # what stands behind that could only be cut off
+        shown = title(buffer.command[: width * 4 + START_CHARS])  # more text than this could only be cut off
         start = left_out(shown, width - width_of(named))
     else:
         shown = wording.name_of(buffer)
@@ -276,12 +276,12 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *
 
 
 def _is_found(before: int, text: str, terms: "Sequence[AnyTerm]") -> bool:
-    """Whether terms find a letter of a text before a character."""
+    """Whether terms match a letter of a text before a position."""
     return min(marked(text, terms, is_command=True), default=before) < before
 
 
 def marked_parts(parts: Sequence[Part], terms: "Sequence[AnyTerm]", *, is_command: bool = False) -> list[Part]:
-    """Parts whose letters that a filter found stand out; scattered ones only in a command."""
+    """Parts with the letters that a filter matched marked; scattered letters only in a command."""
     if not terms:
         return list(parts)
     text = "".join(part.text for part in parts)
@@ -289,7 +289,7 @@ def marked_parts(parts: Sequence[Part], terms: "Sequence[AnyTerm]", *, is_comman
     if not positions:
         return list(parts)
     ends = list(accumulate(len(part.text) for part in parts))
-    edges = positions ^ {at + 1 for at in positions}  # where marks begin and end
+    edges = positions ^ {at + 1 for at in positions}  # positions where marks begin and end
     made, begun = list[Part](), 0
     for edge in sorted(edges.union(ends)):
         if edge > begun:
@@ -300,9 +300,9 @@ def marked_parts(parts: Sequence[Part], terms: "Sequence[AnyTerm]", *, is_comman
 
 
 def marked(text: str, terms: "Sequence[AnyTerm]", *, is_command: bool) -> set[int]:
-    """Positions of the letters of a text, as it is shown, that terms find in it; scattered ones only in a command."""
+    """Positions of the letters of a shown text that terms match; scattered letters only in a command."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # positions are those of the text
+    if len(lowered) != len(text):  # positions count characters of the text
         lowered = "".join(letter if len(small := letter.lower()) != 1 else small for letter in text)
     positions = set[int]()
     for term in terms:

@@ -1,6 +1,6 @@
-"""The order of the buffers as far as it has been read, from the most recently used on, with what filters look at.
+"""The order of the buffers, most recently used first, as far as it has been read, with what filters need.
 
-Plain data: pages of the store come in, positions and titles come out. A use always moves a buffer to the top, so what
+It takes pages of the store and gives positions and titles. A use always moves a buffer to the top, so what
 is known below stays true, and a change costs one page, not the whole store.
 """
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from sightline.tui.buffers.columns import Places
 
 TITLE_CHARS = 400
-"""Of a command; what stands behind that is no name."""
+"""How much of a command is kept; the text after that is no name."""
 
 RUNNING, UNKNOWN, TIMED_OUT, INTERRUPTED = -2, -1, 1_000, 1_001
-"""In the place of an exit code. The worse it went, the larger."""
+"""Numbers in the place of an exit code; the worse the end, the larger."""
 
-_SPARE = 1_000  # entries that nobody needs any more, before they go
+_SPARE = 1_000  # how many obsolete entries are kept before the columns are made anew
 
 
 def entry_of(listed: Listed) -> Entry:
@@ -47,7 +47,7 @@ def entry_of(listed: Listed) -> Entry:
 
 
 def entry_of_brief(brief: Brief) -> Entry:
-    """The entry of a buffer of which no more has been read."""
+    """The entry of a buffer of which nothing more has been read."""
     fields = (brief.command, format_ref(brief.name), brief.label, brief.session)
     seconds = math.inf if brief.ended is None else max(brief.ended - brief.created, 0.0)
     return Entry(
@@ -76,10 +76,10 @@ class Catalog:
     """Entries in order of use.
 
     Attributes:
-        entries: as far as they have been read; other ones after each change, so that whoever works through the old
-            ones, a filter, may go on.
-        complete: whether that is all of them.
-        version: another number whenever the entries have changed.
+        entries: as far as they have been read; replaced after each change, so that a filter that works through the old
+            ones may go on.
+        complete: whether these are all.
+        version: a number that changes with the entries.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Catalog:
 
     @property
     def newest(self) -> int:
-        """The place in the order of the first entry, 0 where there is none."""
+        """The place in the order of the first entry; 0 if there is none."""
         return self.entries.columns.used[self.entries.places[0]] if self.entries else 0
 
     @property
@@ -103,11 +103,11 @@ class Catalog:
 
     @property
     def running(self) -> frozenset[str]:
-        """Names of those that ran when they were read: how they end is to be read again."""
+        """Names of the buffers that were running when they were read, whose end is still to be read."""
         return frozenset(self._running)
 
     def put_newer(self, newer: Sequence[Entry]) -> None:
-        """Take in what was used since the newest entry, most recent first. Those that moved leave their old places."""
+        """Take in what was used since the newest entry, most recent first; moved buffers leave their old places."""
         if not newer:
             return
         rest = self.entries.without(entry.name for entry in newer)
@@ -130,7 +130,7 @@ class Catalog:
             self._running -= names
 
     def renew(self, records: Iterable[Buffer]) -> None:
-        """Take in how captures that ran stand now."""
+        """Take in the present state of captures that ran."""
         for record in records:
             at = self.entries.position(record.name) if record.name in self._running else -1
             if at >= 0:

@@ -1,4 +1,4 @@
-"""What is known of very many buffers, column by column: a sixth of the memory that an object for each would take."""
+"""Entries of very many buffers, stored column by column, in a sixth of the memory of one object for each."""
 
 from array import array
 from bisect import bisect_right
@@ -12,20 +12,20 @@ from sightline.refs import format_ref
 if TYPE_CHECKING:
     Places = array[int]
 
-_BLOCK = 256  # texts that are kept as one
+_BLOCK = 256  # how many texts are joined into one
 
 
 class Entry(NamedTuple):
-    """A buffer as far as lists are ordered and filtered by it.
+    """What sorting and filtering need of a buffer.
 
     Attributes:
-        name: of the buffer.
+        name: the buffer's name.
         used: its place in the order of use; larger is more recent.
         title: its command, ref, label and session in small letters, each on a line of its own.
-        session: that captured it.
-        bytes: of all streams, as it was read.
-        lines: of all streams, as it was read.
-        seconds: that it took; endless while it runs.
+        session: the session that captured it.
+        bytes: of all streams, when it was read.
+        lines: of all streams, when it was read.
+        seconds: how long it took; infinite while it runs.
         exit: its exit code, or one of the numbers in `sightline.tui.buffers.catalog`.
     """
 
@@ -45,15 +45,15 @@ def name_in(title: str) -> str:
 
 
 class Texts:
-    """Texts by their place, kept joined: each by itself would cost 50 bytes more."""
+    """Texts by place, joined in blocks, since each text alone would cost 50 bytes more."""
 
     def __init__(self) -> None:
         self._blocks = list[str]()
-        self._ends = array("I")  # of each text within its block
-        self._last = list[str]()  # those that are no whole block yet
+        self._ends = array("I")  # where each text ends within its block
+        self._last = list[str]()  # the texts that do not fill a block yet
 
     def append(self, text: str) -> None:
-        """Put one behind the others."""
+        """Append a text."""
         self._ends.append(len(text) + (self._ends[-1] if self._last else 0))
         self._last.append(text)
         if len(self._last) == _BLOCK:
@@ -67,7 +67,7 @@ class Texts:
         return self._blocks[block][self._ends[place - 1] if at else 0 : self._ends[place]]
 
     def at(self, places: Iterable[int]) -> Iterator[str]:
-        """Some of them, in a third of the time that one by one would take."""
+        """Several texts, in a third of the time that reading them one by one would take."""
         blocks, ends, whole = self._blocks, self._ends, len(self._blocks) * _BLOCK
         for place in places:
             if place >= whole:
@@ -76,7 +76,7 @@ class Texts:
                 yield blocks[place // _BLOCK][ends[place - 1] if place % _BLOCK else 0 : ends[place]]
 
     def holding(self, part: str) -> Iterator[int]:
-        """The places of those that hold a text, which is not empty, perhaps several times each."""
+        """The places of texts that contain a text, which is not empty; a place may come several times."""
         for block, joined in enumerate(self._blocks):
             found = joined.find(part)
             while found >= 0:
@@ -90,17 +90,17 @@ class Texts:
 
 
 class Columns:
-    """Entries by their place. One can only be added: whoever looks at what was there may go on.
+    """Entries by place. They are only ever added, so a reader of the older ones may go on.
 
     Attributes:
         titles: what filters look at.
-        used: as in `Entry`, and so are the others.
+        used: as in `Entry`, like the other columns.
     """
 
     def __init__(self) -> None:
         self.titles = Texts()
         self.used, self.bytes, self.lines = array("q"), array("q"), array("q")
-        self._hashes = array("q")  # of names: to find a few among very many
+        self._hashes = array("q")  # hashes of names, to find a few among very many
         self.seconds, self.exit = array("d"), array("i")
         self._session = array("I")
         self._sessions = dict[str, int]()
@@ -110,7 +110,7 @@ class Columns:
         return len(self.used)
 
     def add(self, entries: Iterable[Entry]) -> "Places":
-        """Take some in; their places."""
+        """Append entries; return their places."""
         before = len(self)
         for name, used, title, session, size, lines, seconds, code in entries:
             self.titles.append(title)
@@ -127,15 +127,15 @@ class Columns:
         return array("I", range(before, len(self)))
 
     def name(self, place: int) -> str:
-        """The name of the buffer: its title has it."""
+        """The name of the buffer, read from its title."""
         return name_in(self.titles[place])
 
     def named(self, name: str) -> Iterator[int]:
-        """The places of a buffer as it was read at one time or another."""
+        """All places of a buffer, one for each time that it was read."""
         return (place for place in self.titles.holding(f"\n{format_ref(name)}\n") if self.name(place) == name)
 
     def rows_of(self, names: Collection[str], places: "Places") -> dict[str, int]:
-        """By name, where buffers stand among some places; those that do not stand there are left out."""
+        """For each buffer among some places its position there, by name; others are left out."""
         wanted = set(map(hash, names))
         among = map(wanted.__contains__, map(self._hashes.__getitem__, places))
         found = ((self.name(places[row]), row) for row in compress(range(len(places)), among))
@@ -150,7 +150,7 @@ class Columns:
         return self.titles[place].partition("\n")[0]
 
     def entry(self, place: int) -> Entry:
-        """All that is known of a buffer."""
+        """The entry of a buffer."""
         return Entry(
             self.name(place),
             self.used[place],
@@ -164,11 +164,11 @@ class Columns:
 
 
 class Entries(Sequence[Entry]):
-    """Some entries in some order, which never change.
+    """An immutable sequence of entries.
 
     Attributes:
         columns: where they are.
-        places: their places there.
+        places: their places in the columns.
     """
 
     __slots__ = ("columns", "places")
@@ -190,11 +190,11 @@ class Entries(Sequence[Entry]):
         return self.columns.entry(self.places[at])
 
     def __add__(self, more: "Entries") -> "Entries":
-        """Others behind them, of the same columns."""
+        """The same with others of the same columns appended."""
         return Entries(self.columns, self.places + more.places)
 
     def position(self, name: str) -> int:
-        """Where a buffer stands, -1 where it is not among them."""
+        """The position of a buffer; -1 if it is not among them."""
         for place in self.columns.named(name):
             try:
                 return self.places.index(place)
@@ -203,7 +203,7 @@ class Entries(Sequence[Entry]):
         return -1
 
     def without(self, names: Iterable[str]) -> "Entries":
-        """All of them but some."""
+        """The same without some of them."""
         left = self.places[:]
         for name in names:
             for place in self.columns.named(name):

@@ -1,4 +1,4 @@
-"""The search through all outputs, as the screen has it: a list of found lines takes the place of the buffers.
+"""The search through all outputs: a list of the lines that it finds takes the place of the list of buffers.
 
 ``//`` opens it: the filter's text with a slash before it. Loaded when it is first wanted.
 """
@@ -23,13 +23,13 @@ from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.theme import load_style
 
-SETTLE_SECONDS = 0.15  # after the last key; Enter does not wait
-_LEAST_LETTERS = 2  # one letter stands in every line
+SETTLE_SECONDS = 0.15  # to wait after the last key; Enter does not wait
+_LEAST_LETTERS = 2  # a single letter is in nearly every line
 _NOTHING_TYPED = "Type a text or a regular expression"
 
 
 class Contents:
-    """One search at a time: another text ends the one before, and so does leaving.
+    """One search at a time; another text ends the one before, and so does leaving.
 
     Attributes:
         pattern: what is looked for.
@@ -55,11 +55,11 @@ class Contents:
 
     @property
     def is_open(self) -> bool:
-        """Whether found lines stand in the place of the list."""
+        """Whether found lines are shown in the place of the list."""
         return bool(self._lines.display)
 
     def typed(self, pattern: str) -> None:
-        """Another text stands there: it is looked for when no more is typed."""
+        """Take another text; the search for it begins when no more is typed."""
         if not self.is_open:
             self._lines.display = True
             self._screen.query_one(BufferList).display = False
@@ -71,18 +71,18 @@ class Contents:
             self._timer = self._screen.set_timer(SETTLE_SECONDS, self._begin)
 
     def meant(self) -> None:
-        """The text is whole: look for it now, however short."""
+        """Search for the text now, however short it is, since it is complete."""
         if self._timer is not None or (self.pattern and self._cancel is None):
             self._begin()
 
     def close(self) -> None:
-        """The list of buffers is back."""
+        """Show the list of buffers again."""
         self.end()
         self._lines.display = False
         self._screen.query_one(BufferList).display = True
 
     def stop(self) -> bool:
-        """End a search that is under way, keeping what it found; whether there was one."""
+        """End a running search and keep what it found; return whether one was running."""
         if self._cancel is None or self._cancel.cancelled:
             return False
         self.end()
@@ -90,7 +90,7 @@ class Contents:
         return True
 
     def show(self, hit: HitSelected) -> None:
-        """Have the viewer show a line, where it stands among the lines of all streams."""
+        """Show a line in the viewer, at its place among the lines of all streams."""
         self._hit = hit
         self._places.ask()
 
@@ -105,7 +105,7 @@ class Contents:
         self._screen.post_message(meant)
 
     def searched(self, message: ContentsSearched) -> None:
-        """Show what has been found since; what an earlier search had to say is let go."""
+        """Show what was found since; what an earlier search reports is dropped."""
         if message.turn != self._turn or not self.is_open:
             return
         if message.progress is not None:
@@ -137,7 +137,7 @@ class Contents:
         self._screen.run_worker(lambda: self._search(pattern, cancel, turn), thread=True, name="contents")
 
     def end(self) -> None:
-        """Give up the search that is under way."""
+        """Give up the running search."""
         self._turn += 1
         if self._timer is not None:
             self._timer.stop()
@@ -147,7 +147,7 @@ class Contents:
             self._cancel = None
 
     def _search(self, pattern: str, cancel: Cancel, turn: int) -> None:
-        """In a thread of its own."""
+        """Search, in a thread of its own."""
 
         def tell(progress: Progress | None, ended: str | None = None) -> None:
             self._screen.post_message(ContentsSearched(turn, progress, ended))

@@ -1,7 +1,7 @@
-"""Has a filter's text looked for between two keys and two frames: in steps, in the UI's own thread.
+"""Runs a filter in steps between keys and frames, in the UI's own thread.
 
 Another thread would not help: Python runs one at a time, and hands over only every 5 ms, which is felt at each key. A
-step takes one to two milliseconds, and the first is taken at once, so that what is found soon is there with the key.
+step takes one to two milliseconds, and the first is taken at once, so that quick results appear with the key.
 """
 
 import asyncio
@@ -20,18 +20,18 @@ from sightline.tui.buffers.matcher import AnyTerm, Guesses, NamedOnly, Search, t
 from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
 
-_FIRST_STEP = 400  # entries looked at before a letter is drawn: half a millisecond
-_STEP = 2_000  # entries looked at before the screen has its turn: 2 to 3 ms
-_GUESS_STEP = 1_000  # the same time, for guesses
-_FRAME_SECONDS = 1 / 60  # what was told is drawn in that time; steps between would have it come later
-_TELL_SECONDS = 0.15  # between two answers that are not the last one: each costs a list of all that was found
+_FIRST_STEP = 400  # entries tried before a letter is drawn: half a millisecond
+_STEP = 2_000  # entries tried before the screen gets its turn: 2 to 3 ms
+_GUESS_STEP = 1_000  # the same time, for guesses at typos
+_FRAME_SECONDS = 1 / 60  # results are drawn in that time; a step in between would delay that
+_TELL_SECONDS = 0.15  # between two answers before the last: each costs a list of all that was found
 
 
-_AGAIN_SECONDS = 0.5  # after a change, of which many come at a time
+_AGAIN_SECONDS = 0.5  # to wait after a change, since many come together
 
 Conditions = tuple[Condition, ...]
 
-_NOBODY_YET = NamedOnly(frozenset(("",)))  # which no buffer is called: it differs from nobody at all
+_NOBODY_YET = NamedOnly(frozenset(("",)))  # a name that no buffer has: unlike no name, it means "not read yet"
 _NOTHING = Entries(Columns(), array("I"))
 
 
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     Attributes:
         entries: the best first.
         close: how many of them, at the end, are only guesses.
-        done: whether that is all.
+        done: whether all entries have been tried.
     """
 
     entries: Entries
@@ -50,7 +50,7 @@ class Found(NamedTuple):
 
 
 class Filter:
-    """One text at a time; another one takes over where it can what the last one found."""
+    """One text at a time; a longer text starts from what the last one found, if it can."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class Filter:
         """Prepare.
 
         Args:
-            widget: whose filter it is.
-            store: whose buffers are looked at.
-            tell: called with what has been found, the first time before `look_for` returns.
-            has_all: whether no more entries will come: guesses have time until then.
-            accepted: called when it is known anew whom the words of a text accept: `terms_of` gives another answer.
+            widget: the list that is filtered.
+            store: the store with the buffers.
+            tell: called with what was found, for the first time before `look_for` returns.
+            has_all: tells whether no more entries will come; guesses wait until then.
+            accepted: called when the buffers that words accept are read anew, so that `terms_of` answers differently.
         """
         self._widget = widget
         self._store = store
@@ -88,7 +88,7 @@ class Filter:
         self._settled.set()
 
     def terms_of(self, text: str) -> list[AnyTerm]:
-        """What a text looks for. Of the words of `buffer_filter` it is whoever they accept, as far as that is known."""
+        """The terms of a text. A word of `buffer_filter` becomes the buffers that it accepts, once they are known."""
         wanted = parsed(text)
         if wanted.conditions != self._conditions:
             self._conditions, self._named = wanted.conditions, None
@@ -98,7 +98,7 @@ class Filter:
         return [*terms_of(wanted.text), *only]
 
     def completed(self, text: str) -> str | None:
-        """What a text may become, None for nothing."""
+        """How a text may go on; None if nothing is known to follow."""
         before, blank, word = text.rpartition(" ")
         try:
             found = completions(word, self._store.index.sessions() if ":" in word else ())
@@ -107,7 +107,7 @@ class Filter:
         return before + blank + found[0] if found else None
 
     def store_changed(self) -> None:
-        """Other buffers may be accepted now."""
+        """Read anew which buffers the words accept."""
         if self._conditions and self._timer is None:
             self._timer = self._widget.set_timer(_AGAIN_SECONDS, self._ask_again)
 
@@ -136,7 +136,7 @@ class Filter:
         if self._search.done and not self._wants_guesses(self._search):
             self._end(Found(self._search.best(), 0, done=self._has_all()))
             return
-        if self._search.found:  # what is there may stay until something takes its place
+        if self._search.found:  # the old rows may stay until there are new ones
             self._tell(Found(self._search.best(), 0, done=False))
         self._go_on()
 
@@ -144,7 +144,7 @@ class Filter:
         """Look for the same terms in entries to which others were added at their end."""
         before, known = self._entries, len(self._entries)
         if self._search is None or entries.columns is not before.columns or entries.places[:known] != before.places:
-            self.look_for(terms, entries)  # some of them are gone, too
+            self.look_for(terms, entries)  # some entries are gone, too
             return
         self._search.extend(entries[known:])
         self._entries = entries
@@ -166,7 +166,7 @@ class Filter:
         self._settled.set()
 
     async def settled(self) -> None:
-        """Until there is nothing left to look at, and no more will come."""
+        """Go on until all entries are tried, and no more will come."""
         await self._settled.wait()
 
     def _go_on(self) -> None:
@@ -182,7 +182,7 @@ class Filter:
             self._settled.set()
             return
         self._settled.clear()
-        if found.entries:  # and not that there is nothing, before that is known
+        if found.entries:  # "nothing found" is told only once it is known
             self._tell(found)
 
     async def _work(self, search: Search, turn: int) -> None:

@@ -1,4 +1,4 @@
-"""Lines found in many outputs, under the buffers that hold them, in the place of the list."""
+"""The list of lines found in many outputs, each below its buffer."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -16,21 +16,21 @@ from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import Part, cut, row, width_of
 from sightline.tui.common.visible_text import title
 
-_NUMBER = 6  # cells of a line's number
-_LEAD = 24  # cells of what stands before a match that are kept in sight
+_NUMBER = 6  # cells for a line's number
+_LEAD = 24  # cells before a match that stay in sight
 
 
 class Hit(NamedTuple):
-    """A row: a line of a buffer's output, or, without one, the buffer above its lines."""
+    """A row: a found line or, without one, the buffer above its lines."""
 
     buffer: Buffer
     line: Found | None
     lines: int = 0
-    lacks: bool = False  # whether it may have more of them
+    lacks: bool = False  # whether the buffer may have more matches
 
 
 class FoundLines(RowView):
-    """Rows as they are found; those on the screen stay where they are."""
+    """Rows, added as they are found; those on the screen stay in place."""
 
     PARTS = (*RowView.PARTS, "match", "running", "ok", "failed", "unknown", "interrupted", "evicted")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
@@ -53,13 +53,13 @@ class FoundLines(RowView):
         """Show nothing yet.
 
         Args:
-            said: what stands there while there is nothing.
+            said: the text to show while nothing is found.
         """
         self._hits, self._said, self._told = [], said, None
         self.set_rows(0, cursor=0)
 
     def say(self, said: str) -> None:
-        """Say something else where there is nothing."""
+        """Show another text while nothing is found."""
         self._said = said
         self.refresh()
 
@@ -76,7 +76,7 @@ class FoundLines(RowView):
         return self._hits[self.cursor] if 0 <= self.cursor < len(self._hits) else None
 
     def cursor_moved(self) -> None:
-        """Tell which line is meant; of a buffer's row its first."""
+        """Post the line under the cursor; on a buffer's row its first one."""
         hit = self.selected
         if hit is not None and hit.line is None:
             hit = self._hits[self.cursor + 1]
@@ -102,7 +102,7 @@ class FoundLines(RowView):
         return row(parts, (), width, self.own_style, self.part_styles)
 
     def render_line(self, y: int) -> Strip:
-        """A row on the screen; the first says what there is to say where there are none."""
+        """A row on the screen; without rows the first line has the text for that."""
         if y or self._hits:
             return super().render_line(y)
         return row([Part(f"  {self._said}", "dim")], (), self.columns, self.own_style, self.part_styles)
@@ -127,7 +127,7 @@ def _line_parts(line: Found, width: int) -> list[Part]:
 
 
 def _one_line(text: str) -> str:
-    """As `title`, with the spaces at its ends."""
+    """As `title`, but spaces at its ends stay."""
     stripped = text.strip()
     if not stripped:
         return " " if text else ""

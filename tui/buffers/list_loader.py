@@ -1,4 +1,4 @@
-"""What the list reads at one go, off the UI's thread: what was used since, what follows, the records on the screen."""
+"""Reads for the list in one go, off the UI's thread: newly used buffers, the next entries, the visible records."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,24 +11,24 @@ from sightline.tui.buffers.columns import Entry
 from sightline.tui.common.sessions import session_titles
 
 PAGE = 200
-"""Buffers read at a time while one scrolls."""
+"""How many buffers are read at a time while a person scrolls."""
 
 BULK_PAGE = 1_000
-"""Buffers of which the little that orders and filters need is read at a time, where all are wanted."""
+"""How many entries are read at a time, if an order or a filter needs all."""
 
 
 class Request(NamedTuple):
-    """What the list wants.
+    """What the list needs.
 
     Attributes:
-        newest: place of the newest entry that it has, 0 for none.
-        oldest: place of the last one, None for none.
-        fresh: whether to look for what was used since.
-        more: entries wanted beyond the last one.
-        names: buffers whose records are wanted.
-        project: the only one that is wanted; None for all.
-        wholes: whether it is wanted which outputs are parts of others, of all of them.
-        quick: whether only the index is asked: captures whose writers died are then not taken care of.
+        newest: place of its newest entry; 0 for none.
+        oldest: place of its last entry; None for none.
+        fresh: whether to look for buffers used since.
+        more: how many entries are needed beyond the last one.
+        names: the buffers whose records are needed.
+        project: the only one to read; None for all.
+        wholes: whether to read for all outputs which are parts of others.
+        quick: whether to read the index only, without marking captures whose writers died.
     """
 
     newest: int
@@ -49,10 +49,10 @@ class Answer(NamedTuple):
         older: entries that follow the last one.
         complete: whether nothing follows those.
         records: by name.
-        gone: names that the store no longer knows.
+        gone: the names that the store no longer has.
         totals: buffers, bytes and running captures.
-        wholes: by name of an output that is a part of another, the name of that one; empty where it was not wanted.
-        titles: what sessions are called, by their names.
+        wholes: for each output that is a part, by name, the name of the whole; empty if it was not asked for.
+        titles: what to call sessions, by their names.
     """
 
     newer: list[Entry]
@@ -82,13 +82,13 @@ def load(store: Reading, request: Request) -> Answer:
 
 
 def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:
-    """The records of those that the store still knows, by name."""
+    """The records of the buffers that the store still has, by name."""
     buffers = map(store.index.buffer, names)
     return {buffer.name: store.with_progress(buffer) for buffer in buffers if buffer is not None}
 
 
 def _newer(store: Reading, request: Request, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
-    """Entries above the newest that is known; with none known, one page, and whether it is the last."""
+    """Entries newer than the newest known; if none is known, one page, and whether that is all."""
     newer, before = list[Entry](), None
     while True:
         page = (store.index if request.quick else store).listed(PAGE, before=before, project=request.project)

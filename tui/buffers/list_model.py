@@ -1,6 +1,6 @@
-"""The list as it is looked at: which rows stand in it, in which order, filtered or not, and where the cursor is.
+"""The list's model: which rows it has, in which order, filtered or not, and where the cursor is.
 
-The view model between the store and the widget that draws it: no input or output, nothing of the screen.
+It stands between the store and the widget that draws it, does no input or output, and knows no screen.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,18 +13,18 @@ from sightline.tui.buffers.list_loader import PAGE, Answer, Request
 from sightline.tui.buffers.order import Heading, Order, Row, bursts, grouped, in_order, with_parts
 
 _RECORDS_KEPT = 500
-AHEAD_ROWS = 50  # rows below the lowest one wanted that are asked for with it
+AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it
 
 
 class BufferRows:
-    """Rows of the list: buffers, and above groups of them headings.
+    """The rows of the list: buffers, and headings above groups.
 
     Attributes:
-        project: the only one whose buffers stand in it; None for all.
+        project: the only one whose buffers are in it; None for all.
         catalog: the order of use, as far as it is known.
         matches: what the filter found, None without a filter.
         cursor: the row that the cursor stands on.
-        selected: name of the row there, which it keeps when the order changes; empty while it is not known.
+        selected: name of the cursor's row, which it keeps when the order changes; empty while unknown.
     """
 
     def __init__(self, order: Order | None = None, project: Project | None = None) -> None:
@@ -36,7 +36,7 @@ class BufferRows:
         self._order = order or Order()
         self._folded = frozenset[str]()
         self._groups_bursts = False
-        self._version = 0  # of what is ours to say: order, folds, matches, lines seen
+        self._version = 0  # counts changes of order, folds, matches and seen lines
         self._seen: Mapping[str, float] = {}
         self._seen_version = 0
         self._ordered = self.catalog.entries
@@ -45,7 +45,7 @@ class BufferRows:
         self._columns = self.catalog.entries.columns  # that the rows are in
         self._arranged_from: object = None
         self._wholes = dict[str, str]()
-        self._knows_wholes = False  # of all buffers, not only of those whose records were read
+        self._knows_wholes = False  # for all buffers, not only those whose records were read
         self._records = dict[str, Buffer]()
         self._stale = set[str]()
         self._total = 0
@@ -72,7 +72,7 @@ class BufferRows:
         if of != self._arranged_from:
             shown = self.entries() if self.matches is None else self.matches
             group = self._order.group
-            if group != "command":  # which a whole and its part have not in common
+            if group != "command":  # a whole and its part differ in this
                 shown = with_parts(shown, self._wholes)
             if group:
                 self._arranged = grouped(shown, group, self._folded)
@@ -102,7 +102,7 @@ class BufferRows:
         return row if isinstance(row, Heading) else None
 
     def whole(self, at: int) -> str:
-        """Name of the buffer on the row above where a row is a part of that; empty for any other row."""
+        """For a row that is a part of the buffer on the row above, that buffer's name; empty for any other row."""
         whole = self._wholes.get(self.name(at), "") if self._wholes else ""
         return whole if whole and whole == self.name(at - 1) else ""
 
@@ -111,39 +111,39 @@ class BufferRows:
         return self._records.get(name)
 
     def move_to(self, at: int) -> bool:
-        """Put the cursor on a row; whether it stands on another one now."""
+        """Put the cursor on a row; return whether it has moved."""
         before = self.selected
         self.cursor = max(0, min(at, len(self) - 1))
         self.selected = self.name(self.cursor)
         return self.selected != before
 
     def select(self, name: str) -> None:
-        """Put the cursor on a buffer, wherever it stands."""
+        """Put the cursor on a buffer, wherever it is."""
         self.selected = name
         self._find_cursor()
 
     def set_order(self, order: Order) -> None:
-        """Order the rows anew; the cursor stays on its buffer."""
+        """Sort the rows; the cursor stays on its buffer."""
         self._order = order
         self._version += 1
         self._find_cursor()
 
     def set_seen(self, seen: Mapping[str, float]) -> None:
-        """So many lines were seen of each buffer: where the order goes by it, the cursor stays on its buffer."""
+        """Take in how many lines of each buffer were seen; the cursor stays on its buffer if the order changes."""
         self._seen = seen
         self._seen_version += 1
         self._version += 1
         self._find_cursor()
 
     def group_bursts(self, wanted: bool) -> None:
-        """Leave out most of many outputs of one session in a row, or show them all again."""
+        """Fold long bursts of one session's outputs, or show all outputs again."""
         self._groups_bursts = wanted
         self._version += 1
         self._find_cursor()
 
     @property
     def newest(self) -> str:
-        """Name of the buffer that was used last, of those that a filter found; empty where there is none."""
+        """Name of the buffer that was used last among those that the filter found; empty if there is none."""
         if self.matches is None:
             entries = self.catalog.entries
             return entries[0].name if entries else ""
@@ -156,24 +156,24 @@ class BufferRows:
         self._version += 1
         self.select(heading.name)
 
-    # what has to be read
+    # what must be read
 
     def index_changed(self) -> None:
-        """The order and every record may have changed."""
+        """Note that the order and every record may have changed."""
         self._changed = True
         self._stale.update(self._records)
 
     def went_on(self, names: frozenset[str]) -> None:
-        """These buffers have grown, begun or ended."""
+        """Note that these buffers have grown, begun or ended."""
         self._stale.update(names & self._records.keys())
 
     def request(self, first: int, last: int, *, everything: bool = False) -> Request | None:
-        """What must be read so that rows first to last can be drawn; None where all is there.
+        """What must be read before rows first to last can be drawn; None if nothing is missing.
 
         Args:
             first: first row on the screen.
             last: last row on the screen.
-            everything: whether all entries are wanted, as a filter does, or an order that is not the store's.
+            everything: whether all entries are needed, as for a filter or an order other than the store's.
         """
         everything = everything or not self._order.is_usual
         names = self._unread(self._wanted(first, last))
@@ -204,20 +204,20 @@ class BufferRows:
         )
 
     def put_records(self, records: Mapping[str, Buffer]) -> None:
-        """Take in records that were read by themselves."""
+        """Take in records that were read alone."""
         self._records.update(records)
         self._stale.difference_update(records)
         self._note_wholes({one.name: one.origin for one in records.values() if one.kind == "cmd" and one.origin})
         self._forget_records()
 
     def _note_wholes(self, wholes: Mapping[str, str]) -> None:
-        """These are parts of others: what went into the filters of a command."""
+        """Note which buffers are parts of others: what went into the filters of a command."""
         if not wholes.items() <= self._wholes.items():
             self._wholes.update(wholes)
             self._version += 1
 
     def _wanted(self, first: int, last: int) -> list[str]:
-        """Names of the buffers whose records are wanted: those in sight, the selected one, what may have ended."""
+        """Names of the buffers whose records are needed: in sight, selected, or perhaps ended meanwhile."""
         headings = map(self.heading, range(first, last + 1))
         wanted = [heading.first if heading else self.name(at) for at, heading in enumerate(headings, first)]
         if self.selected and " " not in self.selected:
@@ -225,11 +225,11 @@ class BufferRows:
         return wanted + (list(self.catalog.running) if self._changed else [])
 
     def take(self, answer: Answer) -> int:
-        """Take in what was read; by how many rows the selected one moved down."""
+        """Take in what was read; return by how many rows the selected one moved down."""
         before = self.cursor
-        self._total = answer.totals[0] if self.project is None else 0  # of one it is not counted
+        self._total = answer.totals[0] if self.project is None else 0  # for one project the store does not count them
         if not self.catalog.entries:
-            self.catalog.complete = False  # of an empty store nothing more was known than that
+            self.catalog.complete = False  # before this the list only knew that the store was empty
         version = self.catalog.version
         self.catalog.put_newer(answer.newer)
         self.catalog.put_older(answer.older, complete=answer.complete)
@@ -261,7 +261,7 @@ class BufferRows:
 
         Args:
             matches: the best first; None to end the filter.
-            best: whether the cursor goes to the best one, rather than stay on its buffer.
+            best: whether the cursor goes to the best one instead of staying on its buffer.
         """
         self.matches = matches
         self._version += 1
@@ -289,7 +289,7 @@ class BufferRows:
             self.move_to(self.cursor)
 
     def _position(self, name: str) -> int:
-        """The row of a buffer or a heading, -1 where it has none."""
+        """The row of a buffer or a heading; -1 if it has none."""
         rows = self._rows
         if " " in name:
             return next((at for at, row in enumerate(rows) if isinstance(row, Heading) and row.name == name), -1)
@@ -297,5 +297,5 @@ class BufferRows:
             try:
                 return rows.index(place)
             except ValueError:
-                continue  # an older state of it
+                continue  # an entry of an older state
         return -1

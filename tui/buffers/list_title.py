@@ -11,11 +11,11 @@ from sightline.tui.common.strips import Part
 from sightline.tui.common.visible_text import title
 
 _POINTED = "▸"
-"""Before the names of the columns while the keys go to the list."""
+"""The mark before the names of the columns while the list has the keys."""
 
 
 class ListTitle(Bar):
-    """A heading that gives way to the filter's outcome. A click on a column's name orders by it."""
+    """A heading, which the filter's outcome replaces. A click on a column's name sorts by it."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(id="list-title")
@@ -31,11 +31,11 @@ class ListTitle(Bar):
         self._tell()
 
     def on_resize(self) -> None:
-        """Columns have moved."""
+        """Draw the heading anew, since columns have moved."""
         self._tell()
 
     def filtered(self, query: str, found: ListFiltered) -> None:
-        """Say what a filter found; without one it is the heading again."""
+        """Say what a filter found; without a filter show the heading again."""
         self._query, self._found, self._search = query, found, None
         self._tell()
 
@@ -45,12 +45,12 @@ class ListTitle(Bar):
         self._tell()
 
     def ordered(self, order: Order) -> None:
-        """Say in which order the list stands."""
+        """Show the order of the list."""
         self._order = order
         self._tell()
 
     def on_click(self, event: events.Click) -> None:
-        """Order by the column clicked on, the second time the other way round."""
+        """Sort by the column clicked on; a second click reverses the order."""
         two_lines = has_two_lines(*self.app.size)
         sort = sort_at(self.size.width - 1, event.x, two_lines=two_lines) if self._names_columns else ""
         if sort:
@@ -66,7 +66,7 @@ class ListTitle(Bar):
             self._rows_of("//", *self._search)
             return
         if self._found.found is None:
-            # The scrollbar's column is the list's, not the heading's.
+            # The column of the scrollbar belongs to the list, not to the heading.
             two_lines = has_two_lines(*self.app.size)
             first, *others = heading_parts(self.size.width - 1, self._order, two_lines=two_lines)
             sign = _POINTED if self._has_keys else first.text[:1]

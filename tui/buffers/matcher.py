@@ -1,7 +1,7 @@
-"""Which titles a filter's text finds, and in which order: as fzf does, and forgiving of typos where that finds little.
+"""Finds and ranks titles for a filter's text, as fzf does; if that finds little, it forgives typos.
 
-A pass over many titles is made in steps, so that the screen never waits for it, and what the last text found is where
-the pass for a longer text looks. Ties keep the order the entries came in.
+A pass over many titles is made in steps, so that the screen never waits for it, and a longer text is looked for only
+in what the last one found. Ties keep the order of the entries.
 """
 
 import re
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from sightline.tui.buffers.columns import Places
 
 EXACT, WORD_START, WITHIN, SCATTERED = 0, 1, 2, 3
-"""How a term stands in a title: as a word, at a word's start, elsewhere, as letters in order; from there on, the wider
-they are scattered the larger."""
+"""Ranks of a match: a whole word, a word's start, elsewhere, letters in order; for those, the wider they are scattered
+the larger the number."""
 
 _NOT_AT_ALL = -1
-_ENOUGH = 5  # with so many found as they were typed, nobody needs guesses
-_TYPO_SCORE = 80  # of 100; two wrong letters in ten. Below it, short words find strangers
-_TYPO_LETTERS = 3  # in shorter texts anything is one typo away from anything
+_ENOUGH = 5  # with so many exact matches nobody needs guesses
+_TYPO_SCORE = 80  # of 100: two wrong letters in ten; below it, short words match unrelated ones
+_TYPO_LETTERS = 3  # shorter texts are all one typo away from each other
 _TYPOS_KEPT = 200
-_OCCURRENCES = 8  # of a term, looked at for one that is a word
+_OCCURRENCES = 8  # how many places of a term are tried for one that is a word
 
 
 class Term(NamedTuple):
@@ -32,11 +32,11 @@ class Term(NamedTuple):
 
     Attributes:
         text: in small letters, without the signs around it.
-        scattered: finds its letters in order in the command; None where they must stand together (``'text``,
+        scattered: matches its letters in order in the command; None if they must stand together (``'text``,
             ``^text``, ``text$``).
         start: whether the title must begin with it (``^text``).
         end: whether the command must end with it (``text$``).
-        unwanted: whether the title must not hold it (``!text``).
+        unwanted: whether the title must not contain it (``!text``).
     """
 
     text: str
@@ -46,7 +46,7 @@ class Term(NamedTuple):
     unwanted: bool = False
 
     def score(self, title: str) -> int:
-        """How it stands in a title, -1 for not at all."""
+        """The rank of its match in a title; -1 for none."""
         if self.unwanted:
             return _NOT_AT_ALL if self._stands_in(title) else EXACT
         if self.start or self.end:
@@ -79,7 +79,7 @@ class Term(NamedTuple):
         return best
 
     def narrows(self, earlier: "AnyTerm") -> bool:
-        """Whether all that it finds was found by an earlier term."""
+        """Whether an earlier term found all that this one can find."""
         if self == earlier:
             return True
         if not isinstance(earlier, Term):
@@ -89,16 +89,16 @@ class Term(NamedTuple):
 
 
 class NamedOnly(NamedTuple):
-    """A term that only some buffers answer to, whatever their titles hold.
+    """A term that accepts certain buffers, whatever their titles.
 
     Attributes:
-        names: theirs.
+        names: the buffers' names.
     """
 
     names: frozenset[str]
     text: str = ""
     scattered: re.Pattern[str] | None = None
-    unwanted: bool = True  # nothing of it is to be marked, or guessed
+    unwanted: bool = True  # it marks nothing, and nothing is guessed for it
 
     def score(self, title: str) -> int:
         """As `Term.score`."""
@@ -113,7 +113,7 @@ AnyTerm = Term | NamedOnly
 
 
 def terms_of(query: str) -> list[Term]:
-    """The words of a filter's text; a title must answer to each of them."""
+    """The terms of a filter's text; a title must match each of them."""
     return [term for word in query.lower().split() if (term := _term(word)) is not None]
 
 
@@ -125,15 +125,15 @@ def _term(word: str) -> Term | None:
     text = text[1:] if start or text.startswith("'") else text
     end = text.endswith("$") and len(text) > 1
     text = text[:-1] if end else text
-    if not text:  # a sign alone: what it is for is still to be typed
+    if not text:  # only the sign has been typed so far
         return None
     scattered = None if start or end or together else _scattered(text)
     return Term(text, scattered, start, end, unwanted)
 
 
 def _scattered(text: str) -> re.Pattern[str]:
-    # A run ends at the one letter that it cannot hold: there is no other way to read it, and linear time is enough.
-    # Within the command: across refs and sessions, scattered letters are found in nearly everything.
+    # A run ends at the one letter that it cannot contain, so there is one way to match, in linear time.
+    # Only within the command: across refs and sessions, scattered letters match nearly everything.
     first, *rest = (f"[^{re.escape(letter)}\\n]*{re.escape(letter)}" for letter in text)
     letter = re.escape(text[0])
     return re.compile(first.removesuffix(letter) + f"({letter})" + "".join(rest))
@@ -143,8 +143,8 @@ class Search:
     """One pass for one text.
 
     Attributes:
-        terms: what it looks for.
-        found: the places of what it has found so far, in the order they came in.
+        terms: the terms that it looks for.
+        found: the places that it has found so far, in the order of the entries.
     """
 
     def __init__(self, terms: Sequence[AnyTerm], entries: Entries) -> None:
@@ -161,7 +161,7 @@ class Search:
         return self._at >= len(self._places)
 
     def narrowed(self, terms: Sequence[AnyTerm]) -> "Search | None":
-        """A pass for a longer text over what this one has found or not yet looked at; None where that is not enough."""
+        """A pass for a longer text over what this one found or has not tried yet; None if that does not suffice."""
         if len(terms) < len(self.terms) or not all(
             new.narrows(old) for new, old in zip(terms, self.terms, strict=False)
         ):
@@ -169,8 +169,8 @@ class Search:
         return Search(terms, Entries(self._columns, self.found + self._places[self._at :]))
 
     def extend(self, more: Entries) -> None:
-        """Look at these too, which are in the same columns, behind the others."""
-        self._places = self._places + more.places  # the old ones are others' too
+        """Also try these entries, which come after the others in the same columns."""
+        self._places = self._places + more.places  # others share the old ones
 
     def step(self, most: int) -> None:
         """Look at the next entries."""
@@ -186,7 +186,7 @@ class Search:
                 other = term.score(title)
                 if other < 0:
                     break
-                # The worst of the terms counts; of letters that are scattered, all.
+                # The worst term counts; scattered letters are added up.
                 score = score + other - SCATTERED if min(score, other) >= SCATTERED else max(score, other)
             else:
                 found.append(place)
@@ -203,15 +203,15 @@ class Search:
 
 
 class Guesses:
-    """A pass for what may have been meant."""
+    """A pass that forgives typos."""
 
     def __init__(self, terms: Sequence[AnyTerm], entries: Entries, found: Sequence[int]) -> None:
         """Prepare.
 
         Args:
-            terms: what is looked for.
-            entries: in what.
-            found: the places of what was found as it was typed.
+            terms: the terms that it looks for.
+            entries: the entries to try.
+            found: the places of exact matches.
         """
         from rapidfuzz import fuzz, process  # 14 ms; few texts find nothing
 
@@ -239,13 +239,13 @@ class Guesses:
                 self._close.append((score, places[at]))
 
     def best(self) -> Entries:
-        """The closest first, as far as anyone would look."""
+        """The closest matches first, no more than anyone would look at."""
         close = sorted(self._close, key=lambda scored: -scored[0])  # as found, where as close
         return Entries(self._entries.columns, array("I", (place for _, place in close[:_TYPOS_KEPT])))
 
 
 def wants_guesses(search: Search) -> bool:
-    """Whether a pass that is done found so little that a typo is likely."""
+    """Whether a finished pass found so little that a typo is likely."""
     if any(isinstance(term, NamedOnly) for term in search.terms):
         return False
     letters = sum(len(term.text) for term in search.terms if not term.unwanted)

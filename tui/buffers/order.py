@@ -1,4 +1,4 @@
-"""In which orders the list can stand, and by what its rows can be grouped. Pure functions of entries."""
+"""The list's sort orders and groupings; pure functions of entries."""
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -28,10 +28,10 @@ _GROUPS: dict[str, Callable[[Columns], Callable[[int], str]]] = {
     "command": lambda columns: columns.command,
 }
 GROUPS = ("", *_GROUPS)
-"""The empty one is no grouping."""
+"""The groupings; the empty one means none."""
 
 BURST = "burst"
-"""What is left out of many outputs of one session in a row, see `bursts`."""
+"""The group of outputs that are left out of a burst of one session, see `bursts`."""
 
 
 class Order(NamedTuple):
@@ -39,7 +39,7 @@ class Order(NamedTuple):
 
     Attributes:
         sort: one of ``SORTS``.
-        turned: whether it stands the other way round.
+        turned: whether the order is reversed.
         group: one of ``GROUPS``.
     """
 
@@ -57,9 +57,9 @@ class Heading(NamedTuple):
     """A row above a group.
 
     Attributes:
-        group: what the group is of, one of ``GROUPS`` or ``BURST``.
+        group: the kind of the group, one of ``GROUPS`` or ``BURST``.
         key: what its buffers have in common.
-        size: how many they are.
+        size: how many there are.
         folded: whether they are left out of the rows.
         first: name of the first of them.
     """
@@ -72,21 +72,21 @@ class Heading(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What tells it from all other rows; no buffer's name has a space."""
+        """The row's unique name, which has a space, as no buffer's name has."""
         return f"{self.group} {self.key}" + (f" {self.first}" if self.group == BURST else "")
 
 
 Row = int | Heading
-"""A buffer's place in the columns, or what stands above a group."""
+"""A buffer's place in the columns, or a group's heading."""
 
 
 def following(choices: Sequence[str], choice: str) -> str:
-    """The choice after this one, and after the last the first."""
+    """The next choice; after the last comes the first."""
     return choices[(choices.index(choice) + 1) % len(choices)]
 
 
 def in_order(entries: Entries, order: Order, seen: Mapping[str, float]) -> Entries:
-    """Entries, which come most recently used first, in another order; ties stay as they are.
+    """Entries, given most recently used first, in another order; ties keep their order.
 
     Args:
         entries: of all buffers.
@@ -100,7 +100,7 @@ def in_order(entries: Entries, order: Order, seen: Mapping[str, float]) -> Entri
 
 
 def _share_of(entries: Entries, seen: Mapping[str, float]) -> Callable[[int], float]:
-    """By place, what share of a buffer's lines was seen; all of one that has none."""
+    """By place, the share of a buffer's lines that was seen; 1 if it has no lines."""
     lines = entries.columns.lines
     shares = {
         place: min(seen.get(entries.columns.name(place), 0) / lines[place], 1.0) if lines[place] else 1.0
@@ -110,7 +110,7 @@ def _share_of(entries: Entries, seen: Mapping[str, float]) -> Callable[[int], fl
 
 
 def with_parts(entries: Entries, wholes: Mapping[str, str]) -> Entries:
-    """Entries, a part of an output always below the whole: where the upper one of both stands.
+    """Entries with each part of an output right below the whole, where the upper of the two was.
 
     Args:
         entries: in order.
@@ -154,16 +154,16 @@ def grouped(entries: Entries, group: str, folded: frozenset[str]) -> list[Row]:
 
 
 BURST_SHOWN = 5
-"""Of outputs of one session that follow each other, as many of the newest are shown while the list is live."""
+"""How many of the newest of one session's outputs in a row are shown while the list is live."""
 
 
 def bursts(entries: Entries) -> list[Row]:
-    """Entries in order; of many that one session made in a row, the newest, and a heading for those below them."""
+    """Entries in order; of many in a row of one session only the newest, with a heading for the others."""
     rows, columns = list[Row](), entries.columns
     runs = [(session, list(run)) for session, run in groupby(entries.places, key=columns.session)]
     for session, places in runs:
         left_out = places[BURST_SHOWN:]
-        if len(left_out) < 2 or len(runs) == 1:  # there is nobody else to make room for
+        if len(left_out) < 2 or len(runs) == 1:  # a single session need not make room for others
             rows += places
             continue
         rows += places[:BURST_SHOWN]

@@ -22,7 +22,7 @@ from sightline.tui.common.visible_text import title
 
 
 class Confirm(ModalScreen[bool]):
-    """Asks; answers False for everything but a yes: what was typed ahead must not confirm."""
+    """A question; everything but a yes answers False, so that keys typed ahead cannot confirm."""
 
     CSS_PATH = "removal.tcss"
     AUTO_FOCUS = "#no"
@@ -38,8 +38,8 @@ class Confirm(ModalScreen[bool]):
 
         Args:
             question: what is about to be done.
-            facts: what one should know, a line each.
-            yes: what the key that does it says.
+            facts: what the person should know, one line each.
+            yes: the label of the key that confirms.
         """
         super().__init__()
         self._question = question
@@ -77,7 +77,7 @@ T = TypeVar("T")
 
 
 async def pin(app: App[None], store: Reading, buffer: Buffer) -> None:
-    """Pin a buffer, or let it go again: asked twice, it is as it was."""
+    """Pin a buffer, or unpin a pinned one."""
     if _is_elsewhere(app, buffer):
         return
     changed = await _done(app, lambda: store.local.amend(buffer.name, pinned=not buffer.pinned))
@@ -104,7 +104,7 @@ def delete(app: App[None], store: Reading, buffer: Buffer) -> None:
 
 
 def _is_elsewhere(app: App[None], buffer: Buffer) -> bool:
-    """Whether only another host could do that, which is said."""
+    """Whether only another host can do that; if so, say it."""
     if host := host_of(buffer.name):
         app.notify(f"Only {host} itself can do that", severity="warning", markup=False)
     return bool(host)

@@ -1,4 +1,4 @@
-"""How much of the buffers in the list was seen, and in which a failure was overlooked; read behind the screen."""
+"""Reads in a thread how much of each buffer in the list was seen, and whether a failure was overlooked."""
 
 import math
 import time
@@ -10,23 +10,23 @@ from sightline.records import Buffer
 from sightline.store import Reading
 from sightline.tui.common import late
 
-if TYPE_CHECKING:  # loaded by the first read, which the first screen does not wait for
+if TYPE_CHECKING:  # loaded by the first read, for which the first screen does not wait
     from sightline.audit.coverage_list import CoverageList
 
 STEP_SECONDS = 0.05
 """How long failures are looked for before what was found is drawn."""
 
-_PAUSE_SECONDS = 0.001  # between two buffers, in which the UI's thread comes to its turn
+_PAUSE_SECONDS = 0.001  # pause between two buffers, so that the UI's thread gets its turn
 
 
 class Seen(NamedTuple):
-    """What is known of one buffer.
+    """What was seen of one buffer.
 
     Attributes:
         share: seen of its lines, 0 to 1.
-        overlooked: whether it tells of a failure that none of its views shows; None while that is not known.
-        at_most: whether no more than this share was seen, and perhaps less.
-        fails: of what went into a command's filters, whether it tells of any failure; None while that is not known.
+        overlooked: whether it has a failure that none of its views shows; None while that is not known.
+        at_most: whether the share is an upper bound.
+        fails: for what went into a command's filters, whether it has a failure; None while that is not known.
     """
 
     share: float
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     Attributes:
         seen: of the buffers that were asked for, by name.
         lines: how many lines were seen of every buffer, by name; None where no order goes by it, or nothing changed.
-        done: whether there is nothing left to find out about these buffers.
+        done: whether everything about these buffers is known.
     """
 
     seen: Mapping[str, Seen]
@@ -62,7 +62,7 @@ class SeenReader:
 
         Args:
             buffers: the records of those that are on the screen.
-            everything: whether an order goes by how much was seen, so that it is wanted of all.
+            everything: whether the order goes by how much was seen, so that all buffers are needed.
         """
         if self._coverage is None:
             self._coverage = late.CoverageList(self._store)
@@ -76,7 +76,7 @@ class SeenReader:
         seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
         for buffer in buffers:
             share = coverage.of(buffer)
-            # Of what runs nobody can have overlooked anything before he was shown something.
+            # While it runs, nothing counts as overlooked before somebody was shown some of it.
             known = coverage.overlooked_if_known(buffer) if share.views or buffer.state != "running" else ()
             if known is None and time.monotonic() < ends:
                 known = coverage.overlooked(buffer)
@@ -89,9 +89,9 @@ class SeenReader:
 
 
 def percent(share: float, *, at_most: bool = False) -> str:
-    """A share in at most four characters: ``3%``, ``<1%``, ``99%``; nothing and all only where that is so.
+    """A share in at most four characters: ``3%``, ``<1%``, ``99%``; 0 and 100 only if exactly that is so.
 
-    One that may be less is ``≤34%``, and close to all ``<all``.
+    An upper bound is ``≤34%``, or ``<all`` if it is close to all.
     """
     if 0 < share < 0.01:
         return "<1%"
