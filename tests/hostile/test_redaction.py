@@ -645,6 +645,42 @@ def test_a_run_of_beginnings_is_tried_no_more_often_than_it_has_of_them(run: byt
     assert not tries
 
 
+_BEGUN = [rule for rule in KNOWN.rules if rule.begins and rule.name.decode() in EXAMPLES]
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.data(), st.sampled_from(_BEGUN))
+def test_rules_whose_words_a_text_is_full_of_find_the_same(data: st.DataObject, rule: Rule) -> None:
+    secret = _made(*EXAMPLES[rule.name.decode()])
+    cut = data.draw(st.integers(1, len(secret)))
+    piece = st.sampled_from(
+        (*rule.words, secret, secret[:cut], b"x", b"9", b" ", b"\n", b"\\n", b"\x1b[32m", b"@a", b"?")
+    )
+    text = b"".join(data.draw(st.lists(piece, max_size=30))) + b" " + b"; ".join(rule.words) * 400
+    used = Rules(KNOWN.rules)
+    used.matches(b" ".join(rule.words) * 2_000)
+    begin = data.draw(st.integers(0, 40))
+    assert used.matches(text, begin, begin) == Rules(KNOWN.rules).matches(text, begin, begin)
+
+
+@pytest.mark.parametrize("run", [b"ghp_", b"AKIA", b"https://a:"])
+def test_words_that_a_stream_is_full_of_are_not_tried_one_by_one(run: bytes) -> None:
+    tries = 0
+
+    class Counted(Rule):
+        @property
+        def pattern(self) -> Any:
+            nonlocal tries
+            tries += 1
+            return Rule.pattern.func(self)
+
+    rules = Rules(Counted(one.name, one._pattern, one.words, begins=one.begins) for one in KNOWN.rules)
+    rules.matches(run * 2_000)
+    tries = 0
+    rules.matches(run * 10_000)
+    assert tries < 100
+
+
 def test_secrets_are_counted() -> None:
     redaction = Redaction(KNOWN)
     redaction.feed("out", TOKEN + b" " + TOKEN + b"\n" + KEY)
