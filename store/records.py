@@ -143,6 +143,11 @@ class Buffer(NamedTuple):
         return format_ref(self.name)
 
     @property
+    def shown_state(self) -> str:
+        """The state as every reader is told it: ``expired`` for what the disk calls ``evicted``."""
+        return "expired" if self.state == "evicted" else self.state
+
+    @property
     def bytes(self) -> int:
         """Size of all streams."""
         return sum(stream.bytes for stream in self.streams.values())

@@ -142,7 +142,7 @@ class Ledger:
                 self.fault("lost", made)
                 continue
             kept = sorted(stream["sha256"] for stream in record["streams"].values())
-            if record["state"] not in ("sealed", "evicted"):
+            if record["state"] not in ("sealed", "expired"):
                 self.fault("torn", record)
             elif kept != sorted(made.hashes.values()):
                 self.fault("wrong bytes", record)

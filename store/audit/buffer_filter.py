@@ -20,7 +20,7 @@ from sightline.store import Narrowing, Reading
 OVERLOOKED = "!"
 """The word for buffers with a failure that no agent saw."""
 
-STATES = ("running", "done", "ok", "failed", "partial", "interrupted", "evicted", "pinned", "imported", "overlooked")
+STATES = ("running", "done", "ok", "failed", "partial", "interrupted", "expired", "pinned", "imported", "overlooked")
 
 WORDS = {
     "exit": "0, !0, >1: the exit code; none: where it is not known",
@@ -218,11 +218,13 @@ class BufferFilter:
             "failed": lambda buffer: buffer.failed,
             "partial": lambda buffer: buffer.is_partial,
             "interrupted": lambda buffer: buffer.state == "interrupted",
-            "evicted": lambda buffer: buffer.state == "evicted",
+            "expired": lambda buffer: buffer.state == "evicted",
             "pinned": lambda buffer: buffer.pinned,
             "imported": lambda buffer: bool(buffer.artifact),
             "overlooked": self._is_overlooked,
         }
+        if len(state) > 1 and "evicted".startswith(state):  # what 0.1.0 called it
+            state = "expired"
         meant = next((known for known in STATES if known.startswith(state)), "")  # as far as it is typed
         if not meant:
             raise UsageError(f"there is no state is:{state}", f"the states are {', '.join(STATES)}")

@@ -35,7 +35,8 @@ def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef | OfNewerVersion:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(tombstone["gone"]))
     what = " ".join(str(tombstone["command"]).split())[:200]
     how = _AGAIN.get(tombstone["kind"], "run the command again")
-    return ExpiredRef(f"@{name} expired ({tombstone['reason']} {when}): {what}", how, name=name)
+    how_gone = "removed " if tombstone["reason"] == "removed" else ""
+    return ExpiredRef(f"@{name} expired ({how_gone}{when}): {what}", how, name=name)
 
 
 def lost_stream(layout: Layout, buffer: Buffer, stream: str) -> ExpiredRef | StoreFailed:

@@ -28,7 +28,7 @@ from sightline.verbs.list_outputs import LIMIT
 from sightline.verbs.reply import Reply, error_reply
 
 HARNESS = "python"
-"""The harness name of a session that no harness is known to have begun."""
+"""The name for the harness of a session that no known harness has begun."""
 
 
 def run_command(
@@ -54,7 +54,7 @@ def run_command(
         background: whether to reply at once and let the command go on.
         acknowledge_risk: whether a destructive command is run without asking back.
         label: a name for the output.
-        compare: ``last``, or a ref: the reply is what changed since the last run of the command, or since that output.
+        compare: ``last``, or a ref: the reply says what changed since the last run of the command, or that output.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
@@ -99,9 +99,9 @@ def read_file(
     """Show a file, whole, in part or as a view; what was shown stays readable when the file changes.
 
     Args:
-        path: the file.
-        start_line: first line wanted, from 1; 0 for all of it.
-        end_line: last line, inclusive; 0 for the end, or as many lines as the profile's window has.
+        path: the file to read.
+        start_line: first line wanted, from 1; 0 for the whole file.
+        end_line: last line, inclusive; 0 for the end of the file, or of the profile's window.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
@@ -132,22 +132,22 @@ def read_output(
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
-    """Show a captured output: its view, a part by lines, bytes, search or JSON path, or what a running one wrote since.
+    """Show a captured output: its view, a part by lines, bytes, search or JSON path, or the new lines of a running one.
 
     Args:
         ref: the output, such as ``@cmd_a1b2c3`` or ``@last``.
         lines: ``"42-80"``, ``"42"`` or ``"42-"``.
         offset: byte at which the page begins.
-        limit: bytes of the page; the profile's where it is None.
-        search: a regular expression; literal where it does not compile.
+        limit: bytes of the page; None for the profile's number.
+        search: a regular expression, or plain text if it is not a valid one.
         context: lines shown around each match.
-        ignore_case: whether letters match in either case; as the profile has it where it is None.
+        ignore_case: whether letters match in either case; None for the profile's choice.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
         wait: seconds to wait for a running output: for its end, or for new lines and 2 s of quiet after them.
         path: a JSON path such as ``$.items[0].name``.
         schema: whether the skeleton of a JSON text is wanted.
-        verbosity: ``auto`` or a mode, for the view; empty where a ref alone is answered as the profile has it.
-        until: a regular expression: the wait is for a line that matches.
+        verbosity: ``auto`` or a mode, for the view; empty for the profile's choice.
+        until: a regular expression; the wait then ends when a line matches it.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
@@ -203,13 +203,13 @@ def list_outputs(
     store: Store | None = None,
     session: str = "",
 ) -> Reply:
-    """List outputs, a line each, most recently used first, or those that match best.
+    """List outputs, a line each, the most recently used first; with ``match``, those that match best.
 
     Args:
         match: words that command, ref or label must resemble.
         captured_by: name of the session that captured them; all by default.
         limit: how many at most.
-        mine: whether the calls of the session that asks are listed instead, and what each was told, newest first.
+        mine: whether to list the calls of the session that asks, and its answers, newest first.
         store: the store; that of `SIGHTLINE_HOME` by default.
         session: name of the session that asks; one for each process by default.
 
@@ -229,7 +229,7 @@ def list_outputs(
 def _answered(
     store: Store | None, session: str, verb: str, request: dict[str, Any], ask: Callable[[Asker], Reply]
 ) -> Reply:
-    """The reply of a verb, delivered."""
+    """Call a verb, and deliver its reply."""
     store = store or _opened.store()
     asking = Asker(store, _opened.session(session), _call, load_profile(store.settings.profile))
     try:
@@ -242,7 +242,7 @@ def _answered(
 
 
 def _call(verb: str, **arguments: Any) -> str:
-    """A next call, written as Python; agents know the functions by these names."""
+    """Write a next call as Python; agents know the functions by these names."""
     return f"{verb}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
 
@@ -256,7 +256,7 @@ class _Opened:
         self._own = os.urandom(4).hex()
 
     def store(self) -> Store:
-        """The store that the environment names."""
+        """Return the store that the environment names."""
         with self._lock:
             root = default_root()
             if root not in self._stores:
@@ -264,7 +264,7 @@ class _Opened:
             return self._stores[root]
 
     def session(self, name: str) -> Session:
-        """A session by name; without one, what `SIGHTLINE_SESSION` or a harness names, else the process' own."""
+        """Return a session by name; without one, that of `SIGHTLINE_SESSION` or a harness, else the process' own."""
         name = name or os.environ.get("SIGHTLINE_SESSION", "")
         with self._lock:
             if name not in self._sessions:

@@ -191,7 +191,7 @@ def as_data(buffer: Buffer) -> dict[str, Any]:
     return {
         "ref": buffer.ref,
         "kind": buffer.kind,
-        "state": buffer.state,
+        "state": buffer.shown_state,
         "command": buffer.command,
         "title": call_name(buffer),
         "cwd": buffer.cwd,

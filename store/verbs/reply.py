@@ -173,7 +173,7 @@ def state_in_words(buffer: Buffer) -> str:
     """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
     pinned = (" partial" if buffer.partial else "") + (" pinned" if buffer.pinned else "")
     if buffer.state != "sealed":
-        return buffer.state + pinned
+        return buffer.shown_state + pinned
     if buffer.timed_out:
         return "timed out" + pinned
     if buffer.signal:

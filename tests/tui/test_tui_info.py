@@ -88,7 +88,7 @@ def test_what_is_left_of_one_that_is_gone(store: Store) -> None:
     ask(store, "cat @cmd_00000a", "agent-1")
     store.remove(buffer, "evicted")
     shown = told(store, "cmd_00000a")
-    assert shown["gone"].startswith("evicted 20")
+    assert shown["gone"].startswith("expired 20")
     assert "lies in" not in shown
     assert len(read_dossier(store, "cmd_00000a").views) == 1
 

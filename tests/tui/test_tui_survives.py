@@ -91,7 +91,7 @@ def test_a_buffer_that_is_evicted_while_open_is_said_in_its_place(store: Store) 
             assert len(text(viewer(pilot))) == 9
             store.remove(evicted, "evicted")
             await changed(pilot)
-            assert "@cmd_00000a was evicted" in "".join(text(pilot.app.query_one("#notice")))
+            assert "@cmd_00000a has expired" in "".join(text(pilot.app.query_one("#notice")))
             await press(pilot, "enter", "G", "p", "d", *"//seq", "enter")
             assert pilot.app.is_running
 
@@ -210,7 +210,7 @@ def test_a_tombstone_that_cannot_be_read_is_said(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             assert "is not a file" in said(pilot)
-            assert "@cmd_00000a was evicted" in "".join(text(pilot.app.query_one("#notice")))
+            assert "@cmd_00000a has expired" in "".join(text(pilot.app.query_one("#notice")))
 
     run(body)
 

@@ -145,7 +145,7 @@ def test_what_an_evicted_buffer_was_is_said(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             said = "\n".join(text(pilot.app.query_one("#notice")))
-            assert "@cmd_00000a was evicted" in said
+            assert "@cmd_00000a has expired" in said
             assert "make [all]" in said
             assert "7 lines" in said
             assert "Run the command again" in said
@@ -162,7 +162,7 @@ def test_a_buffer_that_is_evicted_while_open_stays_no_lie(store: Store) -> None:
             store.remove(buffer, "evicted")
             buffers(pilot).store_changed(index=True, live=frozenset())
             await rest(pilot)
-            assert "was evicted" in text(pilot.app.query_one("#notice"))[0]
+            assert "has expired" in text(pilot.app.query_one("#notice"))[0]
             assert buffers(pilot).has_focus  # and no pane that is not there
 
     run(body)

@@ -101,7 +101,7 @@ def exit_text(buffer: Buffer) -> str:
 def ending(buffer: Buffer) -> str:
     """How it ended, or that it goes on: ``running``, ``ok``, ``exit 1``, ``exit unknown``, ``signal 9`` …"""
     if buffer.state in ("running", "interrupted", "evicted"):
-        return buffer.state
+        return buffer.shown_state
     if buffer.timed_out:
         return "timed out"
     if buffer.signal:
@@ -131,6 +131,6 @@ def facts(buffer: Buffer, now: float) -> list[str]:
 def tombstone_text(stone: dict[str, object] | None, buffer: Buffer) -> tuple[str, ...]:
     """What to say in place of an output that is gone."""
     how = {"file": "Read the file again", "tool": "Call the tool again"}.get(buffer.kind, "Run the command again")
-    reason = str(stone.get("reason", "evicted")) if stone else "evicted"
+    fate = "was removed" if stone and stone.get("reason") == "removed" else "has expired"
     held = f"It held {counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)}."
-    return f"{buffer.ref} was {reason}", held, f"{how} to have it back."
+    return f"{buffer.ref} {fate}", held, f"{how} to have it back."

@@ -93,7 +93,7 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     yield Fact("", f"{buffer.ref}  {_KINDS.get(buffer.kind, buffer.kind)}", "strong")
     yield Fact("command", buffer.command, "command")
     yield Fact("in", buffer.cwd)
-    state = f"{buffer.state}{', pinned' if buffer.pinned else ''}"
+    state = f"{buffer.shown_state}{', pinned' if buffer.pinned else ''}"
     yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neither good nor bad
     if buffer.kind == "cmd" and buffer.ended is not None:
         yield Fact("ended", _ending(buffer), state_of(buffer))
@@ -114,7 +114,8 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     if dossier.tombstone is not None:
         gone = dossier.tombstone.get("gone")
         when = f" {_moment(gone)}" if isinstance(gone, float | int) else ""
-        yield Fact("gone", f"{dossier.tombstone.get('reason', 'evicted')}{when}", "evicted")
+        fate = "removed" if dossier.tombstone.get("reason") == "removed" else "expired"
+        yield Fact("gone", f"{fate}{when}", "evicted")
 
 
 def _streams(dossier: Dossier) -> Iterator[Fact]:

@@ -53,7 +53,7 @@ def _output(output: Output) -> dict[str, Any]:
         "ref": buffer.ref,
         "command": buffer.command,
         "exit_code": buffer.exit_code,
-        "state": buffer.state,
+        "state": buffer.shown_state,
         "partial": buffer.lost or None,
         "gaps": [gap._asdict() for gap in buffer.gaps],
         "lines": output.coverage.total,

@@ -117,7 +117,7 @@ def who(report: Report) -> list[str]:
 def ending(buffer: Buffer) -> str:
     """How a capture ended, in a word or two."""
     if buffer.state != "sealed":
-        return buffer.state
+        return buffer.shown_state
     if buffer.timed_out:
         return "timed out"
     if buffer.signal:

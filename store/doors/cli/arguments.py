@@ -1,4 +1,4 @@
-"""Command lines: what each command takes is an `argparse` parser, and all of them are made alike."""
+"""The making of command lines: each command declares what it takes in an `argparse` parser, made here."""
 
 import os
 import sys
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-# argparse looks for translations of its messages. There are none, and finding that out takes half of its time, 1.7 ms:
-# so it is loaded with this in the place of `gettext`, which everything else that wants it still gets.
+# argparse would look for translations of its messages. There are none, and the search takes 1.7 ms, half of its time.
+# So it is loaded with this object in place of `gettext`; all other modules still get the real one.
 _untranslated: Any = SimpleNamespace(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
 _is_ours = sys.modules.setdefault("gettext", _untranslated) is _untranslated
 from argparse import (  # noqa: E402
@@ -40,10 +40,10 @@ VERBOSITY_HELP = (
 
 
 class _Parser(ArgumentParser):
-    """Wraps each line of the description to the terminal; argparse would join the lines, or wrap none."""
+    """Wraps each line of the description by itself; argparse would either join the lines or leave them unwrapped."""
 
     def format_help(self) -> str:
-        from textwrap import fill  # which only a person who asks for help waits for
+        from textwrap import fill  # only the printing of help needs it
 
         lines = (self.description or "").splitlines()
         self.description = "\n".join(
@@ -55,15 +55,15 @@ class _Parser(ArgumentParser):
 def command_parser(
     name: str, description: str, *examples: str, json: bool = True, profile: bool = False, usage: str = ""
 ) -> ArgumentParser:
-    """A command's parser, with the options that several commands share.
+    """Make a command's parser, with the options that several commands share.
 
     Args:
         name: the command.
         description: what it does, in a sentence or two.
-        examples: command lines that someone would really type; they stand at the end of the help.
-        json: whether it can print data as JSON.
-        profile: whether what it prints is shaped by a profile, which can then be chosen.
-        usage: what follows the command in the line of usage, where argparse would say it badly.
+        examples: realistic command lines, which stand at the end of the help.
+        json: whether the command can print data as JSON.
+        profile: whether a profile shapes what the command prints, so that it has the option for one.
+        usage: the line of usage after the command's name, if argparse's own would mislead.
     """
     made = _Parser(
         prog=f"sightline {name}",
@@ -86,19 +86,19 @@ def command_parser(
 
 
 def add_store(made: ArgumentParser) -> None:
-    """Declare the options of a command that can read what many hosts have shipped."""
+    """Declare the options of a command that can read the outputs that many hosts have shipped."""
     made.add_argument(
         "--store",
         default="",
         metavar="URL",
-        help="read what hosts have shipped to this database, postgresql://reader@host/db, or to the one that [fleet] "
-        "store of config.toml names: fleet (default: SIGHTLINE_STORE, else this machine's store)",
+        help="read the outputs that hosts have shipped to this database, such as postgresql://reader@host/db; the word "
+        "fleet stands for the one in config.toml, [fleet] store (default: SIGHTLINE_STORE, else this machine's store)",
     )
-    made.add_argument("--offline", action="store_true", help="with --store, read what is kept here of earlier readings")
+    made.add_argument("--offline", action="store_true", help="with --store, use only what was read before")
 
 
 def after_dashes(words: Sequence[str]) -> list[str]:
-    """The words of another program, which begin after ``--`` or with the first word that is no option of ours.
+    """Return the words of another program, which begin after ``--`` or at the first word that is no option of ours.
 
     Args:
         words: what an argument of `argparse.REMAINDER` holds.
@@ -107,7 +107,7 @@ def after_dashes(words: Sequence[str]) -> list[str]:
 
 
 def seconds(text: str) -> float:
-    """A number of seconds from 0 on. Raises ValueError."""
+    """Read a number of seconds, 0 or more. Raises ValueError."""
     value = float(text)
     if not 0 <= value < float("inf"):
         raise ValueError("it is a number of seconds from 0 on")

@@ -1,4 +1,4 @@
-"""``sightline audit``: what went wrong unseen; with ``--fail-on``, for scripts and builds."""
+"""``sightline audit``: lists what went wrong unseen; with ``--fail-on`` it serves scripts and builds."""
 
 from collections.abc import Iterable
 
@@ -17,11 +17,11 @@ from sightline.verbs.printable_text import printable
 
 _NAMED = 5
 _COMMAND_CHARACTERS = 80
-_LISTED = 8  # ranges of lines in a row
+_LISTED = 8  # ranges of lines listed in one row
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "List what went wrong in a session, or in all sessions, without an agent seeing it. There are these kinds:\n"
@@ -48,7 +48,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Print the findings; 1 where something was found that --fail-on names."""
+    """Print the findings, and return 1 if --fail-on names the kind of one."""
     kinds = [kind.strip() for kind in given.fail_on.split(",") if kind.strip()]
     implied = [PARTIAL] if {OVERLOOKED, CUT} & set(kinds) else []
     if unknown := [kind for kind in kinds if kind not in KINDS]:
@@ -79,12 +79,14 @@ def main(given: Namespace) -> int:
             write_out(f"not judged, since they only show what others wrote: {outputs}\n")
         if gone:
             named = ", ".join(gone[:_NAMED]) + (" …" if len(gone) > _NAMED else "")
-            write_out(f"gone before all of them was shown, so that nobody can tell: {len(gone):,} ({named})\n")
+            write_out(
+                f"removed before they were shown whole, so nobody knows what was missed: {len(gone):,} ({named})\n"
+            )
     return int(bool(failing))
 
 
 def _grouped(found: Iterable[Finding]) -> list[Finding]:
-    """One for each buffer and kind, with how many there are and where; what rests on several calls, by itself."""
+    """Make one row for each buffer and kind, with their number and lines; keep what rests on several calls apart."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for nth, one in enumerate(found):
         name = parse_ref(one.ref).name if one.ref and one.kind not in ALARMS else str(nth)

@@ -1,4 +1,4 @@
-"""``sightline brief``: what was run and what was missed, on one screen."""
+"""``sightline brief``: shows on one screen what was run and what was missed."""
 
 from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
@@ -8,7 +8,7 @@ from sightline.verbs.printable_text import printable
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Show on one screen what a session did, or what all of them did: the failures that no agent saw, the "

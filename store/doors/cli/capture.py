@@ -1,11 +1,11 @@
-"""``sightline capture``: its options. Where a hook has put it into a command, only what keeps the output is loaded."""
+"""``sightline capture``: its options. If a hook has put it into a command, it loads only what keeps the output."""
 
 from sightline.doors.cli.arguments import SUPPRESS, VERBOSITY_HELP, ArgumentParser, Namespace, command_parser
 from sightline.errors import UsageError
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Keep standard input as a buffer, and print a view of it. With -p the input passes through instead.",
@@ -45,18 +45,18 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Keep what comes; the exit code."""
+    """Keep the input, and return the exit code."""
     if given.hook:
         return _keep(given)
-    from sightline.doors.cli.capture_input import capture  # 25 ms, for which what a hook keeps need not wait
+    from sightline.doors.cli.capture_input import capture  # 25 ms, which a capture for a hook does not need
 
     return capture(given)
 
 
 def _keep(given: Namespace) -> int:
-    """``sightline capture --hook USE``, which hooks put into commands where settings allow nothing newer."""
+    """Run ``sightline capture --hook USE``, which hooks put into commands if settings allow no newer program."""
     if any(value for name, value in vars(given).items() if name not in ("hook", "verbosity")):
         raise UsageError("--hook takes no other option", "hooks write it: `sightline hook --help`")
-    from sightline.doors.hooks.capture_pipe import main as keep  # which `capture` needs as little
+    from sightline.doors.hooks.capture_pipe import main as keep  # an ordinary `capture` does not need it
 
     return keep(given.hook)

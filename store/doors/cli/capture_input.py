@@ -1,4 +1,4 @@
-"""``sightline capture``: what comes through a pipe is kept; the view is printed, or the input passed through."""
+"""``sightline capture``: keeps what comes through a pipe, and prints a view of it or passes it through."""
 
 import os
 
@@ -18,7 +18,7 @@ VERB = "capture"
 
 
 def capture(given: Namespace) -> int:
-    """Keep standard input, and print its view or pass it through; the exit code."""
+    """Keep standard input, print its view or pass it through, and return the exit code."""
     if given.tool:
         return _result(given)
     if given.arguments:
@@ -32,7 +32,7 @@ def capture(given: Namespace) -> int:
 
 
 def _result(given: Namespace) -> int:
-    from sightline.doors.cli.result import capture_tool  # 10 ms: most of what is piped in is a command's output
+    from sightline.doors.cli.result import capture_tool  # 10 ms that the output of a command does not need
 
     if given.command or given.exit_code is not None or given.pass_through:
         raise UsageError(
@@ -70,13 +70,13 @@ def _capture(given: Namespace) -> int:
         return reply._replace(exit_code=0)
 
     try:
-        budget_for(given.verbosity, True, door.asking.profile.budgets)  # a wrong word is told before anything is read
+        budget_for(given.verbosity, True, door.asking.profile.budgets)  # reports a wrong word before reading
         if not pass_on:
             return door.answer(VERB, request, call)
         kept = keep()
         if isinstance(kept, Buffer):
             log_streamed(door, VERB, request, kept, shown=os.isatty(1))
-        elif kept.error:  # what came was passed on all the same
+        elif kept.error:  # the input was passed on in spite of that
             tell_error(kept.error)
         return 0
     finally:
@@ -84,7 +84,7 @@ def _capture(given: Namespace) -> int:
 
 
 class _PassThrough:
-    """Writes to standard output until its reader has left; the capture goes on then."""
+    """Writes to standard output until its reader has left; after that the capture continues."""
 
     def __init__(self) -> None:
         self._gone = False

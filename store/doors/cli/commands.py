@@ -1,4 +1,4 @@
-"""Which commands there are, by who asks; the module of each is imported when it is called."""
+"""The table of commands, grouped by who asks; the module of each is imported only when the command is called."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -71,13 +71,13 @@ GROUPS = {
         "fleet verify": ("fleet.verify", "check that everything that the database lists is in the object store"),
     },
 }
-"""By who asks: of each command the module beside this one, with the function where it is not `main`, and a sentence."""
+"""The groups. Each command has its module beside this one, its function unless that is `main`, and a sentence."""
 
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 def command_of(name: str) -> "tuple[ArgumentParser, Callable[[Namespace], int]]":
-    """What a command takes, and what runs it; its module is imported."""
+    """Import a command's module, and return its parser and the function that runs it."""
     module, _, function = COMMANDS[name][0].partition(".")
     command = __import__(f"sightline.doors.cli.{module}", fromlist=["main"])
     return command.parser(name), getattr(command, function or "main")

@@ -1,6 +1,6 @@
-"""``sightline completions``: what a shell completes at Tab, from the grammar of the commands and from the store.
+"""``sightline completions``: completes words at Tab, from the grammar of the commands and from the store.
 
-The shell asks the program itself each time, by argcomplete, so what it offers is what there is.
+The shell asks the program itself at each Tab, through argcomplete, so the offers are always current.
 """
 
 import glob
@@ -21,16 +21,16 @@ from sightline.shape.summary import one_line
 from sightline.store import Store
 
 SHELLS = ("bash", "zsh", "fish")
-_OFFERED = 100  # more nobody looks through
+_OFFERED = 100  # nobody looks through more
 _COMMAND_CHARACTERS = 60
-_WORD_BREAKS = "_ARGCOMPLETE_COMP_WORDBREAKS"  # of bash; argcomplete leaves out what stands before the last of them
+_WORD_BREAKS = "_ARGCOMPLETE_COMP_WORDBREAKS"  # bash's variable; argcomplete cuts a word at these characters
 
 Offers = Mapping[str, str]
-"""What can stand there, and what is told beside it in shells that tell anything."""
+"""The words that can stand in a place, and a description of each for shells that show descriptions."""
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Print a script for your shell, with which Tab completes commands, options, refs, sessions, profiles and "
@@ -45,13 +45,13 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Print it; the exit code.
+    """Print the script, and return the exit code.
 
     Raises:
         SightlineError: argcomplete is not installed.
     """
     try:
-        from argcomplete.shell_integration import shellcode  # of an extra
+        from argcomplete.shell_integration import shellcode  # it comes with an extra
     except ModuleNotFoundError as error:
         raise SightlineError(
             f"completions need a package that is not installed: {error.name}", "pip install 'sightline[completions]'"
@@ -61,21 +61,21 @@ def main(given: Namespace) -> int:
 
 
 def answer_shell() -> None:
-    """Tell the shell that has started this at a Tab what can stand there, and end the process."""
-    from argcomplete import autocomplete  # of an extra, which made the shell ask
+    """Tell the shell that started this process at a Tab which words can follow, and end the process."""
+    from argcomplete import autocomplete  # it comes with an extra; the shell asks only where it is installed
     from argcomplete.completers import ChoicesCompleter
 
     line = os.environ["COMP_LINE"][: int(os.environ["COMP_POINT"])]
-    if breaks := os.environ.get(_WORD_BREAKS):  # bash lists @ among them, but takes one that begins a word into it
+    if breaks := os.environ.get(_WORD_BREAKS):  # bash keeps an @ that begins a word as a part of it
         os.environ[_WORD_BREAKS] = breaks.replace("@", "")
     autocomplete(grammar_for(line.split(" ")[1:]), default_completer=ChoicesCompleter({}), validator=_begins)
 
 
 def grammar_for(words: list[str]) -> ArgumentParser:
-    """All commands; the one that is typed with all that it takes, and what completes that.
+    """Return the parser of all commands, in which the typed command has all its options and their completers.
 
     Args:
-        words: what is typed after ``sightline``; the last is not ended, and may be empty.
+        words: the words typed after ``sightline``; the last one is unfinished, and may be empty.
     """
     root = ArgumentParser(prog="sightline", add_help=False)
     if words[0].startswith("@"):
@@ -97,15 +97,15 @@ def grammar_for(words: list[str]) -> ArgumentParser:
 
 
 def _seconds(name: str) -> Offers:
-    """The words that make another command of a command's name."""
+    """Return the second words that a command has, such as ``rm`` of ``sessions rm``."""
     return {
         other.removeprefix(f"{name} "): about for other, (_, about) in COMMANDS.items() if other.startswith(f"{name} ")
     }
 
 
 def _complete(made: ArgumentParser, seconds: Offers | None = None) -> ArgumentParser:
-    """Have each argument completed by what its word in the usage stands for; the first one also by second words."""
-    from argcomplete.completers import FilesCompleter  # of an extra, as above
+    """Give each argument the completer of its word in the usage; the first argument also offers second words."""
+    from argcomplete.completers import FilesCompleter  # it comes with an extra, as above
 
     files = FilesCompleter()
     first = True
@@ -131,7 +131,7 @@ def _completer(offers: "Callable[[], Offers] | None", files: Any) -> Callable[..
         found = dict.fromkeys(files(prefix), "") if files else {}
         try:
             return {**found, **(offers() if offers else {})}
-        except SightlineError:  # no store to ask: nothing of it is offered
+        except SightlineError:  # there is no store to ask, so nothing of it is offered
             return found
 
     return completed
@@ -166,6 +166,6 @@ _OFFERS: dict[str, Callable[[], Offers]] = {
     "LEVEL": lambda: dict.fromkeys(("auto", *MODES), ""),
     "STREAM": lambda: dict.fromkeys(("out", "err", "all"), ""),
 }
-"""By the word that stands for an argument in the usage."""
+"""The completers, by the word that stands for an argument in the usage."""
 
 _FILES = ("FILE", "FOLDER", "PATH", "OUTPUT", "RULES", "--")

@@ -1,4 +1,4 @@
-"""``sightline coverage``: which lines of a buffer stood in some view, by session and in all."""
+"""``sightline coverage``: shows which lines of a buffer stood in some view, by session and in all."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ _LISTED = 8
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Show which lines of an output agents saw. A line is seen exactly where a reply shows it; matched where it "
@@ -42,7 +42,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     door = Door(given)
     try:
         target = door.asking.resolve_whole(given.ref)
@@ -66,10 +66,10 @@ def main(given: Namespace) -> int:
 def as_data(
     buffer: Buffer, coverage: Coverage, failures: tuple[Failure, ...] | None, unjudged: Unjudged | None
 ) -> dict[str, Any]:
-    """Coverage as ``coverage --json`` gives it; ranges are text such as ``"3-9"``."""
+    """Encode coverage for ``coverage --json``; ranges are text such as ``"3-9"``."""
     return {
         "ref": buffer.ref,
-        "state": buffer.state,
+        "state": buffer.shown_state,
         "partial": buffer.lost or None,
         "gaps": [gap._asdict() for gap in buffer.gaps],
         "lines": coverage.total,
@@ -136,14 +136,14 @@ def _grades(lines: Lines) -> dict[str, Any]:
 
 
 def held_data(held: HeldCoverage) -> dict[str, Any]:
-    """What contexts hold of a buffer, by stream; ranges are text such as ``"3-9"``."""
+    """Encode what contexts still hold of a buffer, by stream; ranges are text such as ``"3-9"``."""
     return {
         name: {state: written(getattr(lines, state)) for state in HELD_STATES} for name, lines in held.streams.items()
     }
 
 
 HELD_STATES = {"held": "held", "before": "seen before", "unknown": "not known", "never": "never seen"}
-"""The states of a line, and what they are called."""
+"""The states of a line, and the words for them."""
 
 
 def _tell_held(held: HeldCoverage) -> None:
@@ -153,11 +153,11 @@ def _tell_held(held: HeldCoverage) -> None:
             if spans := getattr(lines, state):
                 write_out(f"  {word.ljust(11)} {listed(spans)}\n")
     if held.count("unknown"):
-        write_out("of lines that are not known nobody tells whether their context still has them\n")
+        write_out("not known: nothing in the log tells whether the context still has these lines\n")
 
 
 def held_words(held: HeldCoverage, stream: str) -> str:
-    """``40 of 200 lines still held, 60 seen before, 100 never``."""
+    """Put into words what is held: ``40 of 200 lines still held, 60 seen before, 100 never``."""
     lines = held.streams[stream]
     told = [f"{size(lines.held):,} of {lines.total:,} lines still held"]
     told += [f"{size(lines.before):,} seen before"] if lines.before else []
@@ -193,7 +193,7 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | No
     if not coverage.contributions:
         write_out("shown to nobody\n")
     if failures is None:
-        write_out("failures were not looked for in so large an output: `sightline audit` does\n")
+        write_out("this output is too large to look for failures here; `sightline audit` looks for them\n")
         return
     unseen = [failure for failure in failures if not failure.is_seen(coverage)]
     if unseen:
@@ -207,7 +207,7 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | No
 
 
 def listed(spans: Spans) -> str:
-    """The first of some ranges, how many more there are, and how many lines they all are."""
+    """List the first ranges, the number of further ranges, and the number of lines in all."""
     shown = ", ".join(written(spans[:_LISTED]))
     more = f" and {len(spans) - _LISTED:,} more ranges" if len(spans) > _LISTED else ""
     return f"{shown}{more} ({size(spans):,})"

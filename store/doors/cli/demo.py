@@ -1,8 +1,8 @@
-"""``sightline demo``: real commands, captured and asked about as an agent would, in a store of their own.
+"""``sightline demo``: runs and captures real commands, and asks about them as an agent would, in a store of its own.
 
-The agent overlooks something, and a person points it out. Then it opens the inspector on all that.
+The agent overlooks something, and a person points it out. At the end the inspector opens on that store.
 
-Everything goes through the command line itself: what the demo shows is what anyone gets.
+Every step is an ordinary command line, so the demo shows what anyone would get.
 """
 
 import os
@@ -97,7 +97,7 @@ _LOG = (
 
 
 class _Step(NamedTuple):
-    """What is done, why, and by whom; ``REF`` in it is the output that was told of last."""
+    """One step: what is done, why, and by whom; ``REF`` in it stands for the output that was announced last."""
 
     why: str
     words: tuple[str, ...]
@@ -138,7 +138,7 @@ def _steps() -> list[_Step]:
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Make a demo store in a folder of its own, capture real commands in it, ask questions as an agent would, and "
@@ -151,7 +151,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     folder = tempfile.mkdtemp(prefix="sightline-demo-")
     root, project = os.path.join(folder, "store"), os.path.join(folder, "project")
     _make_project(project)
@@ -177,7 +177,7 @@ def _make_project(project: str) -> None:
 
 
 def _do(step: _Step, project: str, environment: dict[str, str], ref: str) -> str:
-    """Run one step as its doer's shell would, and show the first lines of what came; the output it told of, or REF."""
+    """Run one step as its actor's shell would, show the answer's first lines, and return the ref it names, else REF."""
     words = [word.replace("REF", ref) for word in step.words]
     command = [sys.executable, "-P", "-m", "sightline.doors.cli.main", *words]
     done = subprocess.run(

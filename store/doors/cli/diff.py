@@ -1,4 +1,4 @@
-"""``sightline diff``: two buffers compared, as ``query 'diff -u …'`` does it, with refs for names."""
+"""``sightline diff``: compares two buffers as ``query 'diff -u …'`` does, with refs for names."""
 
 import os
 
@@ -12,7 +12,7 @@ from sightline.verbs.reply import Reply
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Compare two outputs line by line. On a terminal it prints all differences; into a pipe it prints as many "
@@ -32,7 +32,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Print the differences; 0 where there are none, 1 where there are some, as diff(1) has it."""
+    """Print the differences, and return 0 if there are none and 1 if there are some, as diff(1) does."""
     door = Door(given, as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 

@@ -1,4 +1,4 @@
-"""``sightline doctor``: checks the store, what keeps queries from writing here, and whether harnesses reach us."""
+"""``sightline doctor``: checks the store, what keeps queries from writing, and whether harnesses reach Sightline."""
 
 import os
 import time
@@ -17,7 +17,7 @@ _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Check the store: its permissions, records, hashes, index and log, and what keeps queries from writing on "
@@ -35,7 +35,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Print what was found; 1 where something is wrong that could not be mended."""
+    """Print the findings, and return 1 if something is wrong that could not be mended."""
     door = Door()
     progress = Progress()
     try:
@@ -54,7 +54,7 @@ def main(given: Namespace) -> int:
 
 
 class Progress:
-    """A line on a terminal that says how far the check has come: of a large store it takes minutes."""
+    """A line on a terminal that shows how far the check is; on a large store it takes minutes."""
 
     def __init__(self) -> None:
         self._done: dict[str, int] = {}
@@ -63,7 +63,7 @@ class Progress:
         self._is_seen = os.isatty(2)
 
     def __call__(self, what: str, more: int) -> None:
-        """As `findings.Advance` has it."""
+        """Advance the line; see `findings.Advance`."""
         self._done[what] = self._done.get(what, 0) + more
         if self._is_seen and (now := time.monotonic()) - self._drawn > DRAWN_SECONDS:
             self._drawn, self._stands = now, True
@@ -71,7 +71,7 @@ class Progress:
             write_all(2, f"\r  {done} checked\x1b[K".encode())
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._stands:
             self._stands = False
             write_all(2, b"\r\x1b[K")

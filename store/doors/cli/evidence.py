@@ -1,4 +1,4 @@
-"""``sightline evidence``: what agents claim, and the runs and edits that support or contradict it."""
+"""``sightline evidence``: lists what agents claim, and the runs and edits that support or contradict it."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ _NEWEST_SESSIONS = 20
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
-        "Hold what agents say of their work (tests pass, the build succeeds, fixed, …) against what their sessions "
-        "ran, edited and saw. A claim is supported, contradicted, stale where files were edited since the last run, or "
-        "has no evidence. Messages that no rule reads are not judged. The exit code is 0 where every claim is "
-        "supported, 1 where one is not, and 2 after a wrong option. Without --session, the 20 newest sessions are "
+        "Compare what agents say of their work (tests pass, the build succeeds, fixed, …) with what their sessions "
+        "ran, edited and saw. A claim is supported or contradicted; it is stale if files were edited since the last "
+        "run, or it has no evidence. Messages that no rule reads are not judged. The exit code is 0 if every claim is "
+        "supported, 1 if one is not, and 2 after a wrong option. Without --session, the 20 newest sessions are "
         "looked at.",
         "sightline evidence --session claude-code-42",
         "sightline evidence --json",
@@ -43,7 +43,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Print it; 1 where a claim is not supported."""
+    """Print the claims, and return 1 if one is not supported."""
     door = Door()
     try:
         found = [evidence_of(door.store, session) for session in _sessions(door, given.session)]
@@ -64,7 +64,7 @@ def _sessions(door: Door, name: str) -> list[Session]:
 
 
 def as_data(evidence: SessionEvidence) -> dict[str, Any]:
-    """The evidence of a session for programs; times are seconds since the epoch."""
+    """Encode the evidence of a session for programs; times are seconds since the epoch."""
     return {
         "session": evidence.session,
         "claims": [_claim_data(one) for one in evidence.claims],

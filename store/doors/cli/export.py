@@ -1,4 +1,4 @@
-"""``sightline export``: a session's calls for other tools, as spans of OpenTelemetry."""
+"""``sightline export``: gives the calls of a session to other tools, as spans of OpenTelemetry."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class NotReceived(SightlineError):
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Give a session to other tools, as spans of OpenTelemetry: one of the session, and one of each call, with its "
@@ -52,7 +52,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     door = Door(given)
     try:
         door.store.bring_up_to_date()
@@ -107,7 +107,7 @@ def _send(url: str, made: Spans, at: int, ours: str) -> None:
 
 
 def _rejected(said: str) -> str:
-    """What a receiver says it has not taken; empty for nothing."""
+    """Return what a receiver says it has rejected; empty if it took everything."""
     try:
         partial = json.loads(said or "{}").get("partialSuccess") or {}
         count = int(partial.get("rejectedSpans") or 0)
@@ -117,6 +117,6 @@ def _rejected(said: str) -> str:
 
 
 def _headers() -> dict[str, str]:
-    """Headers as the variable lists them: ``name=value,name=value``, values percent-encoded."""
+    """Read headers from the variable: ``name=value,name=value`` with percent-encoded values."""
     pairs = (pair.partition("=") for pair in os.environ.get(_HEADERS, "").split(",") if "=" in pair)
     return {name.strip(): unquote(value.strip()) for name, _, value in pairs}

@@ -1,4 +1,4 @@
-"""``sightline fleet …``: what the owner of a fleet does: make it, add hosts, say who reads what, keep it in order."""
+"""``sightline fleet …``: lets the owner of a fleet make it, add hosts, grant reading, and maintain it."""
 
 import contextlib
 import os
@@ -60,7 +60,7 @@ _EXAMPLES = {
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     does = name.partition(" ")[2] or "status"
     made = command_parser(name, _DESCRIBED[does], _EXAMPLES[does])
     made.add_argument(
@@ -99,9 +99,9 @@ def parser(name: str) -> ArgumentParser:
         made.add_argument(
             "scope",
             metavar="OWNER|TEAM",
-            help="whose outputs it may read; owner:NAME or team:NAME where a name means both",
+            help="whose outputs it may read; write owner:NAME or team:NAME if an owner and a team have the same name",
         )
-        made.add_argument("--revoke", action="store_true", help="take the right away again")
+        made.add_argument("--revoke", action="store_true", help="revoke the right to read that an earlier call granted")
         _declare_passfile(made)
     elif does == "retention":
         made.add_argument("days", metavar="DAYS", type=days_of, help="how many days, such as 30d")
@@ -112,7 +112,7 @@ def parser(name: str) -> ArgumentParser:
 
 @contextlib.contextmanager
 def _opened(given: Namespace) -> "Iterator[Connection]":
-    """The database, with the rights of whoever the address names."""
+    """Open the database, with the rights of the user that the address names."""
     if _MISSING:
         raise ExtraMissing(_MISSING) from _MISSING
     settings = load_settings(os.path.join(default_root(), "config.toml")).fleet
@@ -132,7 +132,7 @@ def _declare_passfile(made: ArgumentParser) -> None:
 
 
 def init(given: Namespace) -> int:
-    """Make a fleet; the exit code."""
+    """Make a fleet, and return the exit code."""
     with _opened(given) as connection:
         objects = given.objects
         done = administration.initialise(connection, objects, given.retention)
@@ -151,7 +151,7 @@ def init(given: Namespace) -> int:
 
 
 def add_host(given: Namespace) -> int:
-    """Add a host; the exit code."""
+    """Add a host, and return the exit code."""
     with _opened(given) as connection:
         objects = objects_address(tables_of(connection).objects)
         owner = given.owner or given.host
@@ -174,7 +174,7 @@ def add_host(given: Namespace) -> int:
 
 
 def grant(given: Namespace) -> int:
-    """Let somebody read, or no longer; the exit code."""
+    """Grant somebody the right to read, or revoke it, and return the exit code."""
     with _opened(given) as connection:
         objects = objects_address(tables_of(connection).objects)
         with _Passfile(given, given.reader) as file:
@@ -198,7 +198,7 @@ def grant(given: Namespace) -> int:
 
 
 def retention(given: Namespace) -> int:
-    """Set the retention; the exit code."""
+    """Set the retention, and return the exit code."""
     with _opened(given) as connection:
         days = given.days
         administration.set_retention(connection, days)
@@ -214,13 +214,13 @@ def retention(given: Namespace) -> int:
 
 
 def maintain_it(given: Namespace) -> int:
-    """Make and drop partitions; the exit code."""
+    """Make and drop partitions, and return the exit code."""
     with _opened(given) as connection:
         failure: SightlineError | None = None
         tidied = Tidied(0, 0, 0, 0, [])
         try:
             tidied = Janitor(connection, Objects(objects_address(tables_of(connection).objects))).tidy()
-        except StoreFailed as error:  # partitions are made all the same; those with something pinned wait for it
+        except StoreFailed as error:  # the partitions are made; old ones that hold a pinned output wait
             failure = error
         done = maintain(connection)
         if given.json:
@@ -239,7 +239,7 @@ def maintain_it(given: Namespace) -> int:
 
 
 def verify(given: Namespace) -> int:
-    """Verify; 1 where something is wrong."""
+    """Verify the fleet, and return 1 if something is wrong."""
     with _opened(given) as connection:
         tables = tables_of(connection)
         if newer := may_read(tables):
@@ -264,7 +264,7 @@ def verify(given: Namespace) -> int:
 
 
 def status(given: Namespace) -> int:
-    """List the hosts; the exit code."""
+    """List the hosts, and return the exit code."""
     with _opened(given) as connection:
         tables = tables_of(connection)
         rows = list(administration.hosts(connection))
@@ -287,7 +287,7 @@ def status(given: Namespace) -> int:
 
 
 def days_of(text: str) -> int:
-    """A number of days, as ``30d`` or ``30``. Raises ArgumentTypeError."""
+    """Read a number of days, as ``30d`` or ``30``. Raises ArgumentTypeError."""
     number = text.removesuffix("d")
     if not (number.isdecimal() and 1 <= int(number) <= _MOST_DAYS):
         raise ArgumentTypeError(f"{text!r} is no number of days, such as 30d")
@@ -295,7 +295,7 @@ def days_of(text: str) -> int:
 
 
 class _Passfile:
-    """A new file for a password, made before the role is: so that none is made whose password nobody has."""
+    """A new file for a password. It is made before the role, so that no role exists whose password nobody has."""
 
     def __init__(self, given: Namespace, role: str) -> None:
         self.path = given.passfile or f"{role}.pgpass"
@@ -312,7 +312,7 @@ class _Passfile:
         return self
 
     def write(self, role: str, password: str | None) -> None:
-        """Put the password there; without one there is no file."""
+        """Write the password into the file; without a password, remove the file."""
         if password is not None:
             write_all(self._fd, administration.passfile_line(self._database, role, password).encode())
         else:

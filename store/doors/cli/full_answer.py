@@ -1,7 +1,7 @@
-"""Whole answers, printed as they come: what ``--full`` gives, and what a terminal gets of a diff.
+"""Prints whole answers as they come, for ``--full`` and for a diff on a terminal.
 
-To a pipe go the bytes themselves; a terminal gets them cleaned, as views are: they are some output's, and may be made
-to act on it.
+A pipe gets the bytes as they are. A terminal gets them cleaned, as in views, because an output may hold sequences
+that would act on the terminal.
 """
 
 import hashlib
@@ -22,14 +22,14 @@ _LINE_BYTES = 1 << 16
 class FullAnswer:
     """Takes an answer in chunks and prints it.
 
-    Into a pipe its beginning is held back, so that an answer up to the hard limit is logged with its exact text before
-    it is sent. A longer one, and one to a terminal, is printed as it comes and logged with its size and hash.
+    Into a pipe, the beginning is held back until it is logged, so that an answer up to the hard limit is logged with
+    its exact text. A longer answer, and any on a terminal, is printed as it comes and logged with its size and hash.
     """
 
     def __init__(self, *, as_json: bool) -> None:
         self._held: bytearray | None = None if os.isatty(1) and not as_json else bytearray()
-        self._unlimited = as_json  # one JSON value has to wait for all of it
-        self._line = b"" if self._held is None else None  # on a terminal, the beginning of the line that comes
+        self._unlimited = as_json  # one JSON value can be printed only when all of it is there
+        self._line = b"" if self._held is None else None  # on a terminal, the unfinished last line
         self._bytes = 0
         self._sha256 = hashlib.sha256()
 
@@ -52,7 +52,7 @@ class FullAnswer:
             write_out(clean_text(whole + newline))
 
     def finish(self, door: Door, reply: Reply) -> None:
-        """Log what was, or is now, printed; the reply has the rest of what the query said."""
+        """Log what has been printed, or is printed now; the reply has the other fields of the query."""
         if self._held is not None:
             text = bytes(self._held).decode(errors="surrogateescape")
             body = (Segment(text), *reply.body) if text else reply.body

@@ -1,4 +1,4 @@
-"""``sightline grep``: lines that match in many outputs, of this machine or of all hosts."""
+"""``sightline grep``: finds matching lines in many outputs, of this machine or of all hosts."""
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.list import add_narrowing, match_of
@@ -7,7 +7,7 @@ from sightline.verbs.grep_outputs import LIMIT, VERB, Request, grep_outputs
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Find lines in many outputs, the newest first. Which outputs is narrowed before any is read; then those are "
@@ -25,7 +25,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     request = Request(given.pattern, match=match_of(given), limit=given.limit)
     door = Door(given, as_json=given.json)
     try:

@@ -1,4 +1,4 @@
-"""``sightline hook``: one event of a harness, JSON in and JSON out; settings name a faster way to the same."""
+"""``sightline hook``: answers one event of a harness, with JSON in and JSON out; settings name a faster way to it."""
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.hooks.event import main as answer
@@ -8,7 +8,7 @@ from sightline.harnesses.base import DEFAULT_MODE, MODES, Harness
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Answer one event of a harness. The event comes as JSON on standard input, and the answer goes to standard "
@@ -35,7 +35,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Answer the event; the exit code, always 0 once the words are right.
+    """Answer the event, and return the exit code, which is 0 unless the command line is wrong.
 
     Raises:
         UsageError: the harness has no such event.

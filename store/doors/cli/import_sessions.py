@@ -1,4 +1,4 @@
-"""``sightline import``: past sessions of agents' harnesses, read from the transcripts that these leave."""
+"""``sightline import``: imports past sessions of harnesses from the transcripts that these leave."""
 
 import gc
 import os
@@ -16,14 +16,14 @@ from sightline.shape.summary import human_bytes
 from sightline.store import Store
 from sightline.verbs.printable_text import printable
 
-_TOLD = 10  # troubles that are listed; all are counted
+_TOLD = 10  # troubles that are listed; the count covers all of them
 _BAR_CHARACTERS = 30
 _GARBAGE_OBJECTS = 200_000
 _BAR_STEP_BYTES = 1 << 20
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         f"Import past sessions of {', '.join(one.title for one in transcribing())}: "
@@ -42,14 +42,14 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     paths = [os.path.abspath(path) for path in given.paths] or [place.path for place in usual_places()]
     sources = [source for path in paths for source in find_sources(path)]
     if not given.paths and not _is_wanted(sources, yes=given.yes):
         return 2 if sources else 0
-    gc.set_threshold(_GARBAGE_OBJECTS)  # records make no circles, and looking for them takes a tenth of the time
+    gc.set_threshold(_GARBAGE_OBJECTS)  # records form no cycles; to look for some takes a tenth of the time
     with Store() as store:
-        catch_up(store)  # or what waits would come twice
+        catch_up(store)  # otherwise calls that still wait would be imported twice
         bar = _Bar(sum(source.size for source in sources))
         importer = Importer(store, progress=bar)
         try:
@@ -63,7 +63,7 @@ def main(given: Namespace) -> int:
 
 
 def _is_wanted(sources: list[Source], *, yes: bool) -> bool:
-    """Whether what was found in the usual places is to be imported."""
+    """Return whether the sessions found in the usual places are to be imported."""
     if not sources:
         write_err("no past sessions were found in the usual places: name a transcript, or a folder with some\n")
         return False
@@ -88,12 +88,12 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _draw(text: str) -> None:
-    """A bar of our own making, which nothing of anyone else's gets into: what is said passes through `write_err`."""
+    """Draw a bar of our own text alone, with nothing from a transcript; messages go through `write_err`."""
     write_all(2, text.encode())
 
 
 class _Bar:
-    """A bar on a terminal, drawn again every so many bytes, until it is removed."""
+    """A bar on a terminal, redrawn after a number of bytes, until it is removed."""
 
     def __init__(self, total: int) -> None:
         self._total = max(total, 1)
@@ -111,7 +111,7 @@ class _Bar:
         _draw(f"\r{bar} {share:4.0%} of {human_bytes(self._total)}\x1b[K")
 
     def remove(self) -> None:
-        """Remove it for good: what is read while following has no end to be near to."""
+        """Remove the bar for good, since following has no end that it could show."""
         if self._is_shown:
             self._is_shown = False
             _draw("\r\x1b[K")
@@ -133,7 +133,7 @@ def _tell(importer: Importer, *, as_json: bool) -> None:
 
 
 def _limits(importer: Importer) -> str:
-    """What is said where the store's limits did not let everything stay."""
+    """Say what did not fit into the store's limits."""
     counts, limits = importer.counts, importer.limits
     gone = f"{_counted(counts.evicted, 'older output')} gave way" if counts.evicted else ""
     left = f"{_counted(counts.left_out, 'older transcript')} not read" if counts.left_out else ""
@@ -144,7 +144,7 @@ def _limits(importer: Importer) -> str:
 
 
 def summary(counts: Counts) -> str:
-    """One line of what an import came to."""
+    """Sum up an import in one line."""
     told = [f"{_counted(counts.calls, 'call')} of {_counted(counts.sessions, 'session')} imported"]
     for count, noun in (
         (counts.partial, "partial"),

@@ -39,7 +39,7 @@ _MODES = (
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     if name == "uninstall":
         made = command_parser(
             name,
@@ -95,7 +95,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Change the settings of a harness, or of those that a person agrees to, and tell what changed; the exit code."""
+    """Change the settings of a harness, or of those that a person agrees to, and return the exit code."""
     if given.harness is None:
         return _install_found(given)
     given.harness = installable()[given.harness]
@@ -115,7 +115,7 @@ def main(given: Namespace) -> int:
 
 
 def _install(given: Namespace, harness: Harness, *, dry_run: bool) -> tuple[str, list[Done]]:
-    """Install for one harness, or only plan it; the mode, and what became of its files."""
+    """Install for one harness, or plan it only, and return the mode and the changes of its files."""
     places = _places(given, harness)
     root = told_root()
     mode = given.mode or status_of(harness, places, root).mode or DEFAULT_MODE
@@ -128,7 +128,7 @@ def _install_found(given: Namespace) -> int:
         raise UsageError("--plugin needs a name", "try `sightline install claude-code --plugin FOLDER`")
     asks = not (given.yes or given.dry_run)
     if asks and given.json:
-        raise UsageError("--json asks about nothing", "add --yes or --dry-run, or name a harness")
+        raise UsageError("--json cannot ask which harnesses you want", "add --yes or --dry-run, or name a harness")
     found = list(present_harnesses(here()))
     if not found:
         write_err(f"no harness was found on this machine: name one of {', '.join(installable())}\n")
@@ -148,8 +148,8 @@ def _install_found(given: Namespace) -> int:
                 mode, done = _install(given, one.harness, dry_run=False)
                 changed = True
             elif asks and _changed(done):
-                continue  # the person does not want it
-        except SightlineError as error:  # which keeps the others from nothing
+                continue  # the person said no
+        except SightlineError as error:  # the other harnesses are installed all the same
             code = error.exit_code
             write_err(f"{_titled(given)}: {printable(error.message)}\n  {printable(error.hint)}\n")
             continue
@@ -174,7 +174,7 @@ def _told(one: Present) -> str:
 
 
 def take_out(given: Namespace) -> int:
-    """Bring a harness' settings back; the exit code."""
+    """Take Sightline out of a harness' settings, and return the exit code."""
     given.harness = installable()[given.harness]
     places = _places(given, given.harness)
     targets = targets_of(given.harness, DEFAULT_MODE, places, told_root())
@@ -189,13 +189,13 @@ def take_out(given: Namespace) -> int:
 
 
 def told_root() -> str:
-    """The store's root where variables say where it is: harnesses start servers without them; else empty."""
+    """Return the store's root if a variable names it, since harnesses start servers without it; else empty."""
     root = default_root()
     return root if root != default_root({}) else ""
 
 
 def here() -> Where:
-    """The person's home, and the current folder as the project."""
+    """Return the person's home, and the current folder as the project."""
     return Where(os.path.expanduser("~"), os.getcwd(), os.environ)
 
 
@@ -240,7 +240,7 @@ def _show(done: list[Done]) -> None:
 
 
 def _diff(done: Done) -> list[str]:
-    """The lines of a file's change, without line ends."""
+    """Return the lines of a file's change, without line ends."""
     before, after = ((data or b"").decode().splitlines() for data in (done.change.found.data, done.change.after))
     name = printable(_short(done.change.found.path))
     old = name if done.change.found.data is not None else "/dev/null"

@@ -1,4 +1,4 @@
-"""``sightline kill``: end commands that run, with all that they started."""
+"""``sightline kill``: ends running commands, with all that they started."""
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door
@@ -8,7 +8,7 @@ VERB = "kill"
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "End commands that are still running, and all that they started: each is asked to end, and killed after 2 "
@@ -21,7 +21,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     door = Door(as_json=given.json, profile=given.profile)
     order, request = Order(tuple(given.refs)), {"refs": given.refs}
     try:

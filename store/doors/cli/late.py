@@ -1,4 +1,4 @@
-"""What only some calls of a command need, loaded by the first that does: behind each name stands what it would add."""
+"""The names that only some calls of a command need, loaded at first use; each line says what loading it costs."""
 
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,10 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
-            "doors.mcp.lines": ("LineWriter",),  # with the next but one, while the server behind a proxy starts
-            "doors.proxy.http": ("serve_url",),  # the official SDK, a second
+            "doors.mcp.lines": ("LineWriter",),  # loaded with the next but one, while the proxy's server starts
+            "doors.proxy.http": ("serve_url",),  # loads the official SDK, which takes a second
             "doors.proxy.relay": ("proxy_to",),  # 30 ms
             "doors.proxy.stdio": ("serve",),
-            "verbs.run_comparison": ("comparison_reply",),  # 30 ms: most differences are those of diff
+            "verbs.run_comparison": ("comparison_reply",),  # 30 ms: most differences come from diff itself
         },
     )

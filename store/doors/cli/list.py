@@ -1,4 +1,4 @@
-"""``sightline list``: buffers, most recently used first."""
+"""``sightline list``: lists buffers, the most recently used first."""
 
 import os
 
@@ -12,7 +12,7 @@ from sightline.verbs.reply import Reply
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "List captured outputs, the most recently used first: ref, state, lines, size, age and command. --match "
@@ -37,7 +37,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def add_narrowing(made: ArgumentParser) -> None:
-    """Declare the options that say which outputs are meant; see `match_of`."""
+    """Declare the options that narrow the outputs; see `match_of`."""
     made.add_argument("--match", default="", metavar="TEXT", help="only outputs that match these words and filters")
     made.add_argument(
         "--host", default="", metavar="GLOB", help="only those of hosts of this name, such as 'ci-*'; with --store"
@@ -49,7 +49,7 @@ def add_narrowing(made: ArgumentParser) -> None:
 
 
 def match_of(given: Namespace) -> str:
-    """Which outputs are meant, as --match has it."""
+    """Write the narrowing options as a text for --match."""
     words = [given.match] if given.match else []
     words += [f"host:{given.host}"] if given.host else []
     words += ["is:failed"] if given.failed else []
@@ -58,7 +58,7 @@ def match_of(given: Namespace) -> str:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     project = os.path.realpath(given.project) if given.project else ""
     request = Request(match=match_of(given), session=given.session, limit=given.limit, project=project, mine=given.mine)
     door = Door(given)

@@ -1,4 +1,4 @@
-"""The command ``sightline``: finds the module of a command, and imports nothing of any other.
+"""The command ``sightline``: finds the module of a command, and imports no other.
 
 Without a command, or with a ref, it opens the inspector.
 """
@@ -12,11 +12,11 @@ from typing import NoReturn
 from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
 from sightline.errors import SightlineError
 
-_GARBAGE_OBJECTS = 10_000  # what most commands make is less than that, and looking through it takes a millisecond
+_GARBAGE_OBJECTS = 10_000  # most commands make fewer objects, and a collection takes a millisecond
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the process' exit code."""
+    """Run one command, and return the exit code of the process."""
     if arguments is None:
         _leave(main(sys.argv[1:]))
     if "_ARGCOMPLETE" in os.environ:
@@ -24,16 +24,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _hold_standard_streams()
     try:
         return _dispatch(list(arguments))
-    except SightlineError as error:  # before there is a store to log it in
+    except SightlineError as error:  # it failed before there was a store to log it in
         from sightline.doors.cli.output import tell_error  # 25 ms, with the store
 
         return tell_error(error)
     except BrokenPipeError:
         return _stdout_gone()
-    except Exception as error:  # the store's own failures are told; any other is a fault of ours, and is seen whole
-        if type(error).__module__ != "sqlite3" and not isinstance(error, OSError):  # by name: few need to import it
+    except Exception as error:  # the store's failures get a plain message, our faults a traceback
+        if type(error).__module__ != "sqlite3" and not isinstance(error, OSError):  # by name: few need the import
             raise
-        from sightline.doors.cli.output import tell_store_failure  # by then it is loaded
+        from sightline.doors.cli.output import tell_store_failure  # it is loaded by then
 
         return tell_store_failure(error)
     except KeyboardInterrupt:
@@ -41,33 +41,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complete() -> int:
-    """Answer a shell in which somebody has pressed Tab; nothing that goes wrong is told into his line."""
+    """Answer a shell in which somebody has pressed Tab; no error is printed into the line that is being typed."""
     try:
-        from sightline.doors.cli.completion import answer_shell  # 40 ms, of each Tab alone
+        from sightline.doors.cli.completion import answer_shell  # 40 ms, which only a Tab needs
 
         answer_shell()
-    except Exception:  # whatever it is, the person is typing, and learns of it from the command itself
+    except Exception:  # the person is still typing, and the command itself will report any error
         return 1
     return 0
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process at once: everything is closed and written, and tearing the interpreter down takes 3 ms."""
+    """End the process at once: everything is closed and written, and a normal exit would take 3 ms more."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except (BrokenPipeError, AttributeError):
-        pass  # whoever read us has left, or there was never anyone
+        pass  # whoever read our output has left, or nobody ever did
     os._exit(code)
 
 
 def _hold_standard_streams() -> None:
-    """Where 0, 1 or 2 is closed, the next file opened would take its place, and be written to as a terminal is."""
+    """Open 0, 1 or 2 where it is closed: the next file would get its number, and be written to like a terminal."""
     for fd in range(3):
         try:
             os.fstat(fd)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
 
 
 def _dispatch(words: list[str]) -> int:
@@ -89,7 +89,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _call(name: str, words: list[str]) -> int:
-    gc.disable()  # what is imported is not garbage: looking through it takes 3 ms
+    gc.disable()  # imported modules are not garbage, and looking through them takes 3 ms
     parser, run = command_of(name)
     gc.freeze()
     gc.set_threshold(_GARBAGE_OBJECTS)
@@ -127,12 +127,12 @@ def _inspect(words: list[str]) -> int:
             ref = word
         else:
             return _wrong(f"the inspector does not know {word!r}")
-    gc.disable()  # as in _call; the inspector turns it on again once it has painted
-    from sightline.doors.cli.inspector import inspector  # the one way to the screen
+    gc.disable()  # as in _call; the inspector enables it again after its first painting
+    from sightline.doors.cli.inspector import inspector  # the only way to the screen
 
     opened = None
     if store or os.environ.get("SIGHTLINE_STORE"):
-        from sightline.shared import shared_opener  # few read more than this machine's store
+        from sightline.shared import shared_opener  # few commands read more than this machine's store
 
         opened = shared_opener(store, offline=offline)
     elif offline:
@@ -170,7 +170,7 @@ The store lies in $SIGHTLINE_HOME, or in the platform's state folder."""
 
 
 def _unknown(name: str) -> int:
-    from difflib import get_close_matches  # 4 ms that only a slip costs
+    from difflib import get_close_matches  # 4 ms, which only a typing error costs
 
     close = get_close_matches(name, COMMANDS, n=1)
     hint = f"did you mean `sightline {close[0]}`?" if close else "`sightline --help` lists the commands"
@@ -179,7 +179,7 @@ def _unknown(name: str) -> int:
 
 
 def _stdout_gone() -> int:
-    """Whoever read our output has left, as `head` does: that is no error, and nothing more can be said."""
+    """End without an error, because whoever read our output has left, as `head` does."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return 0
 

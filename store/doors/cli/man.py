@@ -1,4 +1,4 @@
-"""``sightline man``: the manual page of all commands, made from what they take."""
+"""``sightline man``: prints the manual page of all commands, made from their parsers."""
 
 import re
 from argparse import SUPPRESS
@@ -11,7 +11,7 @@ from sightline.doors.cli.output import write_out
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     return command_parser(
         name,
         "Print the manual page, in the format that man(1) reads.",
@@ -22,13 +22,13 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(_given: Namespace) -> int:
-    """Print the page; the exit code."""
+    """Print the page, and return the exit code."""
     write_out(manual_page())
     return 0
 
 
 def manual_page() -> str:
-    """The page as text for troff."""
+    """Return the page as text for troff."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -65,7 +65,7 @@ def _command(name: str) -> Iterator[str]:
 
 
 def _text(text: str) -> Iterator[str]:
-    """A sentence a line, as troff wants them; what it would obey is plain text."""
+    """Split text into a sentence a line, as troff wants it, and escape what troff would take for a command."""
     for number, line in enumerate(text.splitlines()):
         if number:
             yield ".br"
@@ -81,5 +81,5 @@ def _plain(text: str) -> str:
 def _version() -> str:
     try:
         return version("sightline")
-    except PackageNotFoundError:  # run from a folder
+    except PackageNotFoundError:  # run from a folder without an installation
         return ""

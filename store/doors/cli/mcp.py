@@ -1,4 +1,4 @@
-"""``sightline mcp``: the MCP server, on standard input and output or on HTTP."""
+"""``sightline mcp``: serves MCP on standard input and output, or on HTTP."""
 
 import os
 import sys
@@ -15,11 +15,11 @@ _HTTP_DEFAULTS: dict[str, Any] = {"host": "127.0.0.1", "port": 8423, "no_token":
 
 
 _SHARED = ("read_output", "query", "list_outputs")
-"""Tools that can be asked of other hosts' outputs; only a host itself can run a command, or read a file."""
+"""Tools that work on other hosts' outputs; only a host itself can run a command or read a file."""
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Serve the agent's tools over MCP, on standard input and output or, with --http, over HTTP. "
@@ -41,10 +41,10 @@ def parser(name: str) -> ArgumentParser:
         "--store",
         default="",
         metavar="URL",
-        help="have it read what hosts have shipped to this database, or to the one that [fleet] store names: fleet; "
-        f"the tools are then {', '.join(_SHARED)}",
+        help="read the outputs that hosts have shipped to this database; the word fleet stands for the one in "
+        f"config.toml, [fleet] store; the tools are then {', '.join(_SHARED)}",
     )
-    made.add_argument("--offline", action="store_true", help="with --store, read what is kept here of earlier readings")
+    made.add_argument("--offline", action="store_true", help="with --store, use only what was read before")
     made.add_argument("--session", default="", metavar="NAME", help="log all views in one session of this name")
     made.add_argument(
         "--patience",
@@ -76,10 +76,10 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Serve until the client leaves; the exit code."""
+    """Serve until the client leaves, and return the exit code."""
     options = _options(given)
     if given.http:
-        from sightline.doors.mcp.http import serve_http  # with the official SDK, which takes a second
+        from sightline.doors.mcp.http import serve_http  # loads the official SDK, which takes a second
 
         return serve_http(options, host=given.host, port=given.port, with_token=not given.no_token)
     for option in ("host", "port", "no_token"):
@@ -102,9 +102,9 @@ def _options(given: Namespace) -> Options:
     if not tools:
         raise UsageError("these options leave no tool to offer", "leave --read-only out, or name other --tools")
     if given.profile:
-        from sightline.profile import load_profile  # 2 ms: few name one
+        from sightline.profile import load_profile  # 2 ms; few calls name a profile
 
-        load_profile(given.profile, "--profile")  # a wrong name is told before any client waits
+        load_profile(given.profile, "--profile")  # so that a wrong name is reported before any client waits
     return Options(
         tools=tools,
         profile=given.profile,
@@ -117,7 +117,7 @@ def _options(given: Namespace) -> Options:
 
 
 def _enter(root: str) -> str:
-    """The folder, resolved; it becomes the working directory, unless that lies in it. Raises UsageError."""
+    """Resolve the folder, and enter it unless the working directory lies in it already. Raises UsageError."""
     real = os.path.realpath(os.path.expanduser(root))
     if not os.path.isdir(real):
         raise UsageError(f"--root: there is no folder {root}", "name a folder that exists")
@@ -145,11 +145,11 @@ def _serve_stdio(options: Options) -> int:
 
 
 def _own_streams() -> tuple[int, int]:
-    """Standard input and output for the protocol alone: nothing else in this process can read the one, or disturb the
-    other."""
+    """Reserve standard input and output for the protocol, so that nothing else in this process can read or write
+    them."""
     source, sink = os.dup(0), os.dup(1)
     for fd in (source, sink):
-        os.set_blocking(fd, True)  # whoever had them before may have left them otherwise
+        os.set_blocking(fd, True)  # a former owner of the descriptor may have made it non-blocking
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)

@@ -1,4 +1,4 @@
-"""``sightline note`` and ``notes``: remarks on lines, which the next reply of a session can take along."""
+"""``sightline note`` and ``notes``: remarks on lines, which can be sent along with the next reply of a session."""
 
 import time
 from typing import Any
@@ -15,7 +15,7 @@ from sightline.verbs.printable_text import printable
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     if name == "notes":
         made = command_parser(name, "List remarks, the oldest first.", "sightline notes @last")
         made.add_argument("ref", nargs="?", metavar="REF", help="list only remarks on this output")
@@ -40,7 +40,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Keep a note, and send it where that is wanted; the exit code."""
+    """Keep a note, send it if asked to, and return the exit code."""
     door = Door(given)
     try:
         target = _checked(door, door.asking.resolve(given.ref))
@@ -62,7 +62,7 @@ def main(given: Namespace) -> int:
 
 
 def _checked(door: Door, target: Target) -> Target:
-    """The target, its range within the stream. Raises UsageError for lines that are not there."""
+    """Return the target with its range within the stream. Raises UsageError if the lines do not exist."""
     if not target.first:
         return target
     with open_lines(door.store, target) as lines:
@@ -73,7 +73,7 @@ def _checked(door: Door, target: Target) -> Target:
 
 
 def list_all(given: Namespace) -> int:
-    """Print the notes; the exit code."""
+    """Print the notes, and return the exit code."""
     door = Door(given)
     try:
         door.store.bring_up_to_date()
@@ -95,7 +95,7 @@ def _buffer_name(door: Door, ref: str) -> str:
 
 
 def row(note: Note) -> str:
-    """A note as one line."""
+    """Write a note as one line."""
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(note.time))
     text = printable(note.text) if note.text is not None else "(blanked)"
     return f"{note.id}  {when}  {note.ref}  {text}{_whereto(note)}"
@@ -107,7 +107,7 @@ def _whereto(note: Note) -> str:
 
 
 def as_data(note: Note) -> dict[str, Any]:
-    """A note as ``notes --json`` gives it; times are seconds since the epoch."""
+    """Encode a note for ``notes --json``; times are seconds since the epoch."""
     data = note._asdict()
     state = "sent" if note.sent else "waiting" if note.to else "kept"
     return {**data, "to": note.to or None, "sent": note.sent or None, "sent_to": note.sent_to or None, "state": state}

@@ -1,4 +1,4 @@
-"""How the command line writes replies and next calls: the body, under one line of fields where something is missing."""
+"""Writes replies and next calls for the command line: the body, below a line of fields if something is missing."""
 
 import errno
 import json
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from sightline.shared.store import SharedStore
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-"""What an output goes to takes no more, though nobody has closed it."""
+"""errors of an output that is open but takes no more"""
 
 _DIM, _RED, _GREEN, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
 _ACTING = (
     rf"({'|'.join(map(re.escape, (_DIM, _RED, _GREEN, _PLAIN)))})"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, what is no UTF-8
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, and bytes that are not UTF-8
 )
 
 
 def cli_call(verb: str, **arguments: Any) -> str:
-    """A call of a verb as this door has it."""
+    """Write a call of a verb as a command line."""
     match verb:
         case "read_output":
             words = ["sightline show", arguments.pop("ref")]
@@ -54,7 +54,7 @@ def cli_call(verb: str, **arguments: Any) -> str:
 
 
 def shared_call(address: str, verb: str, **arguments: Any) -> str:
-    """The same where the call before was told what to read by an option."""
+    """Write a call as a command line with ``--store``, if the call before had that option."""
     sightline, name, *rest = cli_call(verb, **arguments).split(" ", 2)
     return " ".join([sightline, name, f"--store {_quote(address)}", *rest])
 
@@ -64,7 +64,7 @@ def _word(text: str) -> str:
 
 
 def _quote(text: str) -> str:
-    """As a shell's word; double quotes where the text has single ones and nothing that they would touch."""
+    """Quote text as a word of the shell, in double quotes if it has single ones and nothing that these would change."""
     if "'" not in text:
         return f"'{text}'"
     if not set(text) & set('"$`\\!'):
@@ -73,14 +73,14 @@ def _quote(text: str) -> str:
 
 
 def render_text(reply: Reply) -> tuple[Segment, ...]:
-    """Nothing but the body when nothing is missing, else the head line and the body."""
+    """Render the body alone if nothing is missing, else the head line and the body."""
     if not reply.missing:
         return reply.body
     return (Segment(head_line(reply.fields)), *reply.body)
 
 
 def render_json(store: Reading, profile: Profile = DEFAULT) -> Render:
-    """One object, with the body in ``stdout`` and ``stderr``, and where the streams lie."""
+    """Render one object, with the body in ``stdout`` and ``stderr``, and the paths of the streams."""
 
     def render(reply: Reply) -> tuple[Segment, ...]:
         data = dict(reply.fields)
@@ -108,11 +108,11 @@ class OutputFailed(SightlineError):
 
 
 class Door:
-    """The command line as a door: one store, one caller, one way of writing.
+    """The command line as a door: it has one store, one caller, and one way of writing.
 
     Attributes:
-        local: the store of this machine, in which all is logged.
-        shared: what is read instead of it; None where it is that.
+        local: the store of this machine, which logs everything.
+        shared: the store that is read instead; None if that is the local one.
         asking: who asks.
     """
 
@@ -126,29 +126,29 @@ class Door:
         profile: str = "",
         insist: bool = True,
     ) -> None:
-        """Open the default store, and what is read instead of it where ``--store`` or SIGHTLINE_STORE names that.
+        """Open the default store, and the one to read instead if ``--store`` or SIGHTLINE_STORE names it.
 
         Args:
-            given: the options of a command that reads; None for one that is about this machine alone.
+            given: the options of a command that reads; None for a command about this machine alone.
             as_json: whether replies are printed as JSON.
             profile: name of the profile; empty for that of the settings.
-            insist: as for `Store`; not where the verb gives what it cannot keep.
+            insist: as for `Store`; False if the verb passes on what it cannot keep.
 
         Raises:
-            SettingError: there is no such profile; else as `Store`.
+            SettingError: there is no such profile; and what `Store` raises.
         """
         self.local = Store(insist=insist)
-        if self.local.layout.waiting_sessions():  # mostly none: a hook's next event sees to it, too
+        if self.local.layout.waiting_sessions():  # usually none wait, because a hook's next event takes them in, too
             from sightline.imports.live_transcript import catch_up  # 40 ms
 
             catch_up(self.local)
         chosen = load_profile(profile or self.local.settings.profile, "--profile" if profile else "profile")
-        if os.isatty(1) or os.isatty(2):  # what a rule for agents leaves in an answer must not reach a terminal
+        if os.isatty(1) or os.isatty(2):  # a profile for agents may leave sequences in that must not reach a terminal
             chosen = chosen._replace(cleaning=chosen.cleaning._replace(answers=DEFAULT.cleaning.answers))
         session = at_terminal(current_session()) if os.isatty(1) else current_session()
         self.asking = Asker(self.local, session, cli_call, chosen)
         if given is not None and (address := given.store or os.environ.get(STORE_VARIABLE, "")):
-            from sightline.shared import open_shared  # few read more than this machine's store
+            from sightline.shared import open_shared  # few commands read more than this machine's store
 
             self.shared = open_shared(self.local, address, offline=given.offline)
             calls = partial(shared_call, given.store) if given.store else cli_call
@@ -166,7 +166,7 @@ class Door:
         call: Callable[[], Reply],
         finish: Callable[[Reply], None] | None = None,
     ) -> int:
-        """Call a verb, log its reply and print it, or finish it in another way; the exit code."""
+        """Call a verb, log its reply, print it or hand it to ``finish``, and return the exit code."""
         try:
             reply = call()
         except SightlineError as error:
@@ -182,23 +182,23 @@ class Door:
         return reply.exit_code
 
     def deliver(self, reply: Reply) -> None:
-        """Log a reply and print it: where errors go if its body has been passed on as it came."""
+        """Log a reply and print it, to standard error if its body has been passed on as it came."""
         deliver(self.asking, reply, self._render, write_err if reply.passed_on else write_out)
 
     @property
     def store(self) -> Reading:
-        """What is read."""
+        """The store that is read."""
         return self.asking.store
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open stores."""
         if self.shared is not None:
             self.shared.close()
         self.local.close()
 
 
 def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer, *, shown: bool = True) -> None:
-    """Log that all of a buffer went by as it came: its ranges where a person saw it, and never its text."""
+    """Log that all of a buffer was passed on as it came: its ranges if a person saw it, never its text."""
     ranges = tuple(Shown(buffer.name, name, 1, info.lines) for name, info in buffer.streams.items())
     shows = Shows(
         verb=verb,
@@ -216,7 +216,7 @@ def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer,
 
 
 def passing_on() -> "Echo":
-    """What writes an output to where ours goes, as it comes; once a reader has left, the rest is for nobody."""
+    """Return a function that passes an output on to ours as it comes; after the reader has left, it drops the rest."""
     gone: set[str] = set()
 
     def pass_on(stream: str, data: memoryview) -> None:
@@ -224,7 +224,7 @@ def passing_on() -> "Echo":
             return
         try:
             write_all(2 if stream == "err" else 1, data)
-        except OSError as error:  # its capture goes on
+        except OSError as error:  # the capture continues
             gone.add(stream)
             if stream == "out" and error.errno in _FULL:
                 tell_error(SightlineError(f"standard output cannot be written: {error.strerror}"))
@@ -233,11 +233,11 @@ def passing_on() -> "Echo":
 
 
 def write_out(text: str) -> None:
-    """Print exactly this; on a terminal, what it would obey is shown as an escape.
+    """Print exactly this text; on a terminal, control sequences are shown as escapes.
 
     Raises:
         BrokenPipeError: the reader has left.
-        OutputFailed: it cannot be written.
+        OutputFailed: the text cannot be written.
     """
     try:
         write_all(1, _for(1, text).encode(errors="surrogateescape"))
@@ -248,57 +248,57 @@ def write_out(text: str) -> None:
 
 
 def write_err(text: str) -> None:
-    """As `write_out`, where errors go."""
+    """Print to standard error, as `write_out` does to standard output."""
     write_all(2, _for(2, text).encode(errors="surrogateescape"))
 
 
 def _for(fd: int, text: str) -> str:
-    """The text fit for what a descriptor leads to: all that verbs say passes here, so this is the last wall."""
+    """Make text safe for where a descriptor leads: all that verbs say passes here, so this is the last safeguard."""
     if (text.isascii() and text.isprintable()) or not os.isatty(fd):
         return text
-    from sightline.shape.invisible import mark_hidden  # 2 ms that only a terminal need wait for, as the next pattern
+    from sightline.shape.invisible import mark_hidden  # 2 ms, which only a terminal needs, as for the next pattern
 
     return mark_hidden(re.sub(_ACTING, lambda match: match[1] or escape(match[0]), text), escape)
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Write every byte, however small the pieces that the other end takes."""
+    """Write every byte, however little the other end takes at a time."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 
 
 def error_text(error: SightlineError) -> str:
-    """What went wrong, and on the next line what to do; what is quoted in it can do nothing to a terminal."""
+    """Return what went wrong, and on the next line what to do; text quoted in it cannot act on a terminal."""
     hint = f"\n  {printable(error.hint)}" if error.hint else ""
     return f"sightline: {printable(error.message)}{hint}\n"
 
 
 def tell_error(error: SightlineError) -> int:
-    """Print an error where errors go; the exit code of what ends by it."""
+    """Print an error to standard error, and return the exit code for it."""
     write_err(error_text(error))
     return error.exit_code
 
 
 def tell_store_failure(error: Exception) -> int:
-    """The same of SQLite or the disk that failed under a command. Raises an error of the system that is not known."""
+    """Print an error of SQLite or the disk, and return its exit code. Raises an unknown error of the system again."""
     if isinstance(error, OSError) and not is_known(error):
         raise error
     return tell_error(SightlineError(*cause_of(error, default_root())))
 
 
 def dim(text: str, fd: int = 2) -> str:
-    """Text that stands back, on a terminal that shows it so."""
+    """Dim text, on a terminal that can show it so."""
     return f"{_DIM}{text}{_PLAIN}" if _styled(fd) else text
 
 
 def red(text: str, fd: int = 1) -> str:
-    """Text that alarms, on a terminal that shows it so."""
+    """Colour text red, on a terminal that can show it so."""
     return f"{_RED}{text}{_PLAIN}" if _styled(fd) else text
 
 
 def green(text: str, fd: int = 1) -> str:
-    """Text that is new, on a terminal that shows it so."""
+    """Colour text green, on a terminal that can show it so."""
     return f"{_GREEN}{text}{_PLAIN}" if _styled(fd) else text
 
 
@@ -307,10 +307,10 @@ def _styled(fd: int) -> bool:
 
 
 def print_json(value: Any) -> None:
-    """Print data as JSON, indented where a person reads it."""
+    """Print data as JSON, indented if a person reads it."""
     write_out(json_text(value))
 
 
 def json_text(value: Any) -> str:
-    """Data as `print_json` prints it."""
+    """Return data as the text that `print_json` prints."""
     return json.dumps(value, ensure_ascii=False, indent=2 if os.isatty(1) else None) + "\n"

@@ -1,4 +1,4 @@
-"""``sightline path``: the file of a stream, so that any tool can read it."""
+"""``sightline path``: prints the path of a stream's file, so that any tool can read it."""
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
@@ -6,7 +6,7 @@ from sightline.store import Target
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Print the path of the file that holds the raw bytes of an output, so that any other program can read it. "
@@ -21,7 +21,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     door = Door(given)
     try:
         target = door.asking.resolve_whole(given.ref)

@@ -1,4 +1,4 @@
-"""``sightline proxy``: an MCP server with its large results kept; the client starts this in the server's place."""
+"""``sightline proxy``: stands in front of an MCP server and keeps its large results; the client starts it instead."""
 
 import os
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Start an MCP server and pass everything between it and its client, but keep its large results: in the "
@@ -51,7 +51,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Serve until one side leaves; the server's exit code.
+    """Serve until one side leaves, and return the server's exit code.
 
     Raises:
         UsageError: there is no server, or two, or an option that does not go with it.
@@ -67,7 +67,7 @@ def main(given: Namespace) -> int:
 
 
 def size(text: str) -> int:
-    """A number of bytes from 0 on. Raises ValueError."""
+    """Read a number of bytes, 0 or more. Raises ValueError."""
     number = int(text)
     if number < 0:
         raise ValueError("it is a number of bytes from 0 on")
@@ -77,7 +77,7 @@ def size(text: str) -> int:
 def _stdio(given: Namespace, argv: list[str]) -> int:
     server = Server(argv)
     try:
-        client, proxy = _between(given)  # all that is loaded late is so while the server starts
+        client, proxy = _between(given)  # while the server starts, everything that is loaded late gets loaded here
         serve = late.serve
     except BaseException:
         server.end()
@@ -91,7 +91,7 @@ def _url(given: Namespace) -> int:
 
 
 def _between(given: Namespace) -> "tuple[LineWriter, Proxy | None]":
-    """What writes to the client, and what becomes of the lines."""
+    """Return the writer to the client, and what handles the lines."""
     client = late.LineWriter(1)
     kept = {"profile": given.profile, "session": given.session, "min_bytes": given.min_bytes, "only": given.only}
     return client, late.proxy_to(client, **kept)

@@ -1,4 +1,4 @@
-"""``sightline query``: ordinary Unix filters over refs, read-only."""
+"""``sightline query``: asks outputs by ordinary Unix filters over refs, read-only."""
 
 from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, add_store, after_dashes, command_parser
 from sightline.doors.cli.full_answer import FullAnswer
@@ -9,7 +9,7 @@ from sightline.verbs.query import VERB, Request, query
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Ask captured outputs a question with grep, sed, awk, sort, jq and the like, joined by pipes. A query "
@@ -32,7 +32,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def _typed(word: str) -> str:
-    """A word that a shell has read already, as a pipeline has it."""
+    """Quote a word that a shell has read already, so that a pipeline reads the same word."""
     return word if word == "|" or looks_like_a_ref(word) or not set(word) & _QUOTED else quoted(word)
 
 
@@ -40,9 +40,9 @@ _QUOTED = set(" \t\n'\"\\|&;<>()$`*?[]{}~#!")
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     made, (first, *more) = parser("query"), after_dashes(given.pipeline) or [""]
-    if more and " " in first:  # options may follow a pipeline in quotes
+    if more and " " in first:  # options may follow a pipeline that was typed in quotes
         options = made.parse_args(more)
         if options.pipeline:
             made.error(f"unrecognized arguments: {' '.join(options.pipeline)}; put all of the pipeline in quotes")

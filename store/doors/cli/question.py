@@ -1,4 +1,4 @@
-"""What a command asks the person at its terminal before it does what was not named one by one."""
+"""Asks the person at the terminal before a command acts on more than was named one by one."""
 
 import os
 import sys
@@ -7,11 +7,11 @@ from sightline.doors.cli.output import write_err
 
 
 def can_ask() -> bool:
-    """Whether somebody sits where a question is read and an answer typed."""
+    """Return whether a person can read a question and type an answer."""
     return os.isatty(0) and os.isatty(2)
 
 
 def is_agreed(question: str) -> bool:
-    """Ask a question that only yes agrees to."""
+    """Ask a question, and return whether the answer is yes."""
     write_err(f"{question} [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")

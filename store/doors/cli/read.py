@@ -1,4 +1,4 @@
-"""``sightline read``: a file, kept as it was when it was read."""
+"""``sightline read``: shows a file, and keeps it as it was when it was read."""
 
 import os
 
@@ -10,7 +10,7 @@ from sightline.verbs.read_file import VERB, Request, read_file
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Read a file, and keep the version that was read. A short file is shown whole, a longer one as a view.",
@@ -23,7 +23,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     request = _request(given.path)
     door = Door(as_json=given.json, profile=given.profile, insist=False)
     try:
@@ -33,7 +33,7 @@ def main(given: Namespace) -> int:
 
 
 def _request(text: str) -> Request:
-    """A file whose own name ends like a range is that file."""
+    """Read FILE[:A-B]; if a file is named exactly so, the whole text is its name."""
     path, colon, lines = text.rpartition(":")
     if colon and path and not os.path.exists(text):
         try:

@@ -1,4 +1,4 @@
-"""``sightline report``: a session, or a stretch of time, written up as one page that needs nothing else."""
+"""``sightline report``: writes up a session, or a stretch of time, as one page that needs nothing else."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class NotWritten(SightlineError):
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Write a report on a session, or on all of them: first what was overlooked, then what was captured and how "
@@ -46,7 +46,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     form = given.format or next((form for form, end in _FORMATS.items() if given.output.endswith(end)), "html")
     door = Door(given)
     try:

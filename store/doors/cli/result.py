@@ -1,4 +1,4 @@
-"""``sightline capture --tool``: a tool's result from standard input, kept and shown as an agent would be shown it."""
+"""``sightline capture --tool``: keeps a tool's result from standard input, and shows it as an agent would see it."""
 
 import json
 import os
@@ -20,14 +20,14 @@ from sightline.verbs.unkept_view import unkept_reply
 
 VERB = "capture"
 _READ_BYTES = 1 << 18
-_MCP_BYTES = 1 << 24  # MCP's blocks are looked for in a result up to this size; a larger one is kept as it comes
+_MCP_BYTES = 1 << 24  # a result up to this size is searched for MCP's blocks; a larger one is kept as it comes
 
 
 def capture_tool(given: Namespace) -> int:
-    """Keep a result and print its view; the exit code.
+    """Keep a result, print its view, and return the exit code.
 
     Raises:
-        UsageError: the arguments are no JSON.
+        UsageError: the arguments are not JSON.
     """
     try:
         arguments = json.loads(given.arguments) if given.arguments else None
@@ -55,14 +55,14 @@ def capture_tool(given: Namespace) -> int:
         return result_reply(door.asking, kept, verb=VERB, request=request, verbosity=given.verbosity)
 
     try:
-        budget_for(given.verbosity, True, door.asking.profile.budgets)  # a wrong word is told before anything is read
+        budget_for(given.verbosity, True, door.asking.profile.budgets)  # reports a wrong word before reading
         return door.answer(VERB, request, call)
     finally:
         door.close()
 
 
 def _blocks(fd: int) -> tuple[Iterable[Block], bool]:
-    """The blocks of what a descriptor gives, and whether they tell of an error."""
+    """Read the blocks from a descriptor, and whether they report an error."""
     rest = _read(fd)
     head: list[bytes] = []
     size = 0

@@ -1,4 +1,4 @@
-"""``sightline pin``, ``unpin``, ``rm`` and ``gc``: what stays and what goes."""
+"""``sightline pin``, ``unpin``, ``rm`` and ``gc``: decide which outputs stay and which go."""
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
@@ -14,7 +14,7 @@ _WAITS = (
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     if name == "gc":
         made = command_parser(
             name,
@@ -41,12 +41,12 @@ def parser(name: str) -> ArgumentParser:
 
 
 def pin(given: Namespace) -> int:
-    """Keep buffers whatever the limits are; the exit code."""
+    """Protect buffers from the limits, and return the exit code."""
     return _set_pinned(given, pinned=True)
 
 
 def unpin(given: Namespace) -> int:
-    """Let buffers go again; the exit code."""
+    """Let the limits remove buffers again, and return the exit code."""
     return _set_pinned(given, pinned=False)
 
 
@@ -61,7 +61,7 @@ def _set_pinned(given: Namespace, *, pinned: bool) -> int:
 
 
 def gc(given: Namespace) -> int:
-    """Apply the limits; the exit code."""
+    """Apply the limits, and return the exit code."""
     door = Door()
     try:
         collected = retention.collect(door.local, with_unshipped=given.unshipped)
@@ -70,7 +70,7 @@ def gc(given: Namespace) -> int:
             return 0
         totals = door.local.index.totals()
         write_out(
-            f"{len(collected.evicted)} evicted ({human_bytes(collected.bytes)}), {collected.views_blanked} views "
+            f"{len(collected.evicted)} expired ({human_bytes(collected.bytes)}), {collected.views_blanked} views "
             f"blanked; {totals.buffers:,} buffers with {human_bytes(totals.bytes)} stay\n"
         )
         if collected.unshipped:
@@ -89,7 +89,7 @@ def gc(given: Namespace) -> int:
 
 
 def rm(given: Namespace) -> int:
-    """Remove buffers; the exit code."""
+    """Remove buffers, and return the exit code."""
     door = Door()
     try:
         refs = _removed(door, given)
@@ -111,7 +111,7 @@ def _removed(door: Door, given: Namespace) -> list[str]:
         except ExpiredRef as expired:
             if not given.purge:
                 raise
-            gone.append(expired.name)  # what was shown of it is still there to be blanked
+            gone.append(expired.name)  # the replies that showed it can still be blanked
     retention.remove(door.local, buffers.values(), purge=given.purge)
     for name in gone:
         retention.purge_gone(door.local, name)

@@ -1,4 +1,4 @@
-"""``sightline rules``: lists the tools that are known, shows how an output is read, starts a rule for another tool."""
+"""``sightline rules``: lists the known tools, shows how an output is read, and starts a rule for another tool."""
 
 import os
 import re
@@ -28,14 +28,14 @@ from sightline.verbs.printable_text import printable
 
 _SHOWN_LINES = 200
 _SHOWN_CHARACTERS = 100
-_DRAFT_BYTES = 1 << 20  # of an output that a rule is started from
+_DRAFT_BYTES = 1 << 20  # bytes of an output that a rule is started from
 _NAME = re.compile(r"[\w-]+", re.ASCII)
 _GENERAL = ("cause", "name", "exception", "located", "failed", "echo", "exit", "word", "minor")
-"""What a line is called that no rule knows, by its weight."""
+"""Names for lines that no rule knows, by weight."""
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     if name == "rules try":
         made = command_parser(
             name,
@@ -79,7 +79,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """List the tools; the exit code."""
+    """List the tools, and return the exit code."""
     door = Door()
     try:
         catalogue = with_added(rule_files(door.local.root))
@@ -102,7 +102,7 @@ def main(given: Namespace) -> int:
 
 
 def try_output(given: Namespace) -> int:
-    """Show how an output is read; the exit code."""
+    """Show how an output is read, and return the exit code."""
     door = Door()
     try:
         files = rule_files(door.local.root)
@@ -121,7 +121,7 @@ def try_output(given: Namespace) -> int:
 
 
 def _checked(path: str) -> RuleFile:
-    """A file of rules that is yet to be put into its place. Raises UsageError where it is none."""
+    """Read a file of rules that is not installed yet. Raises UsageError if it is not one."""
     try:
         text = read_regular(path).decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -135,7 +135,7 @@ def _checked(path: str) -> RuleFile:
 
 @contextmanager
 def _opened(door: Door, given: Namespace) -> Iterator[tuple[Source, Source, str, int | None]]:
-    """Both streams, the command and its exit code, of a buffer or of a file."""
+    """Open both streams of a buffer or a file, with the command and its exit code."""
     if given.output.startswith("@"):
         target = door.asking.resolve_whole(given.output)
         buffer = target.buffer
@@ -158,7 +158,7 @@ def _opened(door: Door, given: Namespace) -> Iterator[tuple[Source, Source, str,
 
 
 def _read(examination: Examination, out: Source, err: Source, exit_code: int | None) -> dict[str, Any]:
-    """How an output is read, as data."""
+    """Encode how an output is read."""
     lines: list[dict[str, Any]] = []
     for stream, source in (("out", out), ("err", err)):
         hits = examination.failures(source).hits
@@ -209,7 +209,7 @@ def _rows(read: dict[str, Any]) -> Iterator[str]:
 
 
 def new(given: Namespace) -> int:
-    """Start a rule from an output; the exit code."""
+    """Start a rule from an output, and return the exit code."""
     if not _NAME.fullmatch(given.tool):
         raise UsageError(f"{given.tool!r} cannot be the name of a tool", "use letters, digits, - and _")
     door = Door()
@@ -238,7 +238,7 @@ def new(given: Namespace) -> int:
 
 
 def _draft(given: Namespace, command: str, exit_code: int | None, source: Source) -> Draft:
-    """What is known of a tool by one of its outputs."""
+    """Gather what one output of a tool tells about it."""
     data = source.read(0, _DRAFT_BYTES)
     every = [clean_line(line) for line in data.split(b"\n") if line or data]
     while every and not every[-1]:
@@ -253,7 +253,7 @@ def _draft(given: Namespace, command: str, exit_code: int | None, source: Source
 
 
 def _failing(pointed_at: str, lines: list[str], examined: BytesSource, exit_code: int | None) -> list[int]:
-    """The lines that say what failed: those that a person has named, or with the usual words, or that stand out."""
+    """Return the lines that say what failed: those a person named, else those with the usual words or another mark."""
     if pointed_at:
         named = sorted({number for part in pointed_at.split(",") for number in _numbers(part.strip(), len(lines))})
         return [number for number in named if lines[number - 1].strip()]
@@ -272,7 +272,7 @@ def _numbers(text: str, last: int) -> range:
 
 
 def _filled(draft: Draft) -> tuple[str, list[str]]:
-    """The draft's file, whose example promises what its rule finds in it; and the lines that it finds."""
+    """Return the draft's file, whose example promises what its rule finds in it, and the lines that the rule finds."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "draft.toml")
         with open(path, "w", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""``sightline run``: on a terminal the output streams as it comes; to a pipe goes the view."""
+"""``sightline run``: streams the output to a terminal as it comes, or prints the view into a pipe."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ _NEWLINE = ord("\n")
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Run a command, keep its whole output, and print a view of it. On a terminal the output streams as it "
@@ -82,7 +82,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     request = _request(given)
     door = Door(as_json=given.json, profile=given.profile, insist=False)
     try:
@@ -96,7 +96,7 @@ def main(given: Namespace) -> int:
 
 
 def _request(given: Namespace) -> Request:
-    """What is to be run. Raises UsageError where neither or both of ``-c`` and a program are given."""
+    """Return what is to be run. Raises UsageError unless exactly one of ``-c`` and a program is given."""
     argv = after_dashes(given.argv)
     if bool(given.command) == bool(argv):
         raise UsageError(
@@ -116,7 +116,7 @@ def _request(given: Namespace) -> Request:
 
 
 def _doorway(request: Request, **more: Any) -> Doorway:
-    """Standard input is passed through; on a terminal the command stays in our group, so that it can read the keys."""
+    """Pass standard input through; on a terminal the command stays in our process group, so it can read the keys."""
     try:
         keyboard = os.isatty(0)
         os.fstat(0)
@@ -128,7 +128,7 @@ def _doorway(request: Request, **more: Any) -> Doorway:
 
 
 def _forward_signals(own_group: bool) -> Any:
-    """Signals to us are meant for the command; what it then does, we still capture."""
+    """Pass signals to us on to the command; what it does after that is still captured."""
 
     def started(capture: CommandCapture) -> None:
         interrupts = 0
@@ -147,7 +147,7 @@ def _forward_signals(own_group: bool) -> Any:
 
 
 def _stream(door: Door, request: Request) -> int:
-    """A person watches: everything goes to the terminal as it comes, and the log keeps ranges only."""
+    """Send everything to the terminal as it comes, for a person who watches; the log keeps ranges only."""
     at_line_start = True
     pass_on = passing_on()
 
@@ -174,14 +174,14 @@ def _stream(door: Door, request: Request) -> int:
 
 
 def _unfiltered(fields: dict[str, Any]) -> str:
-    """How a person is told of what their command's own filters left out."""
+    """Tell a person about the lines that their command's own filters left out."""
     if ref := fields.get("unfiltered_output"):
         return f"  unfiltered: {ref}, {fields['unfiltered_lines']:,} lines"
     return f"  {fields['warning']}" if "warning" in fields else ""
 
 
 def _question(reply: Reply) -> tuple[Segment, ...]:
-    """How a person is asked back."""
+    """Ask a person to confirm."""
     why = reply.fields["reason"].partition(": ")[2]
     return (Segment(f"sightline: not run, since it {why}\n  to run it all the same: {reply.fields['next']}\n"),)
 

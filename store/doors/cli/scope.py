@@ -1,4 +1,4 @@
-"""Which calls a command of the audit is about: ``--session S`` and ``--since 2h``."""
+"""Narrows commands of the audit to some calls, by ``--session S`` and ``--since 2h``."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 
 
 class Scope(NamedTuple):
-    """What is looked at.
+    """Which calls and captures a command is about.
 
     Attributes:
         session: name of the one session; None for all.
@@ -34,15 +34,15 @@ class Scope(NamedTuple):
     project: Project | None = None
 
     def calls(self, store: Reading) -> list[Call]:
-        """The calls that are looked at, oldest first."""
+        """Return the calls in this scope, oldest first."""
         return calls_in(store, calls_of(store, session=self.session, since=self.since), self.project)
 
     def captured(self, store: Reading, sessions: Iterable[str]) -> list[Buffer]:
-        """The buffers that are looked at, oldest first."""
+        """Return the buffers in this scope, oldest first."""
         return buffers_in(captured_by(store, sessions, self.since), self.project)
 
     def sessions(self, store: Reading, calls: Iterable[Call]) -> list[str]:
-        """Names of the sessions whose captures are looked at."""
+        """Return the names of the sessions whose captures are in this scope."""
         if self.session is not None:
             return [self.session]
         return sorted({*(call.view.session for call in calls), *(one.session.name for one in list_sessions(store))})
@@ -71,15 +71,15 @@ def add_project(parser: ArgumentParser) -> None:
 
 
 def project_option(store: Reading, folder: str) -> Project | None:
-    """The project that an option names; None where it was not given."""
+    """Return the project that an option names; None if the option was not given."""
     return project_of(find_project(os.path.realpath(folder)), store.index.folders()) if folder else None
 
 
 def scope_of(store: Reading, given: Any) -> Scope:
-    """The scope that the options name.
+    """Return the scope that the options name.
 
     Raises:
-        UnknownSession: there is no such session; UsageError: the age is none.
+        UnknownSession: there is no such session. UsageError: the age is not one.
     """
     since = since_of(given.since) if given.since else 0.0
     store.bring_up_to_date(since or None)
@@ -88,7 +88,7 @@ def scope_of(store: Reading, given: Any) -> Scope:
 
 
 def since_of(text: str) -> float:
-    """When that age ago was, seconds since the epoch. Raises UsageError."""
+    """Return when that age ago was, in seconds since the epoch. Raises UsageError."""
     match = _AGE.fullmatch(text.strip())
     if not match:
         raise UsageError(f"--since does not know {text!r}", "give a number and a unit: 90s, 30m, 2h, 7d or 1w")

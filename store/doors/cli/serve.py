@@ -1,4 +1,4 @@
-"""``sightline serve``: the inspector in a browser, for whoever has the link."""
+"""``sightline serve``: opens the inspector in a browser, for whoever has the link."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from sightline.store import Reading, Store
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Open the inspector in a browser, on this machine only. It prints a link with a token; requests without "
@@ -38,8 +38,8 @@ def parser(name: str) -> ArgumentParser:
         "--store",
         default="",
         metavar="URL",
-        help="show what hosts have shipped to this database, or to the one that [fleet] store names: fleet "
-        "(default: SIGHTLINE_STORE, else this machine's store)",
+        help="show the outputs that hosts have shipped to this database; the word fleet stands for the one in "
+        "config.toml, [fleet] store (default: SIGHTLINE_STORE, else this machine's store)",
     )
     made.add_argument(
         "--read-only",
@@ -50,11 +50,11 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     if not 0 <= given.port <= 65_535:
         raise UsageError(f"there is no port {given.port}", "give a number from 0 to 65535")
     if given.store:
-        os.environ[STORE_VARIABLE] = given.store  # of each process that shows it
+        os.environ[STORE_VARIABLE] = given.store  # each process that shows the inspector reads it
     with contextlib.ExitStack() as held:
         local = held.enter_context(Store())
         opened = shared_opener("", offline=False)

@@ -1,4 +1,4 @@
-"""``sightline sessions``: who asked, what each captured, and who read whose; names and ends of them."""
+"""``sightline sessions``: lists who asked, what each captured and who read whose outputs; renames and removes them."""
 
 import time
 from typing import Any
@@ -22,7 +22,7 @@ _COMMAND_CHARACTERS = 90
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     if name == "sessions rm":
         made = command_parser(
             name,
@@ -60,7 +60,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     if given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
     door = Door(given)
@@ -87,7 +87,7 @@ def _one(door: Door, given: Namespace) -> int:
         captured = [
             {
                 "ref": one.buffer.ref,
-                "state": one.buffer.state,
+                "state": one.buffer.shown_state,
                 "command": one.buffer.command,
                 "title": call_name(one.buffer),
                 "partial": one.buffer.lost or None,
@@ -109,7 +109,7 @@ def _one(door: Door, given: Namespace) -> int:
 
 
 def as_data(facts: SessionFacts) -> dict[str, Any]:
-    """A session as ``sessions --json`` gives it; times are seconds since the epoch."""
+    """Encode a session for ``sessions --json``; times are seconds since the epoch."""
     session, counts = facts.session, facts.counts
     return {
         "name": session.name,
@@ -146,7 +146,7 @@ def _rows(facts: SessionFacts) -> str:
 
 
 def rm(given: Namespace) -> int:
-    """Remove a session's captures, and blank what it was shown; the exit code."""
+    """Remove a session's captures, blank the texts it was shown, and return the exit code."""
     door = Door()
     try:
         session = find_session(door.store, given.session).session
@@ -164,7 +164,7 @@ def rm(given: Namespace) -> int:
 
 
 def rename(given: Namespace) -> int:
-    """Call a session by another name; the exit code."""
+    """Call a session by another name, and return the exit code."""
     door = Door()
     try:
         session = rename_session(door.local, find_session(door.store, given.session).session, given.title)

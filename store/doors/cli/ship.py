@@ -1,4 +1,4 @@
-"""``sightline ship``: copy what is done to the fleet, once, for as long as it runs, or say how far behind it is."""
+"""``sightline ship``: copies finished outputs to the fleet, once or continuously, or says how far behind it is."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ _BAR_CHARACTERS = 24
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Copy finished outputs, the replies about them, sessions and notes to the fleet that [fleet] in config.toml "
@@ -59,7 +59,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; 1 where something is still to be shipped that could not be."""
+    """Run the command, and return 1 if something could not be shipped."""
     if _MISSING:
         raise ExtraMissing(_MISSING) from _MISSING
     with Store() as store:
@@ -108,11 +108,11 @@ def _status(store: Store, given: Namespace) -> int:
 
 
 class _Bar:
-    """A bar on a terminal, of what is shipped among what was to be.
+    """A bar on a terminal that shows how much of the waiting outputs is shipped.
 
     Attributes:
         items: shipped so far.
-        bytes: of output, likewise.
+        bytes: of output, shipped so far.
     """
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class _Bar:
             write_all(2, f"\r{bar} {share:4.0%}, {human_bytes(self.bytes)}\x1b[K".encode())
 
     def remove(self) -> None:
-        """Take it away."""
+        """Remove the bar."""
         if self._is_shown:
             self._is_shown = False
             write_err("\r\x1b[K")

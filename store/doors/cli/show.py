@@ -1,4 +1,4 @@
-"""``sightline show``: part of a buffer, as read_output gives it to an agent."""
+"""``sightline show``: shows a part of a buffer, as read_output shows it to an agent."""
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser, seconds
 from sightline.doors.cli.output import Door
@@ -7,7 +7,7 @@ from sightline.verbs.read_output import VERB, Request, read_output
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "Show a view of an output, its failures first, or a part of it: lines, bytes, lines that match, or a JSON "
@@ -96,7 +96,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     request = Request(
         ref=given.ref,
         lines=given.lines,

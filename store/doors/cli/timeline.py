@@ -1,4 +1,4 @@
-"""``sightline timeline``: what was asked, call by call, what it was shown, and what it all comes to."""
+"""``sightline timeline``: lists call by call what was asked and shown, and the totals."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _SESSION_CHARACTERS = 40
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     made = command_parser(
         name,
         "List the calls of agents, the oldest first: when each came, what it asked, how much of the output it was "
@@ -49,7 +49,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     door = Door(given)
     try:
         scope = scope_of(door.store, given)
@@ -89,11 +89,11 @@ def main(given: Namespace) -> int:
 
 
 class _Context:
-    """What became of what one session was shown.
+    """What remains of all that one session was shown.
 
     Attributes:
-        losses: what went from its context.
-        tokens: what it holds now.
+        losses: what its context has lost.
+        tokens: what it still holds.
     """
 
     def __init__(self, store: Reading, session: str, calls: Sequence[Call]) -> None:
@@ -104,7 +104,7 @@ class _Context:
 
     @property
     def data(self) -> dict[str, Any]:
-        """As ``timeline --json`` gives it; times are seconds since the epoch."""
+        """Encode this for ``timeline --json``; times are seconds since the epoch."""
         losses = [
             {"event": one.change.event, "time": one.change.time, "replies": one.replies, "tokens_estimated": one.tokens}
             for one in self.losses
@@ -120,7 +120,7 @@ def _rule(loss: Loss) -> str:
 
 
 def _held(tokens: HeldTokens) -> str:
-    """What the session still holds, the largest outputs named."""
+    """Say what the session still holds, with the largest outputs by name."""
     parts = [f"~{tokens.held:,} tokens", f"~{tokens.went:,} went" if tokens.went else ""]
     parts.append(f"of ~{tokens.unknown:,} it is not known" if tokens.unknown else "")
     most = ", ".join(f"{format_ref(one.buffer)} ~{one.tokens:,}" for one in tokens.outputs[:_LARGEST] if one.buffer)
@@ -140,7 +140,7 @@ def _name(door: Door, ref: str) -> str:
 
 
 def as_data(call: Call) -> dict[str, Any]:
-    """A call as ``timeline --json`` gives it: its view, and what it was to its session."""
+    """Encode a call for ``timeline --json``: its view, and what the view was to its session."""
     return {
         **view_data(call.view),
         "asked": call.asked,
@@ -161,7 +161,7 @@ def as_data(call: Call) -> dict[str, Any]:
 
 
 def totals_data(totals: Totals, unseen: int, gone: int) -> dict[str, Any]:
-    """Totals as ``timeline --json`` gives them."""
+    """Encode totals for ``timeline --json``."""
     return {
         **totals._asdict(),
         "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
@@ -202,14 +202,14 @@ def _row(call: Call, gone: list[str], titles: Mapping[str, str]) -> str:
 
 
 def _failure(call: Call) -> str:
-    """How a call failed."""
+    """Say how a call failed."""
     if call.unanswered:
         return "ended without an answer"
     return f"exit {call.view.exit_code}" if call.view.exit_code else "failed"
 
 
 def _before_filter(call: Call) -> str:
-    """What went into the filters of a command, and how that ended."""
+    """Say what a command's filters got, and how the program before them ended."""
     if call.unfiltered is None:
         return ""
     told = f"└ before the filter {call.unfiltered.ref}"
@@ -245,7 +245,7 @@ def _totals(totals: Totals, unseen: int, gone: int, unjudged: int) -> str:
 
 
 def _accounted(account: Accounted) -> str:
-    """What the calls of known harnesses come to beside what these would have shown by themselves."""
+    """Compare the calls of known harnesses with what these would have shown by themselves."""
     if not account.calls:
         return ""
     return (

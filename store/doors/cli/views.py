@@ -1,4 +1,4 @@
-"""``sightline views``: what was shown, to whom, when; and the exact text of it."""
+"""``sightline views``: lists what was shown to whom and when, and prints the exact text of it."""
 
 import json
 import os
@@ -23,7 +23,7 @@ _LIMIT = 50
 
 
 def parser(name: str) -> ArgumentParser:
-    """What the command takes."""
+    """Declare what the command takes."""
     if name == "views show":
         made = command_parser(
             name,
@@ -49,7 +49,7 @@ def parser(name: str) -> ArgumentParser:
 
 
 def main(given: Namespace) -> int:
-    """Run the command; its exit code."""
+    """Run the command, and return its exit code."""
     if given.limit < 1:
         raise UsageError(f"--limit cannot be {given.limit}", "give a number from 1 up")
     door = Door(given)
@@ -64,7 +64,7 @@ def main(given: Namespace) -> int:
 
 
 def _buffer_name(door: Door, ref: str) -> str:
-    """The name of a buffer; what was shown of one that is gone is still in the log."""
+    """Return the name of a buffer; the log still has what was shown of one that is gone."""
     try:
         return door.asking.resolve(ref).buffer.name
     except ExpiredRef as expired:
@@ -85,13 +85,13 @@ def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:
 
 
 def gone_of(store: Reading, view: View) -> list[str]:
-    """The buffers of a view that have expired or were removed since."""
+    """Return the buffers of a view that have expired or were removed since."""
     found = ((name, store.index.buffer(name)) for name in view.refs)
     return [format_ref(name) for name, buffer in found if buffer is None or buffer.state == "evicted"]
 
 
 def partial_of(store: Reading, view: View) -> list[str]:
-    """The buffers of a view that hold only a part of what was written."""
+    """Return the buffers of a view that hold only a part of what was written."""
     found = (store.index.buffer(name) for name in view.refs)
     return [buffer.ref for buffer in found if buffer and buffer.is_partial and buffer.state != "evicted"]
 
@@ -105,7 +105,7 @@ def _row(view: View, gone: list[str], partial: list[str]) -> str:
 
 
 def as_data(view: View) -> dict[str, object]:
-    """A view as ``views --json`` gives it."""
+    """Encode a view for ``views --json``."""
     data = view._asdict()
     data["request"] = json.loads(view.request)
     data["refs"] = list(map(format_ref, view.refs))
@@ -116,12 +116,12 @@ def as_data(view: View) -> dict[str, object]:
 
 
 def _for_terminal(text: str) -> str:
-    """A view's text without what a profile for agents has left in it: it can do nothing to a terminal."""
+    """Clean a view's text of control sequences that a profile for agents has left in it, for a terminal."""
     return clean_text(text.encode(errors="surrogateescape"))
 
 
 def show(given: Namespace) -> int:
-    """Print the text of a view; the exit code."""
+    """Print the text of a view, and return the exit code."""
     door = Door(given)
     try:
         door.store.bring_up_to_date()

@@ -69,6 +69,14 @@ def test_what_a_word_accepts(filled: Store, text: str, found: str) -> None:
     assert sorted(name[-1] for name in BufferFilter(filled, wanted.conditions).names()) == list(found)
 
 
+def test_an_output_that_the_limits_removed_is_called_expired(filled: Store) -> None:
+    gone = filled.resolve("@cmd_00000a").buffer
+    filled.remove(gone, "evicted")
+    for text in ("is:expired", "is:evicted"):
+        assert list(BufferFilter(filled, parsed(text).conditions).names()) == [gone.name]
+    assert gone._replace(state="evicted").shown_state == "expired"
+
+
 def test_what_is_no_word_is_text_and_what_is_still_to_be_typed_asks_for_nothing() -> None:
     assert parsed("test::case exit:1 !slow http://x") == ((Condition("exit", "1"),), "test::case !slow http://x")
     assert parsed("exit: seen:< exit:!") == ((), "")

@@ -265,7 +265,7 @@ def test_pinned_buffers_stay_and_removed_ones_go(cli: Any) -> None:
     kept = cli("list", "--json").data[-1]["ref"]
     assert cli("pin", kept).out == f"{kept} pinned\n"
     assert cli("gc", SIGHTLINE_MAX_BUFFERS="2").code == 0
-    left = [one["ref"] for one in cli("list", "--json").data if one["state"] != "evicted"]
+    left = [one["ref"] for one in cli("list", "--json").data if one["state"] != "expired"]
     assert kept in left
     assert len(left) == 2
     assert cli("unpin", kept).out == f"{kept} unpinned\n"

@@ -1,4 +1,4 @@
-"""Keeps the MCP server working that 0.1.0 wrote into settings: ``-m sightline.store.doors.cli.main mcp``."""
+"""Keeps the MCP server running that 0.1.0 wrote into settings: ``-m sightline.store.doors.cli.main mcp``."""
 
 from sightline.doors.cli.main import main
 

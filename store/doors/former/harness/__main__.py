@@ -1,4 +1,4 @@
-"""Keeps the hooks working that 0.1.0 wrote into settings, as the path of this file."""
+"""Keeps the hooks running that 0.1.0 wrote into settings by the path of this file."""
 
 import sys
 
