@@ -3,7 +3,7 @@
 import re
 import shlex
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from sightline.audit.line_spans import NONE, Spans, holds, spans_of
 from sightline.named_tuple import NamedTuple
@@ -123,12 +123,32 @@ def match_parts(text: Sequence[str], source: Source, how: How) -> Matched:
 def _found(
     text: Sequence[str], source: Source, among: Spans, how: How, find: Find | None
 ) -> list[tuple[int, list[int]]]:
-    """(line, places in the text) of what may stand in it."""
-    wanted = _wanted(text[:MOST_LINES], source.ref, how) if how.lines else {}
-    if not wanted:
+    """(line, places in the text) of what may stand in it, ascending.
+
+    What stands before a line is taken for a number or a name only where the line does not occur as it is: the rest of
+    it may be like that of any line.
+    """
+    whole, parts = _wanted(text[:MOST_LINES], source.ref, how) if how.lines else ({}, {})
+    if not whole and not parts:
         return []
-    rows = find(frozenset(wanted)) if find else _lines_of(source, among, wanted)
-    return _occurrences(rows, among, wanted)
+    if find is None:
+        numbers = _occurrences(_lines_of(source, among, frozenset((*whole, *parts))), among)
+    else:
+        numbers = _occurrences(find(frozenset(whole)), among) if whole else {}
+        shown = _places(whole, numbers)
+        if rest := frozenset(part for part, places in parts.items() if not shown.issuperset(places)):
+            numbers |= _occurrences(find(rest), among)
+    shown = _places(whole, numbers)
+    found = dict[int, list[int]]()
+    for line, occurrences in numbers.items():
+        places = sorted({*whole.get(line, ()), *(place for place in parts.get(line, ()) if place not in shown)})
+        found.update((number, places) for number in occurrences if places)
+    return sorted(found.items())
+
+
+def _places(whole: dict[bytes, list[int]], occur: Container[bytes]) -> set[int]:
+    """Where lines stand in the text that occur as they are."""
+    return {place for line, places in whole.items() if line in occur for place in places}
 
 
 def _in_order(found: list[tuple[int, list[int]]], how: How) -> list[tuple[int, int]]:
@@ -179,53 +199,52 @@ def _ends_in(heads: list[str], tails: list[str], line: Line) -> Iterator[tuple[i
         yield line.length - len(end) + last, line.length
 
 
-def _wanted(text: Iterable[str], ref: str, how: How) -> dict[bytes, list[int]]:
-    """What each line of the text may have been, with the places where it stands."""
-    wanted: dict[bytes, list[int]] = {}
+def _wanted(text: Iterable[str], ref: str, how: How) -> tuple[dict[bytes, list[int]], dict[bytes, list[int]]]:
+    """The lines of the text, and what these are without what may stand before them, with the places of each."""
+    whole, parts = dict[bytes, list[int]](), dict[bytes, list[int]]()
     for place, line in enumerate(text):
-        for variant in dict.fromkeys(_variants(line, ref, how)):
-            if variant.strip():
-                wanted.setdefault(variant.encode(errors="surrogateescape"), []).append(place)
-    return wanted
+        name = _NAME.match(line)
+        if name and name[1] != ref:
+            continue
+        for into, lines in ((whole, () if name else (line,)), (parts, _parts(line, name, how))):
+            for one in lines:
+                if one.strip():
+                    into.setdefault(one.encode(errors="surrogateescape"), []).append(place)
+    return whole, parts
 
 
-def _variants(line: str, ref: str, how: How) -> Iterator[str]:
-    named = _NAME.match(line)
-    if named:
-        if named[1] != ref:
-            return
-        line = line[named.end() :]
-    yield line
+def _parts(line: str, name: re.Match[str] | None, how: How) -> Iterator[str]:
+    """A line without a name, a number or a mark before it."""
+    if name:
+        line = line[name.end() :]
+        yield line
     if number := _NUMBER.match(line):
         yield line[number.end() :]
     if how.marked and _DIFF_MARK.match(line):
         yield line[1:]
 
 
-def _occurrences(
-    rows: Iterable[tuple[int, bytes]], among: Spans, wanted: dict[bytes, list[int]]
-) -> list[tuple[int, list[int]]]:
-    """(line, places in the text) of lines that are wanted, ascending; of frequent ones the outer."""
+def _occurrences(rows: Iterable[tuple[int, bytes]], among: Spans) -> dict[bytes, list[int]]:
+    """Where each line that was sought occurs among others, ascending; of a frequent one the outer places."""
     found: dict[bytes, list[int]] = {}
     for number, line in rows:
-        if line in wanted and holds(among, number):
+        if holds(among, number):
             kept = found.setdefault(line, [])
             kept.append(number)
             if len(kept) > 4 * _KEPT_OCCURRENCES:
                 del kept[_KEPT_OCCURRENCES:-_KEPT_OCCURRENCES]
-    return sorted((number, wanted[line]) for line, numbers in found.items() for number in numbers)
+    return found
 
 
-def _lines_of(source: Source, among: Spans, wanted: dict[bytes, list[int]]) -> Iterator[tuple[int, bytes]]:
+def _lines_of(source: Source, among: Spans, sought: frozenset[bytes]) -> Iterator[tuple[int, bytes]]:
     """The lines of a stream that are sought, from the first that went in to the last."""
     if not among:
         return
-    sought = frozenset(wanted)
     if len(among) > 1 and source.byte_count > SCANNED_BYTES:
         for first, last in among:
             for line in source.lines(first, last):
-                if line.whole:
-                    yield line.number, clean_line(line.data).encode()
+                if line.whole and (cleaned := clean_line(line.data).encode()) in sought:
+                    yield line.number, cleaned
         return
     end = among[-1][1]
     for first, block in source.blocks(among[0][0]):

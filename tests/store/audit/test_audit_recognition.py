@@ -56,6 +56,21 @@ def test_a_sorted_text_is_matched_line_by_line() -> None:
     assert _match("alpha one\nbeta two\nbeta two\ndelta four", How(ordered=False)) == ((1, 2), (5, 6))
 
 
+@pytest.mark.parametrize("how", [How(), How(from_end=True), How(ordered=False)])
+def test_what_stands_before_a_line_is_its_own_where_it_occurs_so(how: How) -> None:
+    rows = ["GET /", "1 GET /", "GET /", "2 GET /", "GET /"]
+    source = BytesSource("".join(f"{row}\n" for row in rows).encode(), "@cmd_a1b2c3")
+    asked = list[frozenset[bytes]]()
+
+    def find(sought: frozenset[bytes]) -> list[tuple[int, bytes]]:
+        asked.append(sought)
+        return [(number, row.encode()) for number, row in enumerate(rows, start=1) if row.encode() in sought]
+
+    for one in (None, find):
+        assert match_lines(["1 GET /", "2 GET /"], source, ((1, 5),), how, one) == ((2, 2), (4, 4))
+    assert asked == [{b"1 GET /", b"2 GET /"}]
+
+
 def test_a_diff_has_a_mark_before_each_line() -> None:
     assert _match("--- a\n alpha one\n-beta two\n+new", How(marked=True)) == ((1, 2),)
 
