@@ -136,6 +136,7 @@ class Totals(NamedTuple):
         captured_lines: lines of these.
         seen_lines: how many of these lines stood in any of the calls.
         shown_bytes: bytes of all replies.
+        tokens: about how many tokens all replies were: the sum of what each call says.
         saved_bytes: what of the captured bytes was not sent; less than nothing is none.
         cut: replies from which something was left out.
         lines: lines shown, those that were shown again as often as they were.
@@ -152,6 +153,7 @@ class Totals(NamedTuple):
     captured_lines: int = 0
     seen_lines: int = 0
     shown_bytes: int = 0
+    tokens: int = 0
     saved_bytes: int = 0
     cut: int = 0
     lines: int = 0
@@ -175,11 +177,6 @@ class Totals(NamedTuple):
     def again_ratio(self) -> float:
         """Re-read of all shown lines, 0 to 1."""
         return self.again / self.lines if self.lines else 0.0
-
-    @property
-    def tokens(self) -> int:
-        """About how many tokens all replies were."""
-        return -(-self.shown_bytes // BYTES_A_TOKEN)
 
 
 def asked_of(view: View) -> str:
@@ -487,6 +484,7 @@ def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
         captured_lines=sum(buffer.lines for buffer in captured),
         seen_lines=sum(_seen_of(_lines_of(buffer), seen.get(buffer.name, {})) for buffer in captured),
         shown_bytes=shown_bytes,
+        tokens=sum(call.tokens for call in calls),
         saved_bytes=max(captured_bytes - shown_bytes, 0),
         cut=sum(call.view.truncated for call in calls),
         lines=sum(call.lines for call in calls),
