@@ -257,7 +257,7 @@ class Palette(Choice[Action, Action]):
     TITLE_TEXT, HINT = "Do", "what to do"
 
     def __init__(self, actions: list[Action]) -> None:
-        """Make it.
+        """Make the widget.
 
         Args:
             actions: what it offers.

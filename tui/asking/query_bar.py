@@ -46,7 +46,7 @@ class QueryBar(Vertical):
     """Hidden until it is opened. Enter reads the text; one that makes no sense stays there, with the reason."""
 
     def __init__(self, store: Reading, carry_out: Callable[[Question], None]) -> None:
-        """Make it.
+        """Make the widget.
 
         Args:
             store: whose refs are completed, and which keeps what was asked.

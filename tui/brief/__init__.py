@@ -1,4 +1,4 @@
-"""The brief on a screen, loaded when it is first wanted."""
+"""The brief on a screen, loaded when it is first opened."""
 
 from typing import TYPE_CHECKING
 

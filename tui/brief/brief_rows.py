@@ -1,4 +1,4 @@
-"""A brief as rows: headings with their items below; each item leads to its lines. Only the list of rows is a widget."""
+"""Turns a brief into rows: headings with their items below, each of which leads to its lines. The widget draws them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class BriefRow(NamedTuple):
 
 
 def brief_rows(brief: Brief) -> list[BriefRow]:
-    """The rows of a brief."""
+    """Return the rows of a brief."""
     bad = any(section.name == "missed" for section in brief.sections)
     rows = [
         BriefRow([Part(f" {title(brief.verdict)}", "error" if bad else "ok")]),
@@ -48,7 +48,7 @@ def _item_parts(item: Item) -> list[Part]:
 
 
 class BriefRows(RowView):
-    """The rows; choosing one goes to its lines."""
+    """The rows of a brief; choosing one goes to its lines."""
 
     PARTS = (*RowView.PARTS, "ok")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
@@ -56,7 +56,7 @@ class BriefRows(RowView):
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
-        """Lines are meant."""
+        """A person has chosen a row, and with it some lines."""
 
         ref: str
 
@@ -65,7 +65,7 @@ class BriefRows(RowView):
         self._rows: Sequence[BriefRow] = ()
 
     def show(self, rows: Sequence[BriefRow]) -> None:
-        """Show other rows; the cursor stays on its row, or goes to the first one with a ref."""
+        """Show other rows; the cursor stays on its row, or goes to the first row with a ref."""
         before = self._rows[self.cursor].ref if self._rows else ""
         self._rows = rows
         refs = [row.ref for row in rows]
@@ -78,13 +78,13 @@ class BriefRows(RowView):
         return self._rows[self.cursor].ref if self._rows else ""
 
     def move_to(self, at: int) -> None:
-        """Put the cursor on a row; on the first row with a ref, or above it, scroll to the top."""
+        """Put the cursor on a row; on the first row with a ref, scroll to the top as well."""
         super().move_to(at)
         if not any(row.ref for row in self._rows[: self.cursor]):
             self.scroll_to(y=0, animate=False, force=True)
 
     def draw(self, at: int, width: int) -> Strip:
-        """A row."""
+        """Draw a row."""
         return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
 
     def choose(self) -> None:

@@ -1,4 +1,4 @@
-"""The brief: what was run and what was missed, each row a way to its lines; kept up to date as captures come."""
+"""The brief: shows what was run and what was missed; each row leads to its lines, and new captures update it."""
 
 import time
 from collections.abc import Callable
@@ -25,7 +25,7 @@ _SPANS = ((0.0, "ever"), (3600.0, "the last hour"), (86_400.0, "the last day"), 
 
 
 class BriefScreen(StoreScreen[None]):
-    """One screen on what happened."""
+    """A screen that sums up what happened."""
 
     CSS_PATH = "brief.tcss"
     AUTO_FOCUS = "#brief"
@@ -41,7 +41,7 @@ class BriefScreen(StoreScreen[None]):
     def __init__(
         self, store: Reading, project: Project | None = None, *, clock: Callable[[], float] = time.time
     ) -> None:
-        """Make it; of one project, or of all."""
+        """Make the screen; of one project, or of all."""
         super().__init__()
         self._store = store
         self._project = project
@@ -51,20 +51,20 @@ class BriefScreen(StoreScreen[None]):
         self._reads: StoreRead[Brief] = StoreRead(self, self._plan, self._take)
 
     def compose(self) -> ComposeResult:
-        """Head, rows, keys."""
+        """Lay out head, rows and keys."""
         load_style(self.app, "common/row_view")
         yield Bar(id="brief-head")
         yield BriefRows()
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Read it."""
+        """Start reading."""
         self.query_one(BriefRows).show([BriefRow([Part(" reading…", "dim")])])
         self.tell()
         self.read()
 
     def read(self) -> None:
-        """Read it again."""
+        """Read the brief again."""
         self._reads.ask()
 
     def _plan(self) -> Callable[[], Brief]:
@@ -78,7 +78,7 @@ class BriefScreen(StoreScreen[None]):
         self.tell()
 
     def tell(self) -> None:
-        """What it is about."""
+        """Show what the brief is about."""
         about = title(self._brief.title) if self._brief else "…"
         head = [Part(" ◉ ", "accent"), Part("Brief", "strong"), Part("  ·  ", "dim"), Part(about)]
         span = _SPANS[self._span][1]
@@ -87,17 +87,17 @@ class BriefScreen(StoreScreen[None]):
     # keys
 
     def action_since(self) -> None:
-        """Show another period."""
+        """Switch to another period."""
         self._span = (self._span + 1) % len(_SPANS)
         self.tell()
         self.read()
 
     def action_copy(self) -> None:
-        """Copy all of it."""
+        """Copy the whole brief."""
         if self._brief is not None:
             copy(self.app, as_markdown(self._brief))
             self.notify("Copied as Markdown", markup=False)
 
     async def on_brief_rows_chosen(self, message: BriefRows.Chosen) -> None:
-        """Go to the lines."""
+        """Go to the lines of the row."""
         await go_to(self, self._store, message.ref)

@@ -34,7 +34,7 @@ class Confirm(ModalScreen[bool]):
     ]
 
     def __init__(self, question: str, facts: list[str], yes: str) -> None:
-        """Make it.
+        """Make the question.
 
         Args:
             question: what is about to be done.

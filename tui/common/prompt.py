@@ -79,7 +79,7 @@ class Prompt(KeptStyles, KeysFirst):
         settled: Callable[[], Awaitable[None]] | None = None,
         completed: Callable[[str], str | None] | None = None,
     ) -> None:
-        """Make it.
+        """Make the widget.
 
         Args:
             asks: what for, and where the keys go afterwards.

@@ -19,7 +19,7 @@ class RowScroll(RowPane):
     """
 
     def __init__(self, height: Callable[[int], int], *, id: str) -> None:  # noqa: A002
-        """Make it; `height` tells the rows of a line, where lines take several."""
+        """Make the widget; `height` tells the rows of a line, where lines take several."""
         super().__init__(id=id)
         self.window = Window(height)
         self.following = False

@@ -51,7 +51,7 @@ class TextRows(RowView):
         text: str
 
     def __init__(self, *, id: str | None = None, leads: bool = True) -> None:  # noqa: A002
-        """Make it.
+        """Make the widget.
 
         Args:
             id: of the widget.

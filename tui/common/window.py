@@ -141,7 +141,7 @@ class Window:
     """
 
     def __init__(self, height: Callable[[int], int]) -> None:
-        """Make it; `height` tells the rows of a line where long lines take several."""
+        """Make the widget; `height` tells the rows of a line where long lines take several."""
         self.count = self.rows = 0
         self.wraps = False
         self.top = START

@@ -1,4 +1,4 @@
-"""What is known of an output, the replies that showed it, and claims: loaded when the first of these is opened."""
+"""What is known of an output, the replies that showed it, and claims: loaded when one of these screens is opened."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Claims of agents, what else is wrong in their sessions, and the calls that each rests on, as rows."""
+"""Turns claims of agents, and what else is wrong in their sessions, into rows, with the calls that each rests on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _OF_CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 
 
 class ClaimRow(NamedTuple):
-    """A row, and what it rests on; nothing where it only says whose the ones below it are."""
+    """A row, and what it rests on; nothing if it is a heading that names a session."""
 
     parts: Sequence[Part]
     grounds: tuple[Ground, ...] = ()
@@ -30,7 +30,7 @@ class ClaimRow(NamedTuple):
 
 
 def claim_rows(sessions: Iterable[SessionEvidence]) -> list[ClaimRow]:
-    """The rows of some sessions: of each its claims, the worst first, then what else is wrong."""
+    """Return the rows of some sessions: of each its claims, the worst first, then its other alarms."""
     rows: list[ClaimRow] = []
     for one in sessions:
         rows += [*([ClaimRow([])] if rows else []), ClaimRow([Part(f" {title(one.session)}", "accent"), *_about(one)])]
@@ -53,7 +53,7 @@ def _about(one: SessionEvidence) -> list[Part]:
 
 
 def told_of(sessions: Sequence[SessionEvidence]) -> list[Part]:
-    """The first thing to know: how many claims are not supported."""
+    """Say first how many claims are not supported."""
     lacking = sum(one.lacking for one in sessions)
     claims = sum(len(one.claims) for one in sessions)
     if lacking:
@@ -70,13 +70,13 @@ class ClaimRows(RowView):
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
-        """A claim is meant."""
+        """A person has chosen a claim."""
 
         row: ClaimRow
 
     @dataclass(eq=False, repr=False)
     class Pointed(Message):
-        """The cursor stands on a row."""
+        """The cursor has moved to another row."""
 
         row: ClaimRow
 
@@ -85,7 +85,7 @@ class ClaimRows(RowView):
         self._rows: Sequence[ClaimRow] = ()
 
     def show(self, rows: Sequence[ClaimRow]) -> None:
-        """Show others; the cursor goes to the first that rests on anything, or stays."""
+        """Show other rows; the cursor stays on its row, or goes to the first one that rests on something."""
         first = next((at for at, one in enumerate(rows) if one.why), 0)
         stays = self._rows and self._rows[self.cursor].why and self.cursor < len(rows)
         at = self.cursor if stays else first
@@ -98,7 +98,7 @@ class ClaimRows(RowView):
             self.post_message(self.Pointed(self._rows[self.cursor]))
 
     def draw(self, at: int, width: int) -> Strip:
-        """A row."""
+        """Draw a row."""
         return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
 
     def choose(self) -> None:
@@ -116,7 +116,7 @@ class GroundRows(RowView):
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
-        """A call is meant."""
+        """A person has chosen a call."""
 
         ground: Ground
 
@@ -133,7 +133,7 @@ class GroundRows(RowView):
         self.set_rows(len(self._rows), cursor=0)
 
     def draw(self, at: int, width: int) -> Strip:
-        """A row."""
+        """Draw a row."""
         return row(self._rows[at][0], (), width, self.own_style, self.part_styles)
 
     def choose(self) -> None:

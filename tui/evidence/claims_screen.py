@@ -1,4 +1,4 @@
-"""Claims at the left, the runs and edits that they rest on at the right; Enter goes to the line."""
+"""Shows claims at the left, and at the right the runs and edits that they rest on; Enter goes to the line."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _WIDE_COLUMNS = 110
 
 
 class ClaimsScreen(StoreScreen[None]):
-    """What agents say of their work, held against what their sessions ran, edited and saw."""
+    """What agents say of their work, compared with what their sessions ran, edited and saw."""
 
     CSS_PATH = "claims.tcss"
     AUTO_FOCUS = "#claims"
@@ -39,14 +39,14 @@ class ClaimsScreen(StoreScreen[None]):
     )
 
     def __init__(self, store: Reading) -> None:
-        """Make it; of the newest sessions."""
+        """Make the screen; of the newest sessions."""
         super().__init__()
         self._store = store
         self._found: list[SessionEvidence] | None = None
         self._reads: StoreRead[list[SessionEvidence]] = StoreRead(self, self._plan, self._take)
 
     def compose(self) -> ComposeResult:
-        """Head, both panes, keys."""
+        """Lay out head, both panes and keys."""
         load_style(self.app, "common/row_view")
         yield Bar(id="claims-head")
         with Container(id="claims-panes"):
@@ -55,13 +55,13 @@ class ClaimsScreen(StoreScreen[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Read it."""
+        """Start reading."""
         self.query_one(ClaimRows).show([ClaimRow([Part(" reading…", "dim")])])
         self.tell()
         self.read()
 
     def read(self) -> None:
-        """Read it again."""
+        """Read the claims again."""
         self._reads.ask()
 
     def _plan(self) -> Callable[[], list[SessionEvidence]]:
@@ -79,18 +79,18 @@ class ClaimsScreen(StoreScreen[None]):
         self.tell()
 
     def tell(self) -> None:
-        """How many claims are not supported."""
+        """Show how many claims are not supported."""
         self.set_class(self.size.width >= _WIDE_COLUMNS, "-wide")
         told = told_of(self._found) if self._found is not None else [Part("…", "dim")]
         head = [Part(" ◉ ", "accent"), Part("Claims", "strong"), Part("  ·  ", "dim"), *told]
         self.query_one("#claims-head", Bar).say((head, ()))
 
     def on_claim_rows_pointed(self, message: ClaimRows.Pointed) -> None:
-        """Show what it rests on."""
+        """Show what the claim under the cursor rests on."""
         self.query_one(GroundRows).show(message.row)
 
     async def on_claim_rows_chosen(self, message: ClaimRows.Chosen) -> None:
-        """Go to the line that it rests on."""
+        """Go to the line that the claim rests on."""
         first = next((ground for ground in message.row.grounds if ground.ref), None)
         if message.row.ref:
             await go_to(self, self._store, message.row.ref)
@@ -100,7 +100,7 @@ class ClaimsScreen(StoreScreen[None]):
             self.notify("It rests on no output that was kept", markup=False)
 
     async def on_ground_rows_chosen(self, message: GroundRows.Chosen) -> None:
-        """Go to its lines."""
+        """Go to the lines of the call."""
         if message.ground.ref:
             await self._go_to(message.ground)
         else:
@@ -111,7 +111,7 @@ class ClaimsScreen(StoreScreen[None]):
 
 
 def _line_of(store: Reading, ref: str) -> str:
-    """The first line of an output that tells of a failure; the output where none does."""
+    """Return the ref of an output's first line that tells of a failure, or of the output if none does."""
     try:
         buffer = store.resolve(ref).buffer
         failures = failures_if_quick(store, buffer)

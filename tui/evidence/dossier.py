@@ -1,4 +1,4 @@
-"""All that is known of one buffer, as rows of text: what the Info panel shows."""
+"""Gathers all that is known of one buffer as rows of text, for the Info panel."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from sightline.store import Reading, Target
 from sightline.tui.common.phrases import counted, ending, state_of
 
 VIEWS = 1_000
-"""Views that are listed, the newest; `sightline views` lists all."""
+"""Views that are listed, the newest ones; `sightline views` lists all."""
 
 _KINDS = {"cmd": "command", "file": "file", "tool": "tool call"}
 
@@ -23,10 +23,10 @@ class Fact(NamedTuple):
     """One row.
 
     Attributes:
-        label: what it tells, empty for a heading or a row that goes on.
-        text: one line or several, as raw as the store has it.
-        style: of the text.
-        view: the view that it tells of.
+        label: what the row is about; empty for a heading or a continued row.
+        text: one line or several, uncleaned as in the store.
+        style: style of the text.
+        view: the view that the row is about.
     """
 
     label: str
@@ -36,20 +36,20 @@ class Fact(NamedTuple):
 
     @property
     def is_heading(self) -> bool:
-        """Whether it begins a section."""
+        """Whether the row begins a section."""
         return not self.label and self.view is None
 
 
 class Dossier(NamedTuple):
-    """What the store has on a buffer.
+    """What the store knows of a buffer.
 
     Attributes:
-        buffer: its record.
-        session: who captured it, None where that is not known.
-        paths: by stream, the file of its raw bytes.
-        tombstone: what is left of one that is gone.
-        views: the newest first.
-        is_all: whether these are all views.
+        buffer: the buffer's record.
+        session: the session that captured it; None if that is not known.
+        paths: the file of each stream's raw bytes, by stream.
+        tombstone: what is left of a buffer that is gone.
+        views: views of the buffer, the newest first.
+        is_all: whether ``views`` has all of them.
     """
 
     buffer: Buffer
@@ -61,7 +61,7 @@ class Dossier(NamedTuple):
 
 
 def read_dossier(store: Reading, name: str) -> Dossier:
-    """Read all of it. Raises as the store does; UnknownRef for a buffer that is not in the index."""
+    """Read a dossier. Raises what the store raises, and UnknownRef for a buffer that is not in the index."""
     buffer = store.index.buffer(name)
     if buffer is None:
         buffer = store.resolve(format_ref(name)).buffer
@@ -84,7 +84,7 @@ def read_dossier(store: Reading, name: str) -> Dossier:
 
 
 def facts_of(dossier: Dossier, now: float) -> list[Fact]:
-    """The rows, section after section."""
+    """Return the rows, section by section."""
     return [*_capture(dossier, now), *_streams(dossier), *_views(dossier)]
 
 
@@ -94,7 +94,7 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     yield Fact("command", buffer.command, "command")
     yield Fact("in", buffer.cwd)
     state = f"{buffer.shown_state}{', pinned' if buffer.pinned else ''}"
-    yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neither good nor bad
+    yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neutral
     if buffer.kind == "cmd" and buffer.ended is not None:
         yield Fact("ended", _ending(buffer), state_of(buffer))
     if buffer.is_partial:
@@ -145,7 +145,7 @@ def view_when(view: View) -> str:
 
 
 def view_told(view: View) -> str:
-    """Who asked for what, and how much of it was shown."""
+    """Say who asked for what, and how much was shown."""
     share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
     cut = ", cut" if view.truncated else ""
     return f"{view.session}  {view.verb}  {share}, {view.bytes_shown:,} bytes{cut}  {_asked(view)}".rstrip()

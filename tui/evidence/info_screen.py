@@ -1,4 +1,4 @@
-"""The Info panel: all that is known of a buffer, beside what the main screen shows; and the texts of its views."""
+"""The Info panel: shows beside the main screen all that is known of a buffer, and the texts of its views."""
 
 import asyncio
 import time
@@ -47,17 +47,17 @@ class FactRows(RowView):
         self._rows = list[tuple[Fact, str, str]]()
 
     def show(self, facts: list[Fact]) -> None:
-        """Show these."""
+        """Show these facts."""
         self._facts = facts
         self._fold()
 
     @property
     def fact(self) -> Fact | None:
-        """The one under the cursor."""
+        """The fact under the cursor."""
         return self._rows[self.cursor][0] if self._rows else None
 
     def on_resize(self) -> None:
-        """Fold them to another width."""
+        """Wrap the facts at the new width."""
         self._fold()
 
     def _fold(self) -> None:
@@ -70,7 +70,7 @@ class FactRows(RowView):
         self.set_rows(len(self._rows))
 
     def draw(self, at: int, width: int) -> Strip:  # noqa: ARG002 (the strip is cut to it)
-        """A row: the label at the left of what it tells."""
+        """Draw a row: the label at the left, the text at the right."""
         fact, label, text = self._rows[at]
         base, styles = self.own_style, self.part_styles
         style = base + styles[fact.style] if fact.style else base
@@ -79,13 +79,13 @@ class FactRows(RowView):
         return Strip([Segment(f" {label:<{_LABEL_CELLS}}", base + styles["dim"]), Segment(text, style)])
 
     def choose(self) -> None:
-        """Read the view that the row tells of."""
+        """Open the view that the row is about."""
         if self.fact is not None and self.fact.view is not None:
             self.app.post_message(ViewChosen(self.fact.view))
 
 
 def folded(fact: Fact, width: int) -> list[tuple[str, str]]:
-    """The rows of a fact, (label, text) each."""
+    """Wrap a fact into rows, (label, text) each."""
     rows = list[tuple[str, str]]()
     for line in fact.text.split("\n") or [""]:
         shown = visible(line.replace("\t", "    ").rstrip("\r"))
@@ -98,7 +98,7 @@ _EMPTY_TEXT = "(nothing: the reply had no text)"
 
 
 class InfoScreen(ModalScreen[None]):
-    """Rows of facts at the right."""
+    """A panel of facts at the right side."""
 
     CSS_PATH = "info.tcss"
     BINDINGS: ClassVar[list[BindingType]] = named(
@@ -110,12 +110,12 @@ class InfoScreen(ModalScreen[None]):
     )
 
     def __init__(self, store: Reading, name: str, *, clock: Callable[[], float] = time.time) -> None:
-        """Make it.
+        """Make the screen.
 
         Args:
             store: the store.
-            name: of the buffer.
-            clock: what a running capture's duration is counted to.
+            name: name of the buffer.
+            clock: the time to which a running capture's duration is counted.
         """
         super().__init__()
         self._store = store
@@ -123,14 +123,14 @@ class InfoScreen(ModalScreen[None]):
         self._clock = clock
 
     def compose(self) -> ComposeResult:
-        """The panel, and its keys."""
+        """Lay out the panel and its keys."""
         load_style(self.app, "common/row_view")
         with Vertical(id="info-panel"):
             yield FactRows(id="facts")
             yield KeyBar()
 
     async def on_mount(self) -> None:
-        """Read it off the UI's thread."""
+        """Read the facts outside the UI's thread."""
         self.run_worker(self._read())
 
     async def _read(self) -> None:
@@ -145,7 +145,7 @@ class InfoScreen(ModalScreen[None]):
             self.query_one(FactRows).show(facts_of(dossier, self._clock()))
 
     def action_copy(self) -> None:
-        """Put what the row tells on the clipboard."""
+        """Copy the text of the row."""
         fact = self.query_one(FactRows).fact
         if fact is not None:
             told = fact.view.view.id if fact.view else fact.text
@@ -175,14 +175,14 @@ class ViewScreen(Screen[None]):
         self._text = text or _EMPTY_TEXT
 
     def compose(self) -> ComposeResult:
-        """Which view it is, its text, the keys."""
+        """Lay out head, text and keys."""
         load_style(self.app, "common/row_view")
         yield Bar(id="view-head")
         yield TextRows(id="view-text", leads=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Fill them."""
+        """Fill in the head and the text."""
         view = self._view
         named = [Part(f" {view.id}", "strong"), Part(f"  {view_when(view)}", "dim")]
         self.query_one("#view-head", Bar).say((named, ()), ([Part(f" {title(view_told(view))}", "dim")], ()))

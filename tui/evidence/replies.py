@@ -1,4 +1,4 @@
-"""The replies in which an output was shown, in order, and which of its lines a line of one stands for."""
+"""Reads the replies in which an output was shown, and finds which of its lines a line of a reply is."""
 
 import json
 import re
@@ -16,19 +16,19 @@ from sightline.shape.clean import clean_line
 from sightline.store import Reading, Target
 from sightline.tui.common.sessions import session_name
 
-_READ_LINES = 50_000  # of a reply's lines in the output, among which the one behind a line of it is looked for
+_READ_LINES = 50_000  # lines of the output among which the line behind a line of a reply is searched
 _NUMBERED = re.compile(r"\s*(?:@[\w.]+:)?(\d+)(?:[:\-\t→│|]| +)\s?(.*)")
 _REQUEST_WORDS = ("pipeline", "command", "search", "match", "lines", "path")
 
 
 class Reply(NamedTuple):
-    """One reply.
+    """One reply that showed the output.
 
     Attributes:
         view: its record.
-        who: what to call the session that got it.
+        who: title or name of the session that got it.
         lines: the output's lines that stand in it, by stream.
-        asked: the lines that it was made of, and does not show.
+        asked: the lines from which it was made, but which it does not show.
     """
 
     view: View
@@ -38,22 +38,22 @@ class Reply(NamedTuple):
 
     @property
     def line_count(self) -> int:
-        """How many of the output's lines stand in it."""
+        """Number of the output's lines that stand in it."""
         return sum(size(spans) for spans in self.lines.values())
 
     @property
     def asked_count(self) -> int:
-        """How many of the output's lines it was made of, and does not show."""
+        """Number of the output's lines from which it was made, but which it does not show."""
         return sum(size(spans) for spans in self.asked.values())
 
     @property
     def start(self) -> tuple[str, int] | None:
-        """(stream, line) of the first of its lines; None where it shows none."""
+        """(stream, line) of the first of its lines; None if it shows none."""
         return next(((stream, spans[0][0]) for stream, spans in self.lines.items() if spans), None)
 
     @property
     def request(self) -> str:
-        """What was asked: the query, the command line, or the place; empty where the verb says it all."""
+        """What was asked: the query, the command line, or the place; empty if the verb says it all."""
         try:
             fields = json.loads(self.view.request)
         except ValueError:
@@ -76,19 +76,19 @@ def _reply(part: Contribution, who: str) -> Reply:
 
 
 def text_of(store: Reading, reply: Reply) -> str:
-    """The exact text of a reply. Raises TextGone where it can no longer be had."""
+    """Return the exact text of a reply. Raises TextGone if it is no longer there."""
     return view_text(store, find_view(store, reply.view.id))
 
 
 def line_behind(store: Reading, buffer: Buffer, reply: Reply, text: Sequence[str], at: int) -> tuple[str, int] | None:
-    """(stream, line) of the output that a line of a reply stands for, None where that cannot be told.
+    """Return the (stream, line) of the output that a line of a reply is; None if that cannot be told.
 
     Args:
         store: the store.
         buffer: the buffer.
         reply: one of its replies.
         text: lines of the reply.
-        at: which of them, from 0.
+        at: index of the line among them, from 0.
 
     Raises:
         SightlineError: the buffer's bytes are gone.

@@ -1,4 +1,4 @@
-"""The replies in which an output was shown, one a row: when, to whom, for what, how much of it, and whether cut."""
+"""Lists the replies in which an output was shown: when, to whom, for which question, how much, and whether cut."""
 
 import time
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ class ReplyRows(RowView):
 
     @dataclass(eq=False, repr=False)
     class Moved(State):
-        """The cursor stands on another reply."""
+        """The cursor has moved to another reply."""
 
         reply: Reply
 
     class Chosen(Message):
-        """A reply's lines are wanted in the output."""
+        """A person wants to see the lines of a reply in the output."""
 
     def __init__(self, now: float, *, id: str) -> None:  # noqa: A002
-        """Make it; `now`, in seconds since the epoch, tells which replies need their day told."""
+        """Make the widget; `now`, in seconds since the epoch, decides which replies show their date."""
         super().__init__(id=id)
         self._now = now
         self._replies = list[Reply]()
@@ -45,16 +45,16 @@ class ReplyRows(RowView):
 
     @property
     def reply(self) -> Reply | None:
-        """The one under the cursor."""
+        """The reply under the cursor."""
         return self._replies[self.cursor] if self._replies else None
 
     @property
     def _is_of_today(self) -> bool:
-        """Whether all are so new that the time of day tells when they were."""
+        """Whether all replies are from today, so that the time of day is enough."""
         return not self._replies or self._now - self._replies[0].view.time < _DAY_SECONDS
 
     def show(self, replies: list[Reply]) -> None:
-        """Show these; the cursor stays on its reply, and at first stands on the newest."""
+        """Show these replies; the cursor stays on its reply, at first the newest."""
         before = self.reply
         at = len(replies) - 1
         if before is not None:
@@ -63,13 +63,13 @@ class ReplyRows(RowView):
         self.set_rows(len(replies), cursor=at)
 
     def cursor_moved(self) -> None:
-        """Tell of it."""
+        """Post that the cursor has moved."""
         if self.reply is not None and self.reply != self._told:
             self._told = self.reply
             self.post_message(self.Moved(self.reply))
 
     def draw(self, at: int, width: int) -> Strip:
-        """A reply."""
+        """Draw a reply."""
         reply = self._replies[at]
         view = reply.view
         when = time.strftime("%H:%M:%S" if self._is_of_today else "%m-%d %H:%M", time.localtime(view.time))
@@ -85,13 +85,13 @@ class ReplyRows(RowView):
         return row(left, right, width, self.own_style, self.part_styles)
 
     def choose(self) -> None:
-        """Show its lines in the output."""
+        """Show the lines of the reply in the output."""
         if self.reply is not None:
             self.post_message(self.Chosen())
 
 
 def lines_text(reply: Reply) -> str:
-    """How many of the output's lines stand in a reply: ``33 lines``, ``asked 401``, ``none``."""
+    """Say how many of the output's lines stand in a reply: ``33 lines``, ``asked 401``, ``none``."""
     if reply.line_count:
         return f"{short_count(reply.line_count)} line{'' if reply.line_count == 1 else 's'}"
     return f"asked {short_count(reply.asked_count)}" if reply.asked_count else "none"

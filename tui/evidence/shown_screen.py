@@ -1,4 +1,4 @@
-"""The Shown screen: the exact replies in which an output was shown, in order, and where their lines are."""
+"""The Shown screen: lists the exact replies in which an output was shown, and leads to their lines."""
 
 import asyncio
 import time
@@ -32,11 +32,11 @@ _EMPTY_TEXT = "(nothing: the reply had no text)"
 
 
 class LinesWanted(NamedTuple):
-    """Lines of an output that are wanted in the viewer.
+    """Lines of an output that a person wants to see in the viewer.
 
     Attributes:
-        reply: in which they stand.
-        what: which reply that is, in words.
+        reply: the reply in which they stand.
+        what: words that name that reply.
         start: (stream, line) to go to.
     """
 
@@ -46,7 +46,7 @@ class LinesWanted(NamedTuple):
 
 
 class ShownScreen(Screen[LinesWanted | None]):
-    """The replies above, or beside where there is room, the exact text of the one under the cursor."""
+    """Replies, and below or beside them the exact text of the one under the cursor."""
 
     CSS_PATH = "shown.tcss"
     AUTO_FOCUS = "#replies"
@@ -68,14 +68,14 @@ class ShownScreen(Screen[LinesWanted | None]):
         at: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Make it.
+        """Make the screen.
 
         Args:
             store: the store.
-            buffer: whose replies it shows.
-            session: only those to one session; empty for all.
+            buffer: the buffer whose replies are shown.
+            session: the only session; empty for all.
             at: id of the view to begin with; the newest by default.
-            clock: what the replies' days are told from.
+            clock: the time, which decides which replies are from today.
         """
         super().__init__()
         self._store = store
@@ -90,7 +90,7 @@ class ShownScreen(Screen[LinesWanted | None]):
         self._texts: StoreRead[tuple[Reply, str]] = StoreRead(self, self._plan_text, self._show_text, self._no_text)
 
     def compose(self) -> ComposeResult:
-        """Head, replies, text, keys."""
+        """Lay out head, replies, text and keys."""
         load_style(self.app, "common/row_view")
         yield Bar(id="shown-head")
         with Container(id="shown-panes"):
@@ -101,12 +101,12 @@ class ShownScreen(Screen[LinesWanted | None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Read them off the UI's thread."""
+        """Read the replies outside the UI's thread."""
         self._tell()
         self._reads.ask()
 
     def store_changed(self, message: StoreChanged) -> None:
-        """Read the replies again, since there may be a new one."""
+        """Read the replies again, because there may be a new one."""
         if message.index and self.is_mounted:
             self._reads.ask()
 
@@ -119,7 +119,7 @@ class ShownScreen(Screen[LinesWanted | None]):
         self._replies = replies
         rows = self.query_one(ReplyRows)
         rows.show(replies)
-        rows.refresh(layout=True)  # few of them take no more rows than they are
+        rows.refresh(layout=True)  # a few replies take only as many rows
         if self._at:
             at, self._at = self._at, ""
             rows.move_to(next((nth for nth, one in enumerate(replies) if one.view.id == at), len(replies) - 1))
@@ -141,7 +141,7 @@ class ShownScreen(Screen[LinesWanted | None]):
     # the reply under the cursor
 
     def on_reply_rows_moved(self) -> None:
-        """Read its text."""
+        """Read the text of the reply."""
         self._texts.ask()
 
     def _plan_text(self) -> Callable[[], tuple[Reply, str]] | None:
@@ -163,7 +163,7 @@ class ShownScreen(Screen[LinesWanted | None]):
         self.query_one("#reply-head", Bar).say((told, right))
 
     def _no_text(self) -> None:
-        """Say that the text is gone, and clear the text of the reply shown before."""
+        """Say that the text is gone, and clear the text shown before."""
         self._shown, self._lines = None, []
         self.query_one("#reply-text", TextRows).show(None)
         self.query_one("#reply-head", Bar).say(([Part(" The text of this reply is gone", "interrupted")], ()))
@@ -171,7 +171,7 @@ class ShownScreen(Screen[LinesWanted | None]):
     # its lines in the output
 
     def on_reply_rows_chosen(self) -> None:
-        """Go to the first line of the reply."""
+        """Go to the first line of the reply in the output."""
         reply = self.query_one(ReplyRows).reply
         if reply is None:
             return
@@ -182,7 +182,7 @@ class ShownScreen(Screen[LinesWanted | None]):
             self._leave_for(reply, reply.start)
 
     def on_text_rows_chosen(self, message: TextRows.Chosen) -> None:
-        """Go to the line of the output that a line of the reply is."""
+        """Go to the line of the output that the chosen line of the reply is."""
         message.stop()
         if self._shown is not None:
             self.run_worker(self._find(self._shown, message.number), exclusive=True, group="line")
@@ -210,5 +210,5 @@ class ShownScreen(Screen[LinesWanted | None]):
         self.dismiss(None)
 
     def action_other_pane(self) -> None:
-        """From the replies to the text, and back."""
+        """Switch between the replies and the text."""
         self.set_focus(self.query_one(TextRows if isinstance(self.focused, ReplyRows) else ReplyRows))

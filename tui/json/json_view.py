@@ -62,7 +62,7 @@ class JsonView(RowView):
         notes: str = ""
 
     def __init__(self, store: Reading, target: Target, *, id: str | None = None) -> None:  # noqa: A002
-        """Make it.
+        """Make the widget.
 
         Args:
             store: the store.

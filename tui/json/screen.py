@@ -38,7 +38,7 @@ class JsonScreen(SearchScreen):
     )
 
     def __init__(self, store: Reading, target: Target, root: Node) -> None:
-        """Make it.
+        """Make the screen.
 
         Args:
             store: the store.

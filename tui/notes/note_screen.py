@@ -96,7 +96,7 @@ class NoteScreen(ModalScreen[WrittenNote | None]):
     def __init__(
         self, about: Excerpt, recipients: Callable[[], Sequence[Recipient]], *, written: str | None = None
     ) -> None:
-        """Make it.
+        """Make the screen.
 
         Args:
             about: the lines.

@@ -1,4 +1,4 @@
-"""Calls and sessions, and the replay of one: loaded when the first of their screens is opened."""
+"""Calls and sessions, and the replay of a session: loaded when the first of their screens is opened."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What every agent does and missed, as the board of sessions tells it: read off the UI's thread, in steps."""
+"""Reads for the board of sessions what each agent does and missed, in steps, outside the UI's thread."""
 
 import os
 
@@ -12,20 +12,20 @@ from sightline.records import Buffer, View
 from sightline.store import Reading
 
 STEP_SECONDS = 0.1
-"""How long outputs are looked through for failures before the UI gets word."""
+"""How long one step looks for failures in outputs before the UI gets what was found."""
 
-_MOST_LATEST = 100  # sessions of which the last call is read
+_MOST_LATEST = 100  # sessions whose last call is read
 
 
 class Agent(NamedTuple):
-    """A session, and how it stands.
+    """A session and its present situation.
 
     Attributes:
-        facts: what it is, and what it did so far.
-        project: what the project is called that it was begun in; empty where that is not known.
-        running: its captures that run now, the one that began last first.
-        latest: its last call, where it is one of those that asked last.
-        missed: failures in its outputs that no agent saw, as far as they have been found.
+        facts: the session's record and counts.
+        project: name of the project in which it was begun; empty if that is not known.
+        running: its running captures, the newest first.
+        latest: its last call; None if it is not among the sessions that asked last.
+        missed: failures in its outputs that no agent saw, as far as they are found yet.
     """
 
     facts: SessionFacts
@@ -36,16 +36,16 @@ class Agent(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the log calls the session."""
+        """The session's name in the log."""
         return self.facts.session.name
 
 
 class Board(NamedTuple):
-    """All agents, those at work first, then the one that asked last.
+    """All agents: those at work first, then the one that asked last.
 
     Attributes:
-        agents: of them.
-        is_judged: whether all failures have been looked for.
+        agents: the agents, in that order.
+        is_judged: whether the search for failures is complete.
     """
 
     agents: tuple[Agent, ...]
@@ -56,20 +56,20 @@ class BoardReader:
     """Reads the sessions of a project, or of all. One thread at a time may use it."""
 
     def __init__(self, store: Reading, project: Project | None = None) -> None:
-        """Prepare; nothing is read before `step`."""
+        """Prepare to read; nothing is read before `step`."""
         self._store = store
         self._project = project
         self._verdicts = VerdictReader(store, project)
         self._verdict: Verdict | None = None
         self._agents: list[Agent] = []
-        self._names = dict[str, str]()  # of projects, by the folder that a session was begun in
+        self._names = dict[str, str]()  # names of projects, by the folder that a session was begun in
 
     def step(self, *, fresh: bool) -> Board:
-        """How things stand, once something more has been read; raises as the store does.
+        """Read some more, and return the board as it is then. Raises what the store raises.
 
         Args:
-            fresh: whether to read who is there and what each does now; failures are looked for in the other steps, for
-                a moment each, and after the first of those in all.
+            fresh: whether to read the sessions and what each does now. The other steps look for failures, each for a
+                moment; the step after a fresh one looks at what is new.
         """
         if fresh:
             self._agents = self._read_agents()

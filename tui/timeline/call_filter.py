@@ -1,4 +1,4 @@
-"""Which calls of a timeline are wanted: what is typed, and what keys switch on. Pure functions."""
+"""Selects calls of a timeline, by a typed filter and by filters that keys switch on. Pure functions."""
 
 from sightline.audit.timeline import Wanted
 from sightline.records import Note
@@ -10,7 +10,7 @@ _VERB, _FAILED = "verb:", "is:failed"
 
 
 def parsed(text: str) -> Wanted:
-    """What a typed filter means: ``@cmd_a1b2c3 verb:query is:failed some text``."""
+    """Read a typed filter: ``@cmd_a1b2c3 verb:query is:failed some text``."""
     verb, buffer, failed, words = "", "", False, list[str]()
     for word in text.split():
         if word.startswith(_VERB) and len(word) > len(_VERB):
@@ -25,12 +25,12 @@ def parsed(text: str) -> Wanted:
 
 
 def both(a: Wanted, b: Wanted) -> Wanted:
-    """What both filters want; where each names another verb or buffer, the second's."""
+    """Combine two filters; if both name a verb or a buffer, the second one's counts."""
     return Wanted(b.verb or a.verb, b.buffer or a.buffer, a.failed or b.failed, b.text or a.text)
 
 
 def told(wanted: Wanted) -> str:
-    """A filter as a person reads it; empty for none."""
+    """Write a filter as a person reads it; empty for none."""
     parts = [
         f"“{wanted.text}”" if wanted.text else "",
         wanted.verb,
@@ -41,7 +41,7 @@ def told(wanted: Wanted) -> str:
 
 
 def note_is_wanted(note: Note, wanted: Wanted) -> bool:
-    """Whether a filter of calls lets a note through: it has no verb, and nothing of it failed."""
+    """Return whether a filter of calls accepts a note. A note has no verb, and cannot have failed."""
     if (
         wanted.verb not in ("", "note")
         or wanted.failed

@@ -1,4 +1,4 @@
-"""How a call, or a note between calls, is laid out in columns and told in full. Pure functions of records."""
+"""Lays out a call, or a note between calls, in columns and in full. Pure functions of records."""
 
 import time
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from sightline.tui.timeline.call_reader import Row
 from sightline.tui.timeline.totals import TimelineTotals
 
 _LEAD = 4
-_TOKENS_TOLD = 100  # cells, from which on the totals have room for tokens
+_TOKENS_TOLD = 100  # cells that the totals need before they have room for tokens
 NOTE = "✎"
 FAILED = "✗"
 OVERLOOKED = "!"
 
 
 class Column(NamedTuple):
-    """A column: its name, its width in cells, whether it is set to the left, and what a call has there."""
+    """A column: its name, its width in cells, whether it is aligned left, and what it says of a call."""
 
     name: str
     cells: int
@@ -33,13 +33,13 @@ class Column(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What rows are drawn with, beside themselves.
+    """What the drawing of rows needs beside the rows.
 
     Attributes:
         now: seconds since the epoch.
-        everyone: whether it is told whose call it is.
-        titles: what a person calls sessions.
-        overlooked: names of the buffers with a failure that nobody was shown.
+        everyone: whether each row names its session.
+        titles: titles of sessions, by name.
+        overlooked: names of the buffers with a failure that no agent was shown.
     """
 
     now: float
@@ -49,7 +49,7 @@ class Look(NamedTuple):
 
 
 def clock(when: float, now: float) -> str:
-    """When it was, in eight characters: the time, or for another day that one's date."""
+    """Write a time in eight characters: the time of day, or the date if it was another day."""
     moment = time.localtime(when)
     same = time.localtime(now)[:3] == moment[:3]
     return time.strftime("%H:%M:%S" if same else "%b %d", moment)
@@ -90,16 +90,16 @@ _SESSION = Column("SESSION", 14, True, _session)
 _LINES = Column("LINES", 9, True, lambda call, _: Part(call.first_ref.partition(":")[2], "dim"))
 
 _BY_WEIGHT = (_SHOWN, _EXIT, _TOKENS, _CUT, _AGAIN, _SESSION, _BYTES, _LINES)
-"""The first of them are the last to go where it is narrow."""
+"""The columns in the order of their weight: on a narrow screen the last ones are dropped first."""
 
 _LEAST_ASKED = dict(zip(_BY_WEIGHT, (14, 14, 14, 16, 24, 24, 36, 36), strict=True))
-"""Cells that a column leaves to what was asked."""
+"""The least cells for the question that a column must leave, or it is dropped."""
 
 _TIME_CELLS, _VERB_CELLS, _REF_CELLS = 8, 12, 15
 
 
 class Layout(NamedTuple):
-    """What a row has room for: cells of what was asked, whether the session and the lines are told, other columns."""
+    """What fits into a row: cells for the question, whether session and lines are shown, and the other columns."""
 
     asked: int
     session: bool
@@ -108,7 +108,7 @@ class Layout(NamedTuple):
 
 
 def layout(width: int, *, everyone: bool) -> Layout:
-    """What a row of this many cells has room for."""
+    """Return what fits into a row of this many cells."""
     room = width - _LEAD - _TIME_CELLS - _VERB_CELLS - _REF_CELLS - 4
     kept = set[Column]()
     for column in _BY_WEIGHT:
@@ -124,7 +124,7 @@ def layout(width: int, *, everyone: bool) -> Layout:
 
 
 def heading_parts(width: int, *, everyone: bool) -> list[Part]:
-    """The names of the columns."""
+    """Return the headings of the columns."""
     room = layout(width, everyone=everyone)
     text = " " * _LEAD + pad("TIME", _TIME_CELLS) + " "
     text += f"{pad(_SESSION.name, _SESSION.cells)} " if room.session else ""
@@ -136,7 +136,7 @@ def heading_parts(width: int, *, everyone: bool) -> list[Part]:
 
 
 def row_parts(row: Row, width: int, look: Look) -> list[Part]:
-    """A row of the timeline."""
+    """Return a row of the timeline."""
     return _note_parts(row, width, look) if isinstance(row, Note) else _call_parts(row, width, look)
 
 
@@ -166,13 +166,13 @@ def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
 
 
 def short_asked(asked: str) -> str:
-    """What was asked, a program's folder left out: ``/usr/bin/python3 -m x`` as ``python3 -m x``."""
+    """Write a question without a program's folder: ``/usr/bin/python3 -m x`` as ``python3 -m x``."""
     program, space, rest = asked.partition(" ")
     return program.rpartition("/")[2] + space + rest if space and program.startswith("/") else asked
 
 
 def filled(parts: list[Part], width: int) -> list[Part]:
-    """Parts in exactly this many cells."""
+    """Fit parts into exactly this many cells."""
     kept = fitted(parts, width)
     return [*kept, Part(" " * (width - width_of(kept)))]
 
@@ -196,7 +196,7 @@ def _note_parts(note: Note, width: int, look: Look) -> list[Part]:
 
 
 def detail_rows(row: Row, titles: dict[str, str]) -> list[list[Part]]:
-    """A call or a note in full, on three rows: where and when, what, how much of it."""
+    """Return a call or a note in full, on three rows: where and when, what, and how much was shown."""
     if isinstance(row, Note):
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.time))
         return [
@@ -220,7 +220,7 @@ def detail_rows(row: Row, titles: dict[str, str]) -> list[list[Part]]:
 
 
 def shown_parts(call: Call) -> list[Part]:
-    """How a call ended and how much of it was shown."""
+    """Say how a call ended, and how much of its output was shown."""
     view = call.view
     parts = list[Part]()
     if view.exit_code is not None or call.failed:
@@ -252,7 +252,7 @@ def shown_parts(call: Call) -> list[Part]:
 
 
 def joined(parts: list[Part]) -> list[Part]:
-    """Parts with dots between them."""
+    """Join parts by dots."""
     made = list[Part]()
     for part in parts:
         made += [Part(" · ", "dim"), part] if made else [part]
@@ -260,14 +260,14 @@ def joined(parts: list[Part]) -> list[Part]:
 
 
 def bar(share: float, cells: int) -> tuple[str, str]:
-    """A share as (filled, empty) cells; a little is never nothing, and not quite all never all."""
+    """Draw a share as (filled, empty) cells; any share above 0 fills a cell, and any below 1 leaves one empty."""
     full = round(share * cells)
     full = min(max(full, 1 if share else 0), cells - (share < 1))
     return "━" * full, "─" * (cells - full)
 
 
 def seen_parts(totals: Totals) -> list[Part]:
-    """How much was seen of what was captured, drawn and in words."""
+    """Say how much of what was captured was seen, in a bar and in words."""
     if not totals.captured_lines:
         return [Part("no lines captured")]
     full, empty = bar(totals.share, 12)
@@ -276,7 +276,7 @@ def seen_parts(totals: Totals) -> list[Part]:
 
 
 def sent_parts(totals: Totals) -> list[Part]:
-    """What of the captured bytes was not sent; and, of harnesses that are known to cut, what that saved, or cost."""
+    """Say how many captured bytes were not sent, and what that saved or cost with harnesses that are known to cut."""
     left = [Part(f"not sent {human_bytes(totals.saved_bytes)}")]
     if told := totals.accounted.told:
         left.append(Part(f"{told} beside the harness alone", "ok" if totals.accounted.saved_bytes >= 0 else "failed"))
@@ -284,7 +284,7 @@ def sent_parts(totals: Totals) -> list[Part]:
 
 
 def totals_rows(told: TimelineTotals | None, width: int) -> list[list[Part]]:
-    """What the calls come to, on two rows of so many cells; None before it has been counted."""
+    """Sum up the calls on two rows of this width; None before they are counted."""
     if told is None:
         return [[Part(" counting…", "dim")], []]
     totals, unseen = told.totals, len(told.missed)

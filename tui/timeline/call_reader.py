@@ -1,4 +1,4 @@
-"""What a timeline reads, step by step and off the UI's thread: calls, the notes between them, and which are wanted."""
+"""Reads calls and notes for a timeline and filters them, step by step, outside the UI's thread."""
 
 import time
 from bisect import bisect_left, bisect_right, insort
@@ -17,23 +17,23 @@ from sightline.tui.timeline.call_filter import note_is_wanted
 Row = Call | Note
 
 CALLS_A_STEP = 2_000
-"""New calls that are taken in at a time: about a tenth of a second, after which the UI gets word."""
+"""New calls that one step takes in: about a tenth of a second's worth, after which the UI gets them."""
 
 STEP_SECONDS = 0.1
-"""How long calls are looked through for a text before the UI gets word."""
+"""How long one step looks for a text in calls before the UI gets what was found."""
 
 FIRST_LOOK = 200
-"""Calls that are shown before all others have been read: more than fit on a screen."""
+"""Calls that are shown before the others are read: more than fit on a screen."""
 
 
 class Calls(NamedTuple):
-    """How a timeline stands.
+    """A timeline, as far as it is read.
 
     Attributes:
-        rows: what is to be shown, oldest first; None where that has not been read far enough to be shown.
-        calls: all calls that have been read, wanted or not.
-        done: share of the work that is done, 1 where nothing is left.
-        titles: what a person calls sessions, by their names.
+        rows: the rows to show, oldest first; None if not enough is read to show any.
+        calls: all calls that are read, whether the filter accepts them or not.
+        done: share of the work that is done; 1 if nothing is left.
+        titles: titles of sessions, by name.
     """
 
     rows: Sequence[Row] | None
@@ -43,23 +43,23 @@ class Calls(NamedTuple):
 
 
 class CallReader:
-    """Reads the calls of one session, or of all; about one project, or all. One thread at a time may use it."""
+    """Reads the calls of one session or of all, in one project or in all. Only one thread at a time may use it."""
 
     def __init__(self, store: Reading, session: str | None = None, project: Project | None = None) -> None:
-        """Prepare; nothing is read before `step`."""
+        """Prepare to read; nothing is read before `step`."""
         self._store = store
         self._session = session
         self._project = project
-        self._places = list[int]()  # of the calls about the project, among all
+        self._places = list[int]()  # places of the project's calls among all calls
         self._timeline = Timeline(store, session=session)
         self._total = 0
         self._wanted = Wanted()
-        self._matched = list[int]()  # places of the calls that are wanted
+        self._matched = list[int]()  # places of the calls that the filter accepts
         self._looked_at = 0
-        self._texts = dict[str, bool]()  # by id, whether a call holds the text
+        self._texts = dict[str, bool]()  # whether a call contains the text, by the call's id
 
     def step(self, wanted: Wanted) -> Calls:
-        """Read on for a moment. Raises as the store does."""
+        """Read on for a moment. Raises what the store raises."""
         titles = session_titles(self._store)
         if not self._total:
             self._total = max(self._store.index.newest_view(), 1)
@@ -78,7 +78,7 @@ class CallReader:
         return Calls(rows, calls, self._looked_at / max(len(calls), 1), titles)
 
     def _in_project(self, changed: int) -> tuple[Sequence[Call], int]:
-        """The calls about the project, and the place of the first of them that is new or another."""
+        """Return the calls of the project, and the place of the first one that is new or has changed."""
         calls, project = self._timeline.calls, self._project
         if project is None:
             return calls, changed
@@ -93,7 +93,7 @@ class CallReader:
         self._texts.clear()
 
     def _look_through(self, calls: Sequence[Call], wanted: Wanted, changed: int) -> None:
-        """Look at calls for a while, from the first one on that is new or another."""
+        """Filter calls for a while, from the first one that is new or has changed."""
         if wanted != self._wanted:
             if wanted.text != self._wanted.text:
                 self._texts.clear()
@@ -119,7 +119,7 @@ class CallReader:
         return self._texts[call.view.id]
 
     def _with_notes(self, calls: Sequence[Call], wanted: Wanted) -> list[Row]:
-        """Calls with the notes that are wanted where they were written; of one session, those on what it asked of."""
+        """Insert the accepted notes where they were written; for one session, only those on outputs it asked about."""
         rows: list[Row] = list(calls)
         notes = [note for note in list_notes(self._store) if note_is_wanted(note, wanted)]
         notes = notes_in(self._store, notes, self._project)
@@ -129,17 +129,17 @@ class CallReader:
 
 
 def time_of(row: Row) -> float:
-    """When it was, seconds since the epoch."""
+    """Return when a row happened, in seconds since the epoch."""
     return row.time if isinstance(row, Note) else row.view.time
 
 
 def id_of(row: Row) -> str:
-    """What tells a row from all others: the place in the log of what it is about."""
+    """Return what identifies a row: the place of its entry in the log."""
     return row.id if isinstance(row, Note) else row.view.id
 
 
 def place_of(rows: Sequence[Row], wanted: Row | None) -> int:
-    """Where a row stands, -1 where it does not; it is looked for at its time first."""
+    """Return the place of a row, or -1 if it is not there; the search begins at the row's time."""
     if wanted is None:
         return -1
     when, name = time_of(wanted), id_of(wanted)

@@ -1,4 +1,4 @@
-"""The calls of a timeline, however many: draws those on the screen, and stays at the last one while more come."""
+"""Draws those calls of a timeline that are on the screen, however many there are, and follows the last one."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,11 +14,11 @@ from sightline.tui.common.strips import row
 from sightline.tui.timeline.call_parts import Look, row_parts
 from sightline.tui.timeline.call_reader import Row, place_of
 
-_FAINT = ("dim",)  # not so in the cursor's row: on a terminal of 16 colours it is its very background
+_FAINT = ("dim",)  # not in the cursor's row: with 16 colours its background is the same
 
 
 class CallRows(RowView):
-    """Calls and notes, oldest first. Scrolling up lets go of the last one."""
+    """Calls and notes, oldest first. Scrolling up stops following the last one."""
 
     PARTS = (
         *RowView.PARTS,
@@ -34,10 +34,10 @@ class CallRows(RowView):
     )
 
     class Moved(State):
-        """The cursor stands on another row, or on what has changed."""
+        """The cursor has moved to another row, or its row has changed."""
 
     class Chosen(Message):
-        """The lines of a call are wanted."""
+        """A person wants to see the lines of a call."""
 
     def __init__(self) -> None:
         super().__init__(id="calls")
@@ -47,54 +47,54 @@ class CallRows(RowView):
 
     @property
     def row(self) -> Row | None:
-        """The one under the cursor."""
+        """The row under the cursor."""
         return self._rows[self.cursor] if self._rows else None
 
     @property
     def rows(self) -> Sequence[Row]:
-        """All of them."""
+        """All rows."""
         return self._rows
 
     def show(self, rows: Sequence[Row], look: Look) -> None:
-        """Show other rows; the cursor stays on its own, or at the last."""
+        """Show other rows; the cursor stays on its row, or follows the last one."""
         row, was_following = self.row, self.following
         at = len(rows) - 1 if was_following or row is None else place_of(rows, row)
         below = self.cursor - self.scroll_offset.y
         self._rows, self._look = rows, look
         moved = at >= 0 and at != self.cursor and not was_following
         self.set_rows(len(rows), cursor=at if at >= 0 else self.cursor)
-        if moved:  # the row under the cursor stays where it is on the screen
+        if moved:  # the cursor's row keeps its place on the screen
             self.scroll_to(y=at - below, animate=False, force=True)
         self.following = was_following
         self.post_message(self.Moved())
 
     @property
     def room(self) -> int:
-        """Cells of a row, the scrollbar's not among them."""
+        """Cells of a row, without the scrollbar."""
         return self.columns - 1
 
     def look(self, look: Look) -> None:
-        """Draw the same rows otherwise."""
+        """Draw the same rows with another look."""
         if look != self._look:
             self._look = look
             self.refresh()
 
     def draw(self, at: int, width: int) -> Strip:
-        """A row on the screen."""
+        """Draw a row."""
         styles = self.part_styles
         if at == self.cursor:
             styles = styles.without(_FAINT)
         return row(row_parts(self._rows[at], self.room, self._look), (), width, self.own_style, styles)
 
     def cursor_moved(self) -> None:
-        """Where it stands may be the end."""
+        """Follow the last row if the cursor is on it."""
         self.following = self.cursor >= self.row_count - 1
         self.post_message(self.Moved())
 
     def choose(self) -> None:
-        """The lines of the call are wanted; without one, what is said in its place."""
+        """Go to the lines of the call; if it has none, to what stands in their place."""
         self.post_message(self.Chosen())
 
     def action_follow(self) -> None:
-        """Go to the last one, and stay there."""
+        """Go to the last row, and follow it."""
         self.action_bottom()

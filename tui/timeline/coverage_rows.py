@@ -1,4 +1,4 @@
-"""An output at a step of a session: which of its lines had been seen, which were not, and what was missed so."""
+"""Shows an output at a step of a session: which lines had been seen by then, which not, and what was missed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from sightline.tui.common.text_rows import LINE_BYTES, drawn
 from sightline.tui.timeline.step_coverage import ASKED, BEFORE, CUT, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
 
 MARKS = {NOW: "█", BEFORE: "▓", CUT: "▚", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
-"""What stands beside a line, and in the map for the lines of a cell."""
+"""The mark beside a line, and in the map for the lines that a cell stands for."""
 
 STYLES = {NOW: "now", BEFORE: "before", CUT: "before", ASKED: "dim", UNSEEN: "dim", MISSED: "failed"}
 _KEPT_STRIPS = 500
@@ -29,7 +29,7 @@ _NAMES = {"out": "standard output", "err": "standard error"}
 
 
 class CoverageRows(RowView):
-    """Lines with marks, long runs that nobody was shown folded to one row each."""
+    """Lines with marks; a long run of lines that no agent was shown is folded into one row."""
 
     PARTS = (*RowView.PARTS, "control", "now", "before", "failed")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
@@ -43,7 +43,7 @@ class CoverageRows(RowView):
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
-        """A line of a stream is wanted in its buffer."""
+        """A person wants to see a line of a stream in its buffer."""
 
         stream: str
         line: int
@@ -59,7 +59,7 @@ class CoverageRows(RowView):
         self._strips: LRUCache[tuple[str, int], Strip] = LRUCache(_KEPT_STRIPS)
 
     def show(self, buffer: Buffer | None, streams: Sequence[Standing]) -> None:
-        """Show an output at a step, from the first line on that the step's call showed."""
+        """Show an output at a step, from the first line that the step's call showed."""
         before = self._buffer
         if buffer is None or before is None or (buffer.name, buffer.bytes) != (before.name, before.bytes):
             self._close()
@@ -80,16 +80,16 @@ class CoverageRows(RowView):
         self._strips.clear()
 
     def on_unmount(self) -> None:
-        """Close the files."""
+        """Close the files of the streams."""
         self._close()
 
     def notify_style_update(self) -> None:
-        """Colours have changed: what was drawn in the old ones goes."""
+        """Drop the rows that are drawn in the colours of before."""
         super().notify_style_update()
         self._strips.clear()
 
     def draw(self, at: int, width: int) -> Strip:
-        """A line with its number and mark; a fold with how many lines it stands for."""
+        """Draw a line with its number and mark, or a fold with the number of its lines."""
         run, line = self._rows.at(at)
         base, styles = self.own_style, self.part_styles
         digits = len(str(max((one.total for one in self._streams), default=0)))
@@ -137,7 +137,7 @@ class CoverageRows(RowView):
         self.move_to(at)
 
     def choose(self) -> None:
-        """The line is wanted in its buffer; what is folded is unfolded."""
+        """Go to the line in its buffer, or unfold a fold."""
         if not len(self._rows):
             return
         run, line = self._rows.at(self.cursor)
@@ -147,7 +147,7 @@ class CoverageRows(RowView):
             self.post_message(self.Chosen(run.stream, line))
 
     def action_fold(self) -> None:
-        """Fold what was not seen, or show it all; at the same line."""
+        """Fold the unseen lines, or show all lines; the cursor stays on its line."""
         if not len(self._rows):
             return
         run, line = self._rows.at(self.cursor)

@@ -1,4 +1,4 @@
-"""When calls were made, on one row: how many in each stretch of time, and in which of them one failed. Pure."""
+"""Draws on one row when calls were made: their number in each stretch of time, and where one failed. Pure."""
 
 import time
 from collections.abc import Sequence
@@ -9,24 +9,24 @@ from sightline.tui.common.strips import Part
 from sightline.tui.timeline.call_reader import Row, time_of
 
 BINS = 240
-"""Stretches of time that are counted; of a narrower row each cell stands for several."""
+"""Stretches of time that are counted; on a narrower row each cell stands for several."""
 
 MOST_ROWS = 20_000
-"""Calls that are counted, the last of all: more take longer to count than one waits for."""
+"""Calls that are counted, the newest: to count more would take longer than a person waits."""
 
 LEAST_ROWS = 2
 _BARS = "▁▂▃▄▅▆▇█"
-_MARGIN = 16  # cells for both ends' times
+_MARGIN = 16  # cells for the times at both ends
 
 
 class Histogram(NamedTuple):
-    """Calls by time.
+    """The number of calls by time.
 
     Attributes:
-        first: when the first one was, seconds since the epoch.
-        last: when the last one was.
-        counts: how many there were in each of `BINS` equal stretches between.
-        failed: of these, how many failed.
+        first: time of the first call, seconds since the epoch.
+        last: time of the last call.
+        counts: number of calls in each of `BINS` equal stretches between.
+        failed: how many of these failed.
     """
 
     first: float
@@ -36,7 +36,7 @@ class Histogram(NamedTuple):
 
 
 def histogram(rows: Sequence[Row]) -> Histogram | None:
-    """Count calls, and notes with them; None where there are too few, or all were at one moment."""
+    """Count calls and notes; None if they are too few, or all at one moment."""
     rows = rows[-MOST_ROWS:]
     if len(rows) < LEAST_ROWS:
         return None
@@ -52,7 +52,7 @@ def histogram(rows: Sequence[Row]) -> Histogram | None:
 
 
 def histogram_parts(told: Histogram | None, width: int) -> list[Part]:
-    """The row in so many cells: a bar a cell, none where nothing was asked; a stretch with a failure stands out."""
+    """Draw the row in this many cells: a bar in each cell with calls, in another style where one failed."""
     cells = min(width - _MARGIN, BINS)
     if told is None or cells < LEAST_ROWS:
         return []
@@ -73,5 +73,5 @@ def histogram_parts(told: Histogram | None, width: int) -> list[Part]:
 
 
 def _clock(when: float, told: Histogram) -> str:
-    """A time in six cells at most; of more than a day the date."""
+    """Write a time in six cells at most; over more than a day, the date."""
     return time.strftime("%H:%M" if told.last - told.first < 86400 else "%b %d", time.localtime(when))

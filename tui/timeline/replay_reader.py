@@ -1,4 +1,4 @@
-"""What a replay reads for one step of a session: the reply as it was sent, and what had been seen by then."""
+"""Reads for one step of a replay the reply as it was sent, and what had been seen by then."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ _MOST_OUTPUTS = 200
 
 
 class Output(NamedTuple):
-    """An output of a session, and how much of it had been seen by a step.
+    """An output of a session, and how much of it had been seen at a step.
 
     Attributes:
         buffer: its record.
-        share: seen of its lines, 0 to 1.
-        is_now: whether the step's call is about it.
+        share: share of its lines that had been seen, 0 to 1.
+        is_now: whether the call of this step is about it.
     """
 
     buffer: Buffer
@@ -32,23 +32,23 @@ class Output(NamedTuple):
 
     @property
     def at_most(self) -> bool:
-        """Whether no more than this share was seen, and perhaps less."""
+        """Whether the share is an upper bound, because less may have been seen."""
         return self.buffer.is_partial
 
 
 class Step(NamedTuple):
-    """A call of a session, and what it adds to.
+    """A call of a session, with what had been seen by then.
 
     Attributes:
-        at: which call it is, from 0.
-        steps: how many calls there are.
+        at: index of the call, from 0.
+        steps: number of calls.
         call: the call.
-        text: the reply as it was sent; empty where it is gone.
-        gone: why the text is gone; empty where it is not.
-        buffer: the output that is shown; None where the call is about none, or it is gone.
+        text: the reply as it was sent; empty if it is gone.
+        gone: why the text is gone; empty if it is there.
+        buffer: the output that is shown; None if the call is about none, or the output is gone.
         streams: its streams at this step.
-        outputs: of the session so far, those asked about last first.
-        totals: of all calls so far.
+        outputs: outputs of the session so far, the one asked about last first.
+        totals: totals of all calls so far.
     """
 
     at: int
@@ -66,7 +66,7 @@ class ReplayReader:
     """Reads the steps of one session. One thread at a time may use it."""
 
     def __init__(self, store: Reading, session: str) -> None:
-        """Prepare; nothing is read before `step`."""
+        """Prepare to read; nothing is read before `step`."""
         self._store = store
         self._session = session
         self._timeline = Timeline(store, session=session)
@@ -78,11 +78,11 @@ class ReplayReader:
         return next((at for at, call in enumerate(calls) if call.view.id == view_id), len(calls) - 1)
 
     def step(self, at: int, which: int = 0) -> Step | None:
-        """A step; of the calls there are the closest. None where there are none.
+        """Read a step, or the nearest one that exists. None if the session has no calls.
 
         Args:
-            at: the call, from 0.
-            which: of the outputs that it is about, from 0; after the last the first.
+            at: index of the call, from 0.
+            which: index of the output among those that the call is about, from 0; counting starts over after the last.
         """
         self._timeline.refresh()
         calls = self._timeline.calls
@@ -99,16 +99,16 @@ class ReplayReader:
         return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals_of(so_far, captured))
 
     def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
-        """The next call that is the first about an output with a failure nobody had been shown by then.
+        """Find the next call that is the first about an output with a failure that no agent had been shown by then.
 
-        After the last call it goes on with the first.
+        After the last call the search goes on with the first.
 
         Args:
-            at: the call from which it leads, from 0.
-            now: name of the output that is looked at, which is not meant.
+            at: index of the call to start from, from 0.
+            now: name of the output that is shown already, which is skipped.
 
         Returns:
-            The call, from 0, and which of its outputs it is; None where there is none.
+            The index of the call, from 0, and of the output among those of the call; None if there is none.
         """
         self._timeline.refresh()
         calls = self._timeline.calls
@@ -129,7 +129,7 @@ class ReplayReader:
             return "", gone.message
 
     def _output(self, call: Call, name: str) -> tuple[Buffer | None, list[Standing]]:
-        """The output that a call is about, with what its session had seen of it by then; gone, or none."""
+        """Return the output of a call, and what its session had seen of it by then; (None, []) without one."""
         buffer = self._store.index.buffer(name) if name else None
         if buffer is None or buffer.state == "evicted":
             return None, []
@@ -151,7 +151,7 @@ class ReplayReader:
         return buffer, found
 
     def _missed(self, buffer: Buffer, coverage: Coverage) -> list[Failure]:
-        """The failures of an output that had not been shown by then."""
+        """Return the failures of an output that had not been shown by then."""
         try:
             failures = failures_if_quick(self._store, buffer) or ()
         except SightlineError:

@@ -1,4 +1,4 @@
-"""Replay: a session step by step; at each what was asked, the reply as it was sent, and what had been seen by then."""
+"""Replay: shows a session step by step, each with the question, the reply as it was sent, and what was seen by then."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -37,7 +37,7 @@ _LAST = 1 << 60
 
 
 class Track(Bar):
-    """Where one stands; a click goes there."""
+    """A line that shows which step is open; a click opens the step under it."""
 
     def __init__(self, go: Callable[[int], None]) -> None:
         super().__init__(id="replay-track")
@@ -45,7 +45,7 @@ class Track(Bar):
         self.steps = 0
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the step there; on an arrow to the next one or the one before."""
+        """Open the clicked step; on an arrow, the next or the previous one."""
         if self.steps:
             self._go(step_at(event.x, self.size.width, self.steps))
 
@@ -59,7 +59,7 @@ class ReplayScreen(StoreScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = named(
         "replay",
         [
-            # With priority: in the panes they would scroll sideways, and to the ends of the text.
+            # These keys have priority, because the panes would scroll by them.
             Binding("left,h", "step(-1)", "Back", key_display="←", priority=True),
             Binding("right,l", "step(1)", "Forward", key_display="→", priority=True),
             Binding("home,g", "go_to(0)", "Start", key_display="g", priority=True),
@@ -74,12 +74,12 @@ class ReplayScreen(StoreScreen[None]):
     )
 
     def __init__(self, store: Reading, session: str, *, at: str = "") -> None:
-        """Make it.
+        """Make the screen.
 
         Args:
             store: the store.
             session: name of the session.
-            at: id of the view that it begins at; the last one by default.
+            at: id of the view to begin with; the last one by default.
         """
         super().__init__()
         self._store = store
@@ -90,13 +90,13 @@ class ReplayScreen(StoreScreen[None]):
         self._which = 0
         self._step: Step | None = None
         self._shown = ("", 0, 0)
-        self._missed_at = 0  # how many of the missed failures of what is shown have been gone to
-        self._goes_to_missed = False  # as soon as the step is read
+        self._missed_at = 0  # how many missed failures of this output the key has gone to
+        self._goes_to_missed = False  # goes there once the step is read
         self._reads: StoreRead[Step | None] = StoreRead(self, self._plan, self._take)
         self._seeks: StoreRead[tuple[int, int] | None] = StoreRead(self, self._plan_seek, self._found)
 
     def compose(self) -> ComposeResult:
-        """Head, track, the call; its reply and the output; what it all came to so far; keys."""
+        """Lay out head, track and call, then the reply beside the output, then the totals so far and the keys."""
         load_style(self.app, "common/row_view")
         yield Bar(id="replay-head")
         yield Track(self.action_go_to)
@@ -120,7 +120,7 @@ class ReplayScreen(StoreScreen[None]):
     # reading
 
     def read(self) -> None:
-        """Read the step anew: the session may have gone on, and what is shown may have grown."""
+        """Read the step again, because the session may have gone on and the output may have grown."""
         self._reads.ask()
 
     def _plan(self) -> Callable[[], Step | None]:
@@ -146,7 +146,7 @@ class ReplayScreen(StoreScreen[None]):
         self.tell()
 
     def tell(self) -> None:
-        """Where one stands, what was asked there, and what it all came to so far."""
+        """Show which step is open, its question, and the totals so far."""
         step, width = self._step, self.size.width
         self.query_one("#replay-head", Bar).say(head_parts(step, self._session))
         track = self.query_one(Track)
@@ -163,24 +163,24 @@ class ReplayScreen(StoreScreen[None]):
     # keys
 
     def action_step(self, steps: int) -> None:
-        """Go on by calls, or back."""
+        """Go forward or back by a number of calls."""
         step = self._step
         at = self._at if self._at != _LAST else step.steps - 1 if step else 0
         last = step.steps - 1 if step else 0
         self.action_go_to(max(0, min(at + steps, last)))
 
     def action_go_to(self, at: int) -> None:
-        """Go to a call; past the last one it stays at the end of what goes on."""
+        """Go to a call; from the last call it follows the session."""
         self._at, self._which = at, 0
         self._reads.ask()
 
     def action_other_output(self) -> None:
-        """The next output that the call is about."""
+        """Show the next output that the call is about."""
         self._which += 1
         self._reads.ask()
 
     def action_missed(self) -> None:
-        """Go to the next failure that had not been shown by then: in this output, after its last in another one."""
+        """Go to the next failure that had not been shown by then, first in this output and then in others."""
         if not self._go_to_missed():
             self._seeks.ask()
 
@@ -215,6 +215,6 @@ class ReplayScreen(StoreScreen[None]):
             self.notify("No failure of this session was missed by then", markup=False)
 
     def on_coverage_rows_chosen(self, message: CoverageRows.Chosen) -> None:
-        """Go to the line on the main screen."""
+        """Go to the line in the main screen."""
         if self._step is not None and self._step.buffer is not None:
             self.app.post_message(LineChosen(self._step.buffer, message.stream, message.line))

@@ -1,4 +1,4 @@
-"""The timeline: what was asked, call by call, how much of it was shown, and what it all comes to; live."""
+"""The timeline: lists live, call by call, the question and how much was shown, with the totals."""
 
 import asyncio
 import time
@@ -38,11 +38,11 @@ from sightline.tui.timeline.sessions_screen import SessionsScreen as SessionsScr
 from sightline.tui.timeline.totals import TimelineTotals, TotalsReader
 
 ALL = None
-TIMES_ROWS = 35  # of a screen that has room for a row that tells when calls were made
+TIMES_ROWS = 35  # rows of a screen that has room for the histogram
 
 
 class TimelineScreen(StoreScreen[None]):
-    """Calls of one session or of all, with what they come to above and the call under the cursor below."""
+    """Calls of one session or of all; above them their totals, and below them the call under the cursor."""
 
     CSS_PATH = "timeline.tcss"
     AUTO_FOCUS = "#calls"
@@ -77,9 +77,9 @@ class TimelineScreen(StoreScreen[None]):
 
         Args:
             store: whose calls it shows.
-            session: name of a session; None for all.
-            project: the only one that calls are about; None for all.
-            clock: what tells which calls are today's.
+            session: name of the only session; None for all.
+            project: the only project; None for all.
+            clock: the time, by which calls count as today's.
         """
         super().__init__()
         self._store = store
@@ -102,7 +102,7 @@ class TimelineScreen(StoreScreen[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """Head, totals, names of columns, calls, the one under the cursor, keys."""
+        """Lay out head, totals, headings, calls, the call under the cursor, and keys."""
         load_style(self.app, "common/row_view")
         load_style(self.app, "timeline/call_rows")
         yield Bar(id="timeline-head")
@@ -114,26 +114,26 @@ class TimelineScreen(StoreScreen[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         self.tell()
         self.read()
 
     @property
     def session(self) -> str | None:
-        """Name of the session whose calls are shown, None for all."""
+        """Name of the session whose calls are shown; None for all."""
         return self._session
 
     def show_session(self, session: str | None) -> None:
-        """Show another session's calls, or all."""
+        """Show the calls of another session, or of all."""
         self.show(session, self._project)
 
     def show_project(self, project: Project | None) -> None:
-        """Show the calls about another project, or all: of all sessions, as the one before may have none there."""
+        """Show the calls in another project, or in all; of all sessions, since the shown one may have none there."""
         if project != self._project:
             self.show(ALL, project)
 
     def show(self, session: str | None, project: Project | None) -> None:
-        """Show other calls: of one session or all, about one project or all."""
+        """Show the calls of one session or all, in one project or all."""
         if (session, project) == (self._session, self._project):
             return
         self._session, self._project = session, project
@@ -150,12 +150,12 @@ class TimelineScreen(StoreScreen[None]):
     # reading
 
     def read(self) -> None:
-        """Read what came since."""
+        """Read what is new."""
         self._reads.ask()
 
     @property
     def wanted(self) -> Wanted:
-        """Which calls are shown."""
+        """The filter for the calls."""
         return filters.both(self._typed, self._keyed)
 
     def _plan_read(self) -> Callable[[], tuple[CallReader, Calls, Histogram | None]]:
@@ -204,11 +204,11 @@ class TimelineScreen(StoreScreen[None]):
         return Look(self._clock(), self._session is ALL, titles, missed)
 
     def on_call_rows_moved(self) -> None:
-        """Another call is told in full."""
+        """Show the call under the cursor in full."""
         self.tell()
 
     def tell(self) -> None:
-        """Whose calls they are, what they come to, the names of the columns, and the call under the cursor."""
+        """Show whose calls these are, their totals, the headings, and the call under the cursor."""
         calls = self.query_one(CallRows)
         self.query_one("#timeline-head", Bar).say(self._head(calls))
         self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told, self.size.width)))
@@ -257,19 +257,19 @@ class TimelineScreen(StoreScreen[None]):
         return left, right
 
     def session_title(self, name: str) -> str:
-        """What a person calls a session, or its name."""
+        """Return the title of a session, or its name."""
         return (self._reading.titles if self._reading else {}).get(name, name)
 
     # which calls
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that opens the prompt is a letter like any other while it is open."""
+        """Leave the keys that open prompts to an open prompt, as letters."""
         if action == "filter" and isinstance(self.focused, Input):
             return False
         return super().check_action(action, parameters)
 
     def action_filter(self) -> None:
-        """Take a text to filter by; at once, so that the next key reaches it."""
+        """Open the prompt for a filter at once, so that the next key reaches it."""
         prompt = self.query_one_optional(Prompt)
         if prompt is None:
             asks = Asks(filters.HINT, "", "", "#calls", keeps=True)
@@ -286,12 +286,12 @@ class TimelineScreen(StoreScreen[None]):
         self._reads.ask()
 
     def action_failed(self) -> None:
-        """Only calls that failed."""
+        """Show only calls that failed."""
         self._keyed = self._keyed._replace(failed=not self._keyed.failed)
         self._filtered()
 
     def action_verb(self) -> None:
-        """Only calls of the next verb, after the last of all."""
+        """Show only calls of the next verb; after the last verb, of all."""
         calls = self._reading.calls if self._reading else ()
         verbs = ["", *sorted({call.view.verb for call in calls})]
         now = self._keyed.verb if self._keyed.verb in verbs else ""
@@ -299,7 +299,7 @@ class TimelineScreen(StoreScreen[None]):
         self._filtered()
 
     def action_output(self) -> None:
-        """Only calls about the buffer of the one under the cursor."""
+        """Show only calls about the buffer of the call under the cursor."""
         row = self.query_one(CallRows).row
         if self._keyed.buffer:
             self._keyed = self._keyed._replace(buffer="")
@@ -308,7 +308,7 @@ class TimelineScreen(StoreScreen[None]):
         self._filtered()
 
     def action_leave(self) -> None:
-        """Show all calls again; where all are shown, back."""
+        """Show all calls again; if all are shown already, close the screen."""
         if self.wanted == Wanted():
             self.dismiss()
             return
@@ -318,7 +318,7 @@ class TimelineScreen(StoreScreen[None]):
         self._filtered()
 
     def action_session(self, steps: int) -> None:
-        """The next session, the one that began first being the first; before it all of them."""
+        """Show the next session, in the order of their start; before the first one, all sessions."""
         self.run_worker(self._step_session(steps), exclusive=True, group="session")
 
     async def _step_session(self, steps: int) -> None:
@@ -353,7 +353,7 @@ class TimelineScreen(StoreScreen[None]):
             self.run_worker(go_to(self, self._store, ref), exclusive=True, group="go")
 
     def action_overlooked(self) -> None:
-        """Go to a failure that nobody was shown; the next time, to the next."""
+        """Go to a failure that no agent was shown; each press goes to the next one."""
         missed = self._told.missed if self._told else ()
         if not missed:
             looked = self._told is not None and self._told.looked >= 1
@@ -364,13 +364,13 @@ class TimelineScreen(StoreScreen[None]):
         self.app.post_message(LineChosen(one.buffer, one.stream, one.line))
 
     def action_read_reply(self) -> None:
-        """Show the exact text that was sent."""
+        """Show the exact text of the reply."""
         row = self.query_one(CallRows).row
         if isinstance(row, Call):
             self.app.post_message(ViewChosen(row.indexed))
 
     def action_replay(self) -> None:
-        """Step through the session of the call under the cursor, from it on."""
+        """Replay the session of the call under the cursor, from that call on."""
         row = self.query_one(CallRows).row
         if isinstance(row, Call):
             self.app.push_screen(ReplayScreen(self._store, row.view.session, at=id_of(row)))
@@ -378,7 +378,7 @@ class TimelineScreen(StoreScreen[None]):
             self.app.push_screen(ReplayScreen(self._store, self._session))
 
     def action_sessions(self) -> None:
-        """List sessions, to choose one."""
+        """Open the list of sessions to choose from."""
         board = SessionsScreen(self._store, project=self._project, clock=self._clock, chosen=self._session)
         self.app.push_screen(board, self._choose)
 
@@ -387,7 +387,7 @@ class TimelineScreen(StoreScreen[None]):
             self.show_session(chosen[0])
 
     def action_copy_ref(self) -> None:
-        """Copy what names the lines of the call."""
+        """Copy the ref of the lines that the call showed."""
         if ref := _ref_of(self.query_one(CallRows).row):
             copy(self.app, ref)
             self.notify(f"Copied {ref}", markup=False)

@@ -1,4 +1,4 @@
-"""How a session is laid out in columns, and told in full with what it captured and read. Pure functions of records."""
+"""Lays out a session in columns, and in full with what it captured and read. Pure functions of records."""
 
 import time
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _STATE_CELLS = len("exit 127 partial")
 
 
 class Widths(NamedTuple):
-    """Cells of the columns that give way, 0 for one that is left out; the others are as wide as their names."""
+    """Cells of the columns that can give way, 0 for one that is left out; the others are as wide as their headings."""
 
     name: int
     harness: int
@@ -47,7 +47,7 @@ def widths(width: int) -> Widths:
 
 
 def heading_parts(width: int) -> list[Part]:
-    """The names of the columns."""
+    """Return the headings of the columns."""
     cells = widths(width)
     text = " " * _LEAD + pad("SESSION", cells.name) + " "
     text += pad("HARNESS", cells.harness) + " " if cells.harness else ""
@@ -57,14 +57,14 @@ def heading_parts(width: int) -> list[Part]:
 
 
 def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judged: bool = True) -> list[Part]:
-    """A session's row; None stands for all of them.
+    """Return a session's row; None stands for all sessions.
 
     Args:
         agent: the session.
         width: cells.
         now: seconds since the epoch.
-        chosen: whether it is the one that is shown elsewhere.
-        judged: whether all failures have been looked for, so that none found means that there is none.
+        chosen: whether the timeline shows this session.
+        judged: whether the search for failures is complete, so that finding none means that there are none.
     """
     mark = Part(f" {CHOSEN} " if chosen else "   ", "accent")
     if agent is None:
@@ -88,7 +88,7 @@ def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judg
 
 
 def now_parts(agent: Agent, now: float) -> list[Part]:
-    """What a session does: the capture that runs, and since when; else its last call, as something past."""
+    """Say what a session does: the running capture and since when, else its last call in the past tense."""
     if agent.running:
         newest = agent.running[0]
         since = age_of_running(newest, now)
@@ -108,23 +108,23 @@ def now_parts(agent: Agent, now: float) -> list[Part]:
 
 
 _NOW_CHARACTERS = 400
-_MOST_MISSED = 50  # failures of one session that its panel tells
+_MOST_MISSED = 50  # missed failures of one session that its panel lists
 
 
 def age_of_running(buffer: Buffer, now: float) -> str:
-    """How long a capture has been running, of whatever kind: ``0.4s``, ``2m05``."""
+    """Write how long a capture has been running, of any kind: ``0.4s``, ``2m05``."""
     return duration(buffer._replace(kind="cmd"), now)
 
 
 class FactRow(NamedTuple):
-    """A row that tells something, and the ref of the output that it is about; empty for none."""
+    """A row of the panel, and the ref of the output that it is about; empty for none."""
 
     parts: Sequence[Part]
     ref: str = ""
 
 
 def fact_rows(agent: Agent, belongings: Belongings | None, now: float) -> list[FactRow]:
-    """A session in full; the buffers that it captured and read of others, once these have been read."""
+    """Return a session in full, with the buffers that it captured, and read of others, once these are read."""
     facts = agent.facts
     session, counts = facts.session, facts.counts
     who = " ".join(filter(None, (session.harness or "unknown", session.client)))

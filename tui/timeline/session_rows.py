@@ -1,4 +1,4 @@
-"""Sessions, one a row, above them all together; and the rows that tell of one."""
+"""Lists sessions, one in each row below a row for all of them, and the rows of the panel on one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ _PARTS = (*RowView.PARTS, "running", "failed", "interrupted")
 
 
 class SessionRows(RowView):
-    """Those at work first, then the one that asked last; the row above them stands for all."""
+    """Sessions: those at work first, then the one that asked last. The row above them stands for all."""
 
     PARTS = _PARTS
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named("sessions", [Binding("enter", "choose", "Timeline")])
 
     class Moved(State):
-        """The cursor stands on another session."""
+        """The cursor has moved to another session."""
 
     class Chosen(Message):
-        """A session is meant, or all: the one under the cursor."""
+        """A person has chosen a session, or all: the row under the cursor."""
 
     def __init__(self, chosen: str | None, clock: Callable[[], float]) -> None:
         super().__init__(id="sessions")
@@ -40,12 +40,12 @@ class SessionRows(RowView):
 
     @property
     def agent(self) -> Agent | None:
-        """The one under the cursor; None for all."""
+        """The session under the cursor; None for all."""
         agents = self._board.agents
         return agents[self.cursor - 1] if self.cursor and agents else None
 
     def show(self, board: Board) -> None:
-        """Show others; the cursor stays on its own."""
+        """Show other sessions; the cursor stays on its session."""
         old = self.agent
         name = old.name if old else self._chosen if not self._shown else None
         self._board, self._shown = board, True
@@ -53,23 +53,23 @@ class SessionRows(RowView):
         self.set_rows(len(board.agents) + 1, cursor=at)
 
     def draw(self, at: int, width: int) -> Strip:
-        """A session."""
+        """Draw a session."""
         agent = self._board.agents[at - 1] if at else None
         is_chosen = self._chosen == (agent.name if agent else None)
         parts = row_parts(agent, width - 1, self._clock(), chosen=is_chosen, judged=self._board.is_judged)
         return row(parts, (), width, self.own_style, self.part_styles)
 
     def cursor_moved(self) -> None:
-        """Another one is told in full."""
+        """Show the session under the cursor in full."""
         self.post_message(self.Moved())
 
     def choose(self) -> None:
-        """It is meant."""
+        """Choose the row under the cursor."""
         self.post_message(self.Chosen())
 
 
 class SessionFactRows(RowView):
-    """What there is to know of one session, its outputs among it."""
+    """What is known of one session, with its outputs."""
 
     PARTS = _PARTS
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
@@ -77,7 +77,7 @@ class SessionFactRows(RowView):
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
-        """An output is meant."""
+        """A person has chosen an output."""
 
         ref: str
 
@@ -86,17 +86,17 @@ class SessionFactRows(RowView):
         self._rows: Sequence[FactRow] = ()
 
     def show(self, rows: Sequence[FactRow], *, anew: bool) -> None:
-        """Show others: of another session, from the first on; else the cursor stays on the output that it is on."""
+        """Show other rows; for another session from the top, else with the cursor on its output."""
         ref = self._rows[self.cursor].ref if self._rows and not anew else ""
         at = next((at for at, one in enumerate(rows) if ref and one.ref == ref), 0 if anew else self.cursor)
         self._rows = rows
         self.set_rows(len(rows), cursor=at)
 
     def draw(self, at: int, width: int) -> Strip:
-        """A row."""
+        """Draw a row."""
         return row(self._rows[at].parts, (), width, self.own_style, self.part_styles)
 
     def choose(self) -> None:
-        """The output that the row tells of is meant."""
+        """Choose the output of the row."""
         if self._rows and (ref := self._rows[self.cursor].ref):
             self.post_message(self.Chosen(ref))

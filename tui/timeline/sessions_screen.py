@@ -1,4 +1,4 @@
-"""The board of sessions: a row an agent, with what it does now and what it missed. One is chosen for the timeline."""
+"""The board of sessions: shows in a row for each agent what it does now and what it missed; one can be chosen."""
 
 import asyncio
 import time
@@ -33,15 +33,15 @@ from sightline.tui.timeline.session_parts import FactRow, fact_rows, heading_par
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows
 
 SIDE_BY_SIDE_COLUMNS = 160
-JUDGED_SECONDS = 0.2  # after what each does: what is read then loads the rules of all tools
-_TICK_SECONDS = 1.0  # between two looks at how long captures have been running
-_MANY_BUFFERS = 500  # of one session are told in its panel, the newest
+JUDGED_SECONDS = 0.2  # after the sessions, because judging loads the rules of all tools
+_TICK_SECONDS = 1.0  # between two updates of how long captures have been running
+_MANY_BUFFERS = 500  # outputs of one session that its panel lists, the newest
 
-_NOBODY = Board((), False)  # before anything was read
+_NOBODY = Board((), False)  # before anything is read
 
 
 class SessionsScreen(StoreScreen[tuple[str | None]]):
-    """Sessions, and one in full. Answers with (name,) of the one that is meant, (None,) for all, None for no change."""
+    """Sessions, and one in full. It answers with (name,) of the chosen one, (None,) for all, None for no change."""
 
     CSS_PATH = "sessions.tcss"
     AUTO_FOCUS = "#sessions"
@@ -65,13 +65,13 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         clock: Callable[[], float] = time.time,
         chosen: str | None = None,
     ) -> None:
-        """Make it.
+        """Make the screen.
 
         Args:
-            store: whose sessions it lists.
-            project: the only one whose sessions it lists; None for all.
-            clock: what ages are counted from.
-            chosen: the session that is shown elsewhere, None for all.
+            store: the store whose sessions are listed.
+            project: the only project; None for all.
+            clock: the time from which ages are counted.
+            chosen: the session that the timeline shows; None for all.
         """
         super().__init__()
         self._store = store
@@ -87,7 +87,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         self._details: StoreRead[tuple[str, Belongings]] = StoreRead(self, self._plan_detail, self._take_detail)
 
     def compose(self) -> ComposeResult:
-        """Head, sessions, the one under the cursor, keys."""
+        """Lay out head, sessions, the session under the cursor, and keys."""
         load_style(self.app, "common/row_view")
         yield Bar(id="sessions-head")
         with Container(id="sessions-panes"):
@@ -98,13 +98,13 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Read them."""
+        """Start reading."""
         self.set_interval(_TICK_SECONDS, self._tick)
         self.tell()
         self.read()
 
     def read(self) -> None:
-        """Read them again."""
+        """Read the sessions again."""
         self._fresh = True
         self._reads.ask()
 
@@ -139,12 +139,12 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         self._tell_facts()
 
     def on_session_rows_moved(self) -> None:
-        """Another one is told in full."""
+        """Show the session under the cursor in full."""
         self._tell_facts()
         self._details.ask()
 
     def tell(self) -> None:
-        """How many there are, and the names of the columns."""
+        """Show how many sessions there are, and the headings."""
         agents = self._board.agents
         scope = [Part(f"  {title(self._project.name)}", "strong")] if self._project else []
         at_work = sum(bool(one.running) for one in agents)
@@ -169,7 +169,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     # keys
 
     def on_session_rows_chosen(self) -> None:
-        """That one's timeline."""
+        """Open the timeline of the session."""
         agent = self.query_one(SessionRows).agent
         if agent is None and not self._board.agents:
             self.post_message(BeginningWanted())
@@ -181,19 +181,19 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         self.run_worker(go_to(self, self._store, message.ref), exclusive=True, group="go")
 
     def action_follow(self) -> None:
-        """Watch the newest outputs of the session under the cursor, or of all, as they come."""
+        """Follow the newest outputs of the session under the cursor, or of all, as they come."""
         agent = self.query_one(SessionRows).agent
         self.app.post_message(SessionFollowed(agent.name if agent else None))
 
     def action_copy_name(self) -> None:
-        """Copy what names the session."""
+        """Copy the name of the session."""
         agent = self.query_one(SessionRows).agent
         if agent is not None:
             copy(self.app, agent.name)
             self.notify(f"Copied {agent.name}", markup=False)
 
     def action_rename(self) -> None:
-        """Take another name for the session under the cursor."""
+        """Open the prompt for another name of the session under the cursor."""
         agent = self.query_one(SessionRows).agent
         if agent is None:
             self.notify("Put the cursor on a session first", markup=False)
@@ -206,7 +206,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         prompt.open()
 
     def on_prompt_answered(self, message: Message) -> None:
-        """The name is whole."""
+        """Rename the session."""
         agent, text = self.query_one(SessionRows).agent, getattr(message, "text", "")
         if agent is not None and text.strip():
             self.run_worker(self._rename(agent.facts.session, text))

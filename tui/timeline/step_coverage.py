@@ -1,4 +1,4 @@
-"""An output at a step of a session: which lines had been seen, long runs of those that had not being folded.
+"""Works out which lines of an output had been seen at a step of a session, and folds long runs of unseen ones.
 
 Pure functions of spans.
 """
@@ -11,26 +11,26 @@ from sightline.audit.line_spans import NONE, Spans, common, minus, size, spans_o
 from sightline.named_tuple import NamedTuple
 
 NOW, BEFORE, CUT, ASKED, UNSEEN, MISSED = "now", "before", "cut", "asked", "unseen", "missed"
-"""How a line stands: shown by this call, or an earlier one; in part; only counted; not shown; telling of an unseen
-failure."""
+"""The states of a line: shown by this call; shown by an earlier one; shown in part; only counted; not shown; not shown
+although it tells of a failure."""
 
 FOLDED_LINES = 4
-"""A longer run of lines that nobody was shown takes one row."""
+"""A longer run of lines that no agent was shown is folded into one row."""
 
 
 class Standing(NamedTuple):
-    """One stream at a step.
+    """One stream of an output at a step.
 
     Attributes:
-        stream: its name.
-        total: lines that it has.
-        now: lines that this call showed.
-        before: lines that earlier ones showed.
-        asked: lines that answers were made of.
+        stream: name of the stream.
+        total: number of its lines.
+        now: lines that the call of this step showed.
+        before: lines that earlier calls showed.
+        asked: lines from which answers were made that do not show them.
         telling: lines that tell of failures.
-        cut: lines of which only a part was shown so far.
-        cut_weight: what these come to, in lines.
-        unsure: whether any line that counts as shown may have been cut.
+        cut: lines of which only a part has been shown so far.
+        cut_weight: the shown parts of these, summed up in lines.
+        unsure: whether a harness may have cut lines that count as shown.
     """
 
     stream: str
@@ -45,17 +45,17 @@ class Standing(NamedTuple):
 
     @property
     def seen(self) -> Spans:
-        """Lines that were shown so far."""
+        """Lines that have been shown so far."""
         return union(self.now, self.before)
 
     @property
     def missed(self) -> Spans:
-        """Lines that tell of failures and were not shown so far."""
+        """Lines that tell of failures and have not been shown so far."""
         return minus(self.telling, self.seen)
 
 
 class Run(NamedTuple):
-    """Neighbouring lines of a stream that stand alike; folded ones take one row, and so does a heading (no lines)."""
+    """Neighbouring lines of a stream in the same state; a fold takes one row, and so does a heading (no lines)."""
 
     stream: str
     first: int
@@ -65,19 +65,19 @@ class Run(NamedTuple):
 
     @property
     def height(self) -> int:
-        """How many rows it takes."""
+        """Number of rows that it takes."""
         return 1 if self.folded or not self.first else self.last - self.first + 1
 
 
 def standing(stream: str, total: int, now: Lines | None, so_far: Lines, telling: Spans) -> Standing:
-    """A stream at a step.
+    """Work out a stream at a step.
 
     Args:
-        stream: its name.
-        total: lines that it has.
-        now: what this call adds; None where it adds nothing.
+        stream: name of the stream.
+        total: number of its lines.
+        now: lines that this call adds; None if it adds none.
         so_far: lines by grade after the call.
-        telling: lines that tell of failures nobody was shown by then.
+        telling: lines that tell of failures that no agent was shown by then.
     """
     there: Spans = ((1, total),) if total else NONE
     shown = common(now.seen, there) if now else NONE
@@ -96,7 +96,7 @@ def standing(stream: str, total: int, now: Lines | None, so_far: Lines, telling:
 
 
 def runs_of(streams: Sequence[Standing], *, folds: bool) -> list[Run]:
-    """All lines, stream after stream; where there are several, each below a heading."""
+    """Return all lines as runs, stream after stream, with a heading for each if there are several."""
     shown = [one for one in streams if one.total]
     found = list[Run]()
     for one in shown:
@@ -117,7 +117,7 @@ def _runs(one: Standing, folds: bool) -> Iterator[Run]:
 
 
 class Rows:
-    """Runs as rows: which run and line a row is, found by bisection."""
+    """Runs as rows; the run and the line of a row are found by bisection."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = runs
@@ -131,14 +131,14 @@ class Rows:
         return self._ends[-1] if self._ends else 0
 
     def at(self, row: int) -> tuple[Run, int]:
-        """(run, line) of a row; the first line of what is folded, 0 of a heading."""
+        """Return (run, line) of a row: the first line of a fold, 0 for a heading."""
         place = bisect_right(self._ends, row)
         run = self.runs[place]
         start = self._ends[place] - run.height
         return run, run.first if run.folded or not run.first else run.first + row - start
 
     def first_of(self, *kinds: str) -> int:
-        """The first row of a run of one of these kinds, the first kind that there is; 0 where there is none."""
+        """Return the first row of the first of these kinds that occurs; 0 if none does."""
         for kind in kinds:
             for run, end in zip(self.runs, self._ends, strict=True):
                 if run.how == kind and run.first:
@@ -146,7 +146,7 @@ class Rows:
         return 0
 
     def row_of(self, stream: str, line: int) -> int:
-        """The row that a line stands in, or is folded into."""
+        """Return the row that shows a line, or the fold that contains it."""
         for run, end in zip(self.runs, self._ends, strict=True):
             if run.stream == stream and run.first <= line <= run.last:
                 return end - run.height + (0 if run.folded else line - run.first)
@@ -154,12 +154,12 @@ class Rows:
 
 
 def map_cells(streams: Sequence[Standing], cells: int) -> list[str]:
-    """The whole output in so many cells: how the lines of each stand, by what is most worth seeing among them."""
+    """Map the whole output onto this many cells, each with the most noteworthy state of its lines."""
     total = sum(one.total for one in streams)
     if not total or cells <= 0:
         return []
     made = [UNSEEN] * cells
-    for how in (ASKED, CUT, BEFORE, NOW, MISSED):  # the later ones take the place of the earlier
+    for how in (ASKED, CUT, BEFORE, NOW, MISSED):  # later states replace earlier ones
         before = 0
         for one in streams:
             for first, last in getattr(one, how):
@@ -170,6 +170,6 @@ def map_cells(streams: Sequence[Standing], cells: int) -> list[str]:
 
 
 def counts(streams: Sequence[Standing]) -> tuple[int, int, int]:
-    """(lines that were seen so far, of them by this call, all)."""
+    """Return (lines seen so far, lines seen by this call, all lines)."""
     seen = sum(size(one.seen) for one in streams)
     return seen, sum(size(one.now) for one in streams), sum(one.total for one in streams)

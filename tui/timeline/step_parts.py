@@ -1,4 +1,4 @@
-"""How a step of a replay is told: where it stands in the session, what was asked, what had been seen. Pure."""
+"""Words and bars for a step of a replay: its place in the session, its question, and what had been seen. Pure."""
 
 import time
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ TRACK_LEAD = 3
 
 
 def head_parts(step: Step | None, session: str) -> tuple[list[Part], list[Part]]:
-    """Whose session, and which step of it."""
+    """Say whose session it is, and which step of it."""
     left = [Part(" ◉ ", "accent"), Part("Replay", "strong"), Part(f"  {title(session)}")]
     if step is None:
         return left, []
@@ -34,7 +34,7 @@ def head_parts(step: Step | None, session: str) -> tuple[list[Part], list[Part]]
 
 
 def track_parts(step: Step | None, width: int) -> list[Part]:
-    """Where the step stands among all, on a line of this many cells."""
+    """Draw the place of the step among all steps, on this many cells."""
     cells = max(width - 2 * TRACK_LEAD, 1)
     if step is None:
         return [Part(" " * TRACK_LEAD + "─" * cells, "dim")]
@@ -49,13 +49,13 @@ def track_parts(step: Step | None, width: int) -> list[Part]:
 
 
 def step_at(x: int, width: int, steps: int) -> int:
-    """The step that a cell of the track stands for."""
+    """Return the step that a cell of the track stands for."""
     cells = max(width - 2 * TRACK_LEAD, 1)
     return round(min(max(x - TRACK_LEAD, 0), cells - 1) * (steps - 1) / max(cells - 1, 1))
 
 
 def asked_rows(step: Step) -> list[list[Part]]:
-    """What was asked, and how much of it was shown."""
+    """Say what was asked, and how much of it was shown."""
     call = step.call
     return [
         [Part(f" {title(call.view.verb)}  ", "key"), *command_parts(title(call.asked))],
@@ -64,7 +64,7 @@ def asked_rows(step: Step) -> list[list[Part]]:
 
 
 def covered_title(step: Step) -> list[Part]:
-    """Above the output: which it is and how much of it had been seen."""
+    """Return the title above the output: its name, and how much of it had been seen."""
     if step.buffer is None:
         return [Part(" This call is about no output that is still there", "dim")]
     seen, now, total = counts(step.streams)
@@ -87,12 +87,12 @@ def covered_title(step: Step) -> list[Part]:
 
 
 def missed_count(streams: Sequence[Standing]) -> int:
-    """Lines that tell of failures and had not been shown."""
+    """Count the lines that tell of failures and had not been shown."""
     return sum(last - first + 1 for one in streams for first, last in one.missed)
 
 
 def map_parts(step: Step | None, width: int) -> list[Part]:
-    """The whole output on one line: what was shown now, before, not at all, and what was missed so."""
+    """Draw the whole output on one line: what this call showed, what earlier ones showed, what none did or missed."""
     made = list[Part]()
     for how in map_cells(step.streams if step else (), max(width - 2, 0)):
         sign, style = MAP_SIGNS.get(how, _REST)
@@ -104,7 +104,7 @@ def map_parts(step: Step | None, width: int) -> list[Part]:
 
 
 def legend() -> list[Part]:
-    """What the signs of the map mean."""
+    """Explain the signs of the map."""
     named = ((NOW, "shown by this call"), (BEFORE, "shown before"), (UNSEEN, "not seen"), (MISSED, "failure not seen"))
     parts = [Part(" ")]
     for how, meaning in named:
@@ -114,7 +114,7 @@ def legend() -> list[Part]:
 
 
 def so_far_rows(step: Step, width: int) -> list[list[Part]]:
-    """What the session had come to by the step: its totals, and how much of each output it had seen."""
+    """Say what the session had reached by the step: its totals, and how much of each output it had seen."""
     totals = step.totals
     first = [
         Part(" so far  ", "strong"),

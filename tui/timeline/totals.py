@@ -1,4 +1,4 @@
-"""What the calls of a timeline come to, and which failures nobody was shown: counted behind the screen, in steps."""
+"""Counts the totals of a timeline, and the failures that no agent was shown, in steps behind the screen."""
 
 import time
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from sightline.records import Buffer
 from sightline.store import Reading
 
 STEP_SECONDS = 0.1
-"""How long buffers are looked through before the UI gets word."""
+"""How long one step looks through buffers before the UI gets what was found."""
 
-_PAUSE_SECONDS, _PAUSE_EVERY = 0.001, 8  # now and then the UI's thread comes to its turn
+_PAUSE_SECONDS, _PAUSE_EVERY = 0.001, 8  # pauses in which the UI's thread gets its turn
 
 
 class MissedFailure(NamedTuple):
-    """A failure that nobody was shown: its buffer, stream and first line."""
+    """A failure that no agent was shown: its buffer, stream and first line."""
 
     buffer: Buffer
     stream: str
@@ -27,15 +27,15 @@ class MissedFailure(NamedTuple):
 
 
 class TimelineTotals(NamedTuple):
-    """What has been counted.
+    """What has been counted so far.
 
     Attributes:
         totals: of all calls.
-        missed: overlooked failures that have been found, those of the newest buffers first.
-        looked: share of the buffers that have been looked through for these, 1 for all.
-        skipped: how many of them were too large for that.
-        gone: how many are gone before all of them was shown, so that nobody can tell.
-        unjudged: how many are not judged, since they only show what others wrote.
+        missed: overlooked failures that are found, those of the newest buffers first.
+        looked: share of the buffers that have been searched for these; 1 for all.
+        skipped: number of buffers that were too large for that.
+        gone: number of buffers that were removed before they were shown whole, so that nobody can tell.
+        unjudged: number of buffers that are not judged, since they only show what others wrote.
     """
 
     totals: Totals
@@ -47,10 +47,10 @@ class TimelineTotals(NamedTuple):
 
 
 class TotalsReader:
-    """Counts for one session, or for all; in one project, or in all. One thread at a time may use it."""
+    """Counts for one session or for all, in one project or in all. Only one thread at a time may use it."""
 
     def __init__(self, store: Reading, session: str | None = None, project: Project | None = None) -> None:
-        """Prepare; nothing is read before `step`."""
+        """Prepare to count; nothing is read before `step`."""
         self._store = store
         self._session = session
         self._project = project
@@ -58,7 +58,7 @@ class TotalsReader:
         self._counted: Sequence[Call] | None = None
         self._captured: list[Buffer] = []
         self._totals = Totals()
-        self._missed = dict[str, tuple[MissedFailure, ...] | None]()  # None for what is too large
+        self._missed = dict[str, tuple[MissedFailure, ...] | None]()  # None for a buffer that is too large
         self._at = self._gone = self._unjudged = 0
 
     def step(self, calls: Sequence[Call]) -> TimelineTotals:
@@ -69,7 +69,7 @@ class TotalsReader:
             self._captured = buffers_in(captured_by(self._store, names), self._project)[::-1]
             self._unjudged = not_judged(self._captured)
             self._totals = totals_of(calls, self._captured)
-            # Of what is gone nobody knows any more in which project it was.
+            # The project of a buffer that is gone is no longer known.
             self._gone = len(unknowable(self._store, calls, names)) if self._project is None else 0
             self._coverage.refresh()
         ends = time.monotonic() + STEP_SECONDS
@@ -86,7 +86,7 @@ class TotalsReader:
 
     @property
     def is_done(self) -> bool:
-        """Whether all has been looked at."""
+        """Whether everything has been counted."""
         return self._counted is not None and self._at >= len(self._captured)
 
     def _look_at(self, buffer: Buffer) -> tuple[MissedFailure, ...] | None:

@@ -34,7 +34,7 @@ class AnnotatedPane(OutputPane):
     """
 
     def __init__(self, store: Reading, height: Callable[[int], int]) -> None:
-        """Make it; `height` tells the rows of a line, where lines take several."""
+        """Make the widget; `height` tells the rows of a line, where lines take several."""
         super().__init__(store, height)
         self.selection = SelectedLines(self)
         self._search: ViewerSearch | None = None

@@ -24,7 +24,7 @@ class OutputPane(Styled, RowScroll):
     """
 
     def __init__(self, store: Reading, height: Callable[[int], int]) -> None:
-        """Make it; `height` tells the rows of a line, where lines take several."""
+        """Make the widget; `height` tells the rows of a line, where lines take several."""
         super().__init__(height, id="viewer")
         self.store = store
         self.strips: LineStrips | None = None

@@ -82,7 +82,7 @@ class Viewer(AnnotatedPane, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)
 
     def __init__(self, store: Reading, *, line: int = 0, wraps: bool = False) -> None:
-        """Make it.
+        """Make the widget.
 
         Args:
             store: whose buffers it shows.

@@ -45,7 +45,7 @@ class InspectorServer(Server):
     """Textual's server with our page, behind the guard. It serves no files but its own."""
 
     def __init__(self, address: Address, port: int, token: str, ref: str = "", *, read_only: bool = False) -> None:
-        """Make it.
+        """Make the server.
 
         Args:
             address: the host to listen on.
