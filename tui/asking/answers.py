@@ -44,7 +44,7 @@ _REWRITE = {  # … but with these options
 }
 
 FindHit = Callable[[int, str], Hit | None]
-"""Finds the line of an output that a line of an answer shows, by number and text; raises as the store does."""
+"""Finds the line of an output that a line of an answer shows, by number and text; raises what the store raises."""
 
 
 class Answer(NamedTuple):
@@ -71,13 +71,13 @@ class Answer(NamedTuple):
 
 
 def person(store: Reading) -> Asker:
-    """Who asks in the inspector, with the verbs as the query bar takes them."""
+    """Return the asker for the inspector, with verbs as the query bar writes them."""
     shared = None if store is store.local else store
     return Asker(store.local, person_session(), bar_call, load_profile(store.settings.profile), shared=shared)
 
 
 def bar_call(verb: str, **arguments: Any) -> str:
-    """A call of a verb as the query bar takes it."""
+    """Write a call of a verb as the query bar takes it."""
     if verb == query_verb.VERB:
         return str(arguments["pipeline"])
     if verb == read_verb.VERB:
@@ -87,7 +87,7 @@ def bar_call(verb: str, **arguments: Any) -> str:
 
 
 def text_of(asked: Part | Pipeline) -> str:
-    """The question as it can be typed again."""
+    """Write the question so that it can be typed again."""
     if isinstance(asked, Pipeline):
         return asked.text
     flags = {"schema": " --schema"}
@@ -98,18 +98,18 @@ def text_of(asked: Part | Pipeline) -> str:
 
 
 def fields_text(fields: dict[str, Any]) -> str:
-    """The fields on one line: ``[exit_code=0 next="…"]``."""
+    """Write the fields on one line: ``[exit_code=0 next="…"]``."""
     return "[" + " ".join(f"{name}={value_text(value)}" for name, value in fields.items()) + "]\n" if fields else ""
 
 
 def value_text(value: Any) -> str:
-    """The value of a field as JSON, a plain word without its quotes."""
+    """Write the value of a field as JSON, a plain word without quotes."""
     written = json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, str) and re.fullmatch(r"[\w@.:~+/,-]+", value) else written
 
 
 def whole_of(asked: Part | Pipeline) -> Pipeline | None:
-    """The query whose whole answer a key shows; None for a page, as the viewer shows the whole output."""
+    """Return the query whose whole answer a key shows; None for a page, since the viewer shows the whole output."""
     if isinstance(asked, Pipeline):
         return asked
     request = asked.request
@@ -142,7 +142,7 @@ def answer(asking: Asker, asked: Part | Pipeline, cancel: Cancel, show: Callable
 
 
 def whole_answer(asking: Asker, asked: Pipeline, cancel: Cancel) -> Answer:
-    """All of a query's answer, spooled to a file; logged with its size and hash.
+    """Spool all of a query's answer to a file; log it with its size and hash.
 
     Raises:
         SightlineError: as the query; OSError: the disk takes no more.
@@ -188,7 +188,7 @@ def _finder(asking: Asker, asked: Part | Pipeline, reply: Reply) -> FindHit:
 
 
 def _places(body: tuple[Segment, ...]) -> Iterator[Hit | None]:
-    """The line behind each line of a body whose segments name their lines."""
+    """Yield the line behind each line of a body whose segments name their lines."""
     line_is_open = False
     for segment in body:
         ref = parse_ref(segment.ref) if segment.ref else None
@@ -210,13 +210,13 @@ def _hit_of_query(asking: Asker, text: str, number: int, line: str) -> Hit | Non
     limits = Limits(**asking.profile.query._asdict())
     ranges = exact_ranges(parsed, number, lines_of=lambda ref: _lines_of(targets[ref]), limits=limits)
     for ref, found in (ranges or {}).items():
-        if found:  # they ascend, so that the last of so many is behind the line that was asked for
+        if found:  # the lines ascend, so the last one of that many is behind the chosen line
             return Hit(targets[ref].buffer.name, targets[ref].stream, found[-1][1])
     return None
 
 
 def _numbers_lines(parsed: Parsed) -> bool:
-    """Whether each line of the answer begins with its line number."""
+    """Return whether each line of the answer begins with its line number."""
     first, *rest = parsed.stages
     if first.program not in _SEARCHERS or any(stage.program not in _KEEP_LINES for stage in rest):
         return False
@@ -232,7 +232,7 @@ def _options(stage: Stage, *, first: bool) -> set[str]:
 
 
 def _paths(asking: Asker, text: str) -> dict[str, str]:
-    """For each ref that the answer names, the path that the query reads in its place."""
+    """Return the path that the query reads for each ref that the answer names."""
     found: dict[str, str] = {}
 
     def resolve(ref: str) -> str:

@@ -81,10 +81,10 @@ def parse_question(text: str, ref: str) -> Question | None:
 
 
 def over(pipeline: str, ref: str) -> str:
-    """The pipeline, reading a ref where it names none.
+    """Return the pipeline; if it names no ref, make it read this one.
 
     Raises:
-        QueryRefused: it is no pipeline of plain words; UsageError: there is no ref to read.
+        QueryRefused: it is not a pipeline of plain words. UsageError: there is no ref to read.
     """
     stages = split(pipeline)
     if any(_is_ref(word) for words in stages for word in words):
@@ -103,7 +103,7 @@ def _is_ref(word: Word) -> bool:
 
 
 def _first_stage(pipeline: str, words: list[Word]) -> tuple[str, str]:
-    """The text of the first program, and the rest from its ``|`` on."""
+    """Return the text of the first program, and the rest from its ``|`` on."""
     for bar in re.finditer(r"\|", pipeline):
         try:
             before = split(pipeline[: bar.start()])
@@ -164,7 +164,7 @@ def _option(word: str, words: Iterator[str]) -> dict[str, Any]:
 
 
 KEPT = 500
-"""How many are kept; the oldest go first."""
+"""Texts that are kept; the oldest go first."""
 
 _LONGEST_CHARACTERS = 2_000  # 500 of these are 1 MB, or 4 of the widest characters
 
@@ -177,7 +177,7 @@ class History:
         self._path = os.path.join(store.local.root, "queries")
 
     def texts(self) -> list[str]:
-        """The texts, the newest last. Raises OSError or UnsafeStore where they cannot be read."""
+        """The texts, the newest last. Raises OSError or UnsafeStore if they cannot be read."""
         try:
             data = read_file(self._path)
         except FileNotFoundError:
@@ -185,7 +185,7 @@ class History:
         return [text for text in data.decode(errors="replace").split("\n") if text]
 
     def add(self, text: str) -> None:
-        """Keep a text as the newest, also beside other inspectors. Raises as `texts`."""
+        """Add a text as the newest; other inspectors may add theirs. Raises what `texts` raises."""
         text = " ".join(text.split("\n")).strip()
         if not text or len(text) > _LONGEST_CHARACTERS:
             return
@@ -195,23 +195,23 @@ class History:
 
 
 def with_newest(texts: Sequence[str], text: str) -> list[str]:
-    """The texts with one as the newest, each once, and no more than are kept."""
+    """Return the texts with this one as the newest, each once, and no more than are kept."""
     return [*(one for one in texts if one != text), text][-KEPT:]
 
 
 def earlier(texts: Sequence[str], beginning: str, at: int) -> int | None:
-    """Place of the previous text that begins in a given way; None if there is none.
+    """Return the place of the previous text that begins in a given way; None if there is none.
 
     Args:
         texts: the newest last.
         beginning: what it begins with.
-        at: place to go back from, ``len(texts)`` at first.
+        at: place from which to go back, ``len(texts)`` at first.
     """
     return next((place for place in range(at - 1, -1, -1) if texts[place].startswith(beginning)), None)
 
 
 def later(texts: Sequence[str], beginning: str, at: int) -> int | None:
-    """The same forwards."""
+    """Return the place of the next such text, as `earlier` does backwards."""
     return next((place for place in range(at + 1, len(texts)) if texts[place].startswith(beginning)), None)
 
 
@@ -223,11 +223,11 @@ _MOST = 30
 
 
 class Completions(NamedTuple):
-    """What may stand in place of a word.
+    """Words that can stand in place of an unfinished one.
 
     Attributes:
-        start: where the word begins in the text.
-        words: what it may be, the likeliest first.
+        start: where the unfinished word begins in the text.
+        words: the possible words, the likeliest first.
     """
 
     start: int
@@ -235,7 +235,7 @@ class Completions(NamedTuple):
 
 
 def completions(text: str, refs: Iterable[str]) -> Completions:
-    """What may follow a text that ends at the cursor.
+    """Return what can follow a text that ends at the cursor.
 
     Args:
         text: what stands before the cursor.

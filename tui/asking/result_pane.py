@@ -35,7 +35,7 @@ Query = questions.Part | questions.Pipeline
 
 
 class ResultPane(Vertical):
-    """Asks off the UI's thread, one question at a time: a newer one ends the one before.
+    """Asks outside the UI's thread, one question at a time: a newer one cancels the one before.
 
     Attributes:
         lines: the lines of the answer, which take the keys.
@@ -63,7 +63,7 @@ class ResultPane(Vertical):
         self.mount(self._head, self.lines)
 
     def ask(self, question: Query) -> None:
-        """Ask a question; one that has not been answered yet is given up."""
+        """Ask a question, and cancel one that is not answered yet."""
         self._run(question, lambda cancel, show: answer(self._who(), question, cancel, show))
 
     def _ask_whole(self, question: questions.Pipeline) -> None:
@@ -97,7 +97,7 @@ class ResultPane(Vertical):
                 self._fail(question, error)
 
     def _take(self, answer: Answer, cancel: Cancel) -> None:
-        if cancel is not self._cancel or not is_whole(self):  # given up meanwhile
+        if cancel is not self._cancel or not is_whole(self):  # it was cancelled meanwhile
             answer.text.close()
             return
         self._cancel, self._answer = None, answer
@@ -138,7 +138,7 @@ class ResultPane(Vertical):
         self._head.say(asked_row, *((row, ()) for row in rows))
 
     def on_resize(self) -> None:
-        """At another width the fields may need more or fewer rows."""
+        """Lay out the fields again for the new width."""
         self._lay_out()
 
     # keys
@@ -190,7 +190,7 @@ class ResultPane(Vertical):
 
 
 def field_rows(fields: Iterable[tuple[str, object]], width: int) -> list[list[Part]]:
-    """Fields as rows, as many on each as fit; a text that is too wide for one goes on in the next."""
+    """Lay out fields in rows, as many in each as fit; a text that is too wide continues in the next row."""
     rows, left = list[list[Part]](), 0
     for name, value in fields:
         label, told = f" {name} ", visible(value if isinstance(value, str) else value_text(value))

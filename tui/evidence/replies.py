@@ -63,7 +63,7 @@ class Reply(NamedTuple):
 
 
 def read_replies(store: Reading, buffer: Buffer, session: str = "") -> list[Reply]:
-    """The replies that concern a buffer, oldest first; those to one session, where it is given. Raises as `gather`."""
+    """Return the replies about a buffer, oldest first; with a session, those to it alone. Raises as `gather`."""
     coverage = coverage_of(store, store.with_progress(buffer), session=session or None, onlookers=True)
     names = {name: session_name(store, name) for name in coverage.sessions}
     return [_reply(one, names[one.view.session]) for one in coverage.contributions]

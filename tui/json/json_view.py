@@ -1,4 +1,4 @@
-"""A JSON text as a tree that folds. What a container holds is read when it is shown, a page at a time."""
+"""Shows a JSON text as a tree that folds. The content of a container is read when it is shown, a page at a time."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ from sightline.tui.json.node_rows import JsonRows
 from sightline.tui.json.nodes import NEAR_BYTES, Batch, NobodyWaits, Node, read_children, read_root, towards
 
 MOST_ON_THE_WAY = 50_000
-"""Values of a container that are read, and kept, to get to one behind them."""
+"""Values of a container that are read and kept to reach one behind them."""
 
 _BRACKETS = {"object": "{}", "array": "[]", "lines": "  "}
 _VALUE_STYLES = {"string": "string", "number": "number", "boolean": "number", "null": "number"}
 _NOUNS = {"object": "key", "array": "item", "lines": "value"}
 _INDENT = "  "
-_READ_SECONDS = 0.25  # the next key waits for what this one opens, but not longer
+_READ_SECONDS = 0.25  # the longest that the next key waits for what this one opens
 _PREVIEW_CHARACTERS = 200
 
 Loaded = tuple[Node | None, Batch | None]
@@ -56,7 +56,7 @@ class JsonView(RowView):
 
     @dataclass(eq=False, repr=False)
     class Moved(State):
-        """The cursor stands on a node, or more is known of it, or of what is searched for."""
+        """The cursor has moved, or more is known of its node or of the search."""
 
         node: Node
         notes: str = ""
@@ -67,14 +67,14 @@ class JsonView(RowView):
         Args:
             store: the store.
             target: the stream.
-            id: of the widget.
+            id: id of the widget.
         """
         super().__init__(id=id)
         self._store = store
         self._target = target
         self._tree: JsonRows | None = None
         self._is_left = False
-        self._sought: int | None = None  # the byte that one is on the way to
+        self._sought: int | None = None  # the byte to which the cursor is still on its way
         self._search: JsonPaneSearch | None = None
         self._reads: StoreRead[Loaded] = StoreRead(self, self._plan, self._take)
 
@@ -90,7 +90,7 @@ class JsonView(RowView):
         return self._tree.rows[self.cursor] if self._tree is not None else None
 
     def show(self, root: Node) -> None:
-        """Show a text from its root on, as `read_root` gives it."""
+        """Show a text from its root, which `read_root` gives."""
         self._tree = JsonRows(root)
         self._redraw(0)
 
@@ -105,7 +105,7 @@ class JsonView(RowView):
         if self._tree is None:
             return None
         top = self.scroll_offset.y
-        height = self.size.height or self.app.size.height  # it is read before it is laid out
+        height = self.size.height or self.app.size.height  # it is read before the layout is done
         node = self._on_the_way(self._tree) or self._tree.wanted(top, top + height)
         if node is None:
             return None
@@ -127,16 +127,16 @@ class JsonView(RowView):
         self._redraw(self.cursor + added if self.cursor > at else self.cursor)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """What comes into sight is read."""
+        """Read what comes into sight."""
         super().watch_scroll_y(old_value, new_value)
         self._reads.ask()
 
     def on_resize(self) -> None:
-        """More may be in sight."""
+        """Read what comes into sight, since there may be more room."""
         self._reads.ask()
 
     def cursor_moved(self) -> None:
-        """Tell where it stands."""
+        """Post the cursor's place."""
         if (node := self.node) is not None:
             notes = self._search.notes() if self._search is not None else []
             self.post_message(self.Moved(node, " ".join(notes)))
@@ -145,22 +145,22 @@ class JsonView(RowView):
 
     @property
     def search(self) -> "JsonPaneSearch":
-        """What is looked for in it; made with the first search."""
+        """The search in this tree; made with the first search."""
         if self._search is None:
             self._search = JsonPaneSearch(self, self._store, self._target)
         return self._search
 
     def is_at(self, offset: int) -> bool:
-        """Whether the cursor stands on what a byte belongs to."""
+        """Return whether the cursor stands on the node of a byte."""
         return self._tree is not None and towards(self._tree.rows[0], offset) == (self.node, True)
 
     def go_to_byte(self, offset: int) -> None:
-        """Put the cursor on what a byte belongs to, as soon as what stands before it has been read."""
+        """Put the cursor on the node of a byte, as soon as what stands before it is read."""
         self._sought = offset
         self._reads.ask()
 
     def _on_the_way(self, tree: JsonRows) -> Node | None:
-        """The container of which more must be read to get to the byte sought; None once one is there, or gives up."""
+        """Return the container of which more must be read to reach the byte; None once it is reached or given up."""
         offset, self._sought = self._sought, None
         if offset is None:
             return None
@@ -176,7 +176,7 @@ class JsonView(RowView):
         return None
 
     def show_node(self, node: Node) -> None:
-        """Put the cursor on a node, and unfold what it is in."""
+        """Put the cursor on a node, and unfold the containers around it."""
         if self._tree is None:
             return
         above = list[Node]()
@@ -188,7 +188,7 @@ class JsonView(RowView):
         self._redraw(self._tree.rows.index(node))
 
     def texts_on_screen(self) -> dict[Hashable, str]:
-        """What may be marked of the rows on the screen."""
+        """Return the texts in the visible rows that may be marked."""
         top, texts = self.scroll_offset.y, dict[Hashable, str]()
         for at in range(top, min(top + self.size.height, self.row_count)):
             for part, segments in enumerate(self._segments(at, self.columns)):
@@ -196,14 +196,14 @@ class JsonView(RowView):
         return texts
 
     def tell(self) -> None:
-        """Tell where it stands, and how the search does."""
+        """Post the cursor's place and the state of the search."""
         self.cursor_moved()
 
     # drawing
 
     def draw(self, at: int, width: int) -> Strip:
-        """A node: its key or place, and its value, or what is known of what it holds."""
-        assert self._tree is not None  # there are rows only with it
+        """Draw a node: its key or place, and its value, or what is known of its content."""
+        assert self._tree is not None  # rows exist only with a tree
         node = self._tree.rows[at]
         base, styles = self.own_style, self.part_styles
         segments = [Segment(" " + _INDENT * node.depth, base)]
@@ -220,7 +220,7 @@ class JsonView(RowView):
         return Strip([*segments, *(self._facts(node) if node.is_container else ()), *text])
 
     def _segments(self, at: int, width: int) -> tuple[list[Segment], list[Segment]]:
-        """What of a row stands in the text itself: its key or place, and its value, or how that begins."""
+        """Return the part of a row that stands in the text itself, key or place and value, and the rest."""
         assert self._tree is not None
         node, base, styles = self._tree.rows[at], self.own_style, self.part_styles
         name = [Segment(visible(_name(node)), base + styles["key"])] if _name(node) else []
@@ -237,7 +237,7 @@ class JsonView(RowView):
         return list(self._search.drawn((at, part), Strip(segments), here=at == self.cursor))
 
     def _facts(self, node: Node) -> list[Segment]:
-        """Of a container its brackets, and how much is in it."""
+        """Describe a container: its brackets, and how much is in it."""
         base, dim = self.own_style, self.own_style + self.part_styles["dim"]
         brackets = _BRACKETS[node.kind]
         size = human_bytes(node.end - node.start) if node.end else ""
@@ -251,26 +251,26 @@ class JsonView(RowView):
     # keys
 
     def choose(self) -> None:
-        """Fold or unfold; of a value, or of what is still read, nothing."""
+        """Fold or unfold a container; a plain value, or one that is still read, stays as it is."""
         if self._tree is not None:
             self._tree.toggle(self.cursor)
             self._redraw(self.cursor)
 
     async def action_fold(self) -> None:
-        """Show or hide what is in the container. The next key is for what is in it."""
+        """Show or hide the content of the container. The next key acts on that content."""
         self.choose()
         await self.settled()
 
     async def settled(self) -> None:
-        """Wait until what is on the screen has been read; if that takes long, not."""
+        """Wait until what is on the screen is read, unless that takes long."""
         await self._reads.settled(_READ_SECONDS)
 
     def action_search_on(self, back: bool) -> None:
-        """Go to the next hit, or to the one before."""
+        """Go to the next hit or the previous one."""
         self.search.step(back=back)
 
     def action_forget(self) -> None:
-        """Forget the search, and where it was going; without one the key means what it means elsewhere."""
+        """Drop the search, and where it was going; if there is none, leave the key to others."""
         self._sought = None
         if self._search is None or not self._search.clear():
             raise SkipAction
@@ -278,7 +278,7 @@ class JsonView(RowView):
         self.tell()
 
     async def action_open(self) -> None:
-        """Unfold a container; go into one that is unfolded."""
+        """Unfold a container, or go into an unfolded one."""
         node = self.node
         if node is not None and node.is_open:
             self.move_to(self.cursor + 1)
@@ -286,7 +286,7 @@ class JsonView(RowView):
             await self.action_fold()
 
     async def action_leave(self) -> None:
-        """Fold a container; from anything else go to the one around it."""
+        """Fold a container; from any other node, go to the container around it."""
         node = self.node
         if self._tree is None or node is None:
             return
@@ -305,7 +305,7 @@ def _name(node: Node) -> str:
 
 
 def json_target(store: Reading, streams: list[Target]) -> tuple[Target, Node] | None:
-    """The first of some streams that is JSON, and its root; None where none is. Raises as `Store.open`."""
+    """Return the first of some streams that is JSON, and its root; None if none is. Raises what `Store.open` raises."""
     for target in streams:
         with store.open(target) as source:
             try:
@@ -316,14 +316,14 @@ def json_target(store: Reading, streams: list[Target]) -> tuple[Target, Node] | 
 
 
 def _least(node: Node) -> str:
-    """What is certain of a container whose end has not been read."""
+    """Say what is certain of a container whose end is not read yet."""
     if node.children:
         return f"at least {len(node.children):,} {_NOUNS[node.kind]}s"
     return f"more than {human_bytes(NEAR_BYTES)}" if node.parent is not None else ""
 
 
 class _Bytes:
-    """A stream byte by byte, as a search reads it."""
+    """A stream byte by byte, as the search reads it."""
 
     def __init__(self, reader: Stream, stream: str) -> None:
         self._reader = reader
@@ -364,7 +364,7 @@ class JsonPaneSearch(PaneSearch[Search]):
         hit = step.number if step is not None and self._view.is_at(step.number - 1) else node.start + 1
         if back:
             return min(hit, node.start + 1), True
-        # A text in which there are many is one step.
+        # A text with many hits is one step.
         return max(hit, node.start + 1 if node.is_container else node.end), True
 
     def _begins_at(self) -> int:

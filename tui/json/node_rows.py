@@ -1,4 +1,4 @@
-"""A JSON text as it is looked at: which of its nodes stand on which rows. No input or output, nothing of the screen."""
+"""Decides which nodes of a JSON text stand on which rows. It reads nothing, and knows nothing of the screen."""
 
 from sightline.tui.json.nodes import Batch, Node
 
@@ -18,14 +18,14 @@ class JsonRows:
         return len(self.rows)
 
     def wanted(self, first: int, last: int) -> Node | None:
-        """A container some of whose children stand on these rows, but have not been read; None where all are there."""
+        """Return a container with children on these rows that are not read yet; None if all are."""
         for node in self.rows[max(first, 0) : last + 1]:
             if node.kind == "more":
                 return node.parent
         return None
 
     def toggle(self, at: int) -> None:
-        """Show what is in the container of a row, or hide it."""
+        """Show or hide the content of the container on a row."""
         node = self.rows[at]
         if not node.is_container or node.count == 0:
             return
@@ -36,7 +36,7 @@ class JsonRows:
             del self.rows[at + 1 : self._end_of(at)]
 
     def parent_of(self, at: int) -> int:
-        """The row of the container around a row's node; the same row for the root."""
+        """Return the row of the container around a row's node; for the root, its own row."""
         depth = self.rows[at].depth
         return next((row for row in range(at - 1, -1, -1) if self.rows[row].depth < depth), at)
 
@@ -44,7 +44,7 @@ class JsonRows:
         """Take in children that were read.
 
         Returns:
-            The row from which on rows have moved, and by how many.
+            The row from which rows have moved, and by how many.
         """
         if node.children and batch.last_end:
             node.children[-1].end = batch.last_end
@@ -57,7 +57,7 @@ class JsonRows:
             broken = Node("broken", node, len(node.children), batch.broken)
             node.children.append(broken)
         at = next((row for row, one in enumerate(self.rows) if one.kind == "more" and one.parent is node), -1)
-        if at < 0:  # it was closed meanwhile
+        if at < 0:  # the container was folded meanwhile
             return 0, 0
         new = [*batch.children, *([node.children[-1]] if batch.broken >= 0 else []), *_rest_of(node)]
         self.rows[at : at + 1] = new
@@ -67,13 +67,13 @@ class JsonRows:
         self.rows[at + 1 : at + 1] = _shown_below(self.rows[at])
 
     def _end_of(self, at: int) -> int:
-        """The first row below that is not within the container of a row."""
+        """Return the first row below that is outside the container of a row."""
         depth = self.rows[at].depth
         return next((row for row in range(at + 1, len(self.rows)) if self.rows[row].depth <= depth), len(self.rows))
 
 
 def _shown_below(node: Node) -> list[Node]:
-    """What stands below a container that is open: children that are open with theirs."""
+    """Return the nodes that are visible below an open container."""
     shown, waiting = list[Node](), [*reversed([*node.children, *_rest_of(node)])]
     while waiting:
         child = waiting.pop()

@@ -1,6 +1,6 @@
-"""The values of a JSON text as nodes that are read when they are looked at, some of a container's children at a time.
+"""The values of a JSON text as nodes, which are read when they are looked at, some children of a container at a time.
 
-Nothing but the children on the way is ever kept, and what lies between two of them is leapt over, not parsed.
+Only the children on the way are kept; what lies between two of them is skipped without parsing.
 """
 
 import json
@@ -16,13 +16,13 @@ from sightline.shape.source import Source
 from sightline.store import Stream
 
 PAGE = 200
-"""Children that are read at a time."""
+"""Children that are read at once."""
 
 NEAR_BYTES = 1 << 17
-"""A container that does not end within these is leapt over only when what follows it is wanted."""
+"""A container that is longer than this is skipped only when the value after it is needed."""
 
-_FIRST_LINE_BYTES = 1 << 24  # of a longer first line it is not asked whether it is a value of its own
-_SHOWN_BYTES = 2_000  # of a scalar, and of a container's beginning
+_FIRST_LINE_BYTES = 1 << 24  # a longer first line is not tested for being a value of its own
+_SHOWN_BYTES = 2_000  # shown of a scalar, and of a container's beginning
 _KEY_BYTES = 1_000
 _COUNTED_BYTES = 1 << 16
 _CLOSING = {"object": "}", "array": "]"}
@@ -31,19 +31,19 @@ _SPACES = re.compile(r"[ \t\r\n]+")
 
 
 class Node:
-    """A value, or the place of those that have not been read.
+    """A value, or a place holder for values that are not read yet.
 
     Attributes:
-        kind: ``object``, ``array``, ``lines``, ``string``, ``number``, ``boolean``, ``null``; ``more`` where children
-            of ``parent`` are still to be read; ``broken`` where the text is no JSON any more.
-        parent: the container that it is in.
-        key: of an object's member; None for anything else.
-        place: its place among the container's children, from 0.
-        start: offset in bytes where it begins.
-        end: past it; 0 while that is not known.
-        text: a scalar as it is written, a container's beginning; cut where it is long.
-        count: children of a container that is small or has been read, else None.
-        children: as far as they have been read.
+        kind: ``object``, ``array``, ``lines``, ``string``, ``number``, ``boolean``, ``null``; ``more`` if children
+            of ``parent`` are still to be read; ``broken`` where the text stops being JSON.
+        parent: the container around it.
+        key: key of an object's member; None for anything else.
+        place: index among the container's children, from 0.
+        start: offset in bytes of its beginning.
+        end: offset of its end, exclusive; 0 while that is not known.
+        text: a scalar as it is written, or a container's beginning; cut if it is long.
+        count: number of children, if the container is small or has been read, else None.
+        children: the children that have been read.
         is_complete: whether these are all.
         is_open: whether they are shown.
     """
@@ -69,38 +69,38 @@ class Node:
 
     @property
     def is_container(self) -> bool:
-        """Whether it has children, or could."""
+        """Whether it has, or could have, children."""
         return self.kind in ("object", "array", "lines")
 
     @property
     def line(self) -> int:
-        """Of a text of several values, the number of the one that this lies in, from 1; else 0."""
+        """In a text of several values, the number of the value around it, from 1; else 0."""
         if self.parent is None:
             return 0
         return self.place + 1 if self.parent.kind == "lines" else self.parent.line
 
     @property
     def path(self) -> str:
-        """``$.items[3].name``; within its own value where the text has several."""
+        """The path ``$.items[3].name``; in a text of several values, the path within its value."""
         if self.parent is None or self.parent.kind == "lines":
             return "$"
         if self.key is None:
             return f"{self.parent.path}[{self.place}]"
         if _PLAIN_KEY.fullmatch(self.key):
             return f"{self.parent.path}.{self.key}"
-        is_whole = self.key.isprintable()  # half a surrogate pair, or a control, can only be written as an escape
+        is_whole = self.key.isprintable()  # half a surrogate pair or a control must be escaped
         return f"{self.parent.path}[{json.dumps(self.key, ensure_ascii=not is_whole)}]"
 
 
 class Batch(NamedTuple):
-    """Children of a container that follow those it has.
+    """The next children of a container.
 
     Attributes:
-        children: in order.
-        is_complete: whether nothing follows them.
-        end: past the container where that is known, else 0.
-        last_end: past the last child that the container had already.
-        broken: the offset from which on the text is no JSON, -1 where it is.
+        children: the children, in order.
+        is_complete: whether they are the last.
+        end: offset of the container's end, exclusive, if it is known, else 0.
+        last_end: offset of the end, exclusive, of the last child that was read before.
+        broken: the offset at which the text stops being JSON; -1 if it does not.
     """
 
     children: list[Node]
@@ -111,7 +111,7 @@ class Batch(NamedTuple):
 
 
 def read_root(source: Stream) -> Node:
-    """The value of a text, or the root of several, each on a new line. Raises NotJson for anything but containers."""
+    """Read the value of a text, or the root of several on a line each. Raises NotJson for anything but containers."""
     scanner = Scanner(source)
     start = scanner.start()
     kind = kind_of(scanner.char(start))
@@ -124,7 +124,7 @@ def read_root(source: Stream) -> Node:
 
 
 def _is_first_of_several(source: Stream, start: int) -> bool:
-    """Whether the first line is a value of its own, and something follows it."""
+    """Return whether the first line is a value of its own, and another line follows."""
     line_end = source.offset_of_line(source.line_at(start) + 1)
     if line_end - start > _FIRST_LINE_BYTES or line_end >= source.byte_count:
         return False
@@ -137,11 +137,11 @@ def _is_first_of_several(source: Stream, start: int) -> bool:
 
 
 class NobodyWaits(Exception):
-    """Nobody waits for it any more."""
+    """The reading was cancelled."""
 
 
 class _Guarded:
-    """A source that can be left while it is read: a gigabyte takes a while to leap over."""
+    """A source whose reading can be cancelled, because skipping a gigabyte takes a while."""
 
     def __init__(self, source: Source, is_left: Callable[[], bool]) -> None:
         self.byte_count = source.byte_count
@@ -157,16 +157,16 @@ class _Guarded:
 def read_children(
     source: Source, node: Node, *, most: int = PAGE, is_left: Callable[[], bool] = lambda: False
 ) -> Batch:
-    """The next children of a container; at most one large one is leapt over for them.
+    """Read the next children of a container; at most one large one is skipped for them.
 
     Args:
         source: the text.
         node: the container.
-        most: children that are read.
-        is_left: whether nobody waits for them any more.
+        most: number of children to read.
+        is_left: returns whether the reading is cancelled.
 
     Raises:
-        NobodyWaits: nobody does.
+        NobodyWaits: the reading was cancelled.
     """
     scanner = Scanner(cast(Source, _Guarded(source, is_left)))
     found: list[Node] = []
@@ -196,7 +196,7 @@ def read_children(
 
 
 def towards(root: Node, offset: int) -> tuple[Node, bool]:
-    """What a byte stands in, or the key before it, and True; else a container of which more must be read to know."""
+    """Return (node, True) for the node around a byte, else (container, False) if more of one must be read first."""
     node = root
     while node.is_container:
         at = bisect_right(node.children, offset, key=lambda child: child.end or sys.maxsize)
@@ -206,13 +206,13 @@ def towards(root: Node, offset: int) -> tuple[Node, bool]:
         if offset < child.start:
             return child, True
         if not child.end and not node.is_complete:
-            return node, False  # where it ends is found with what follows it
+            return node, False  # its end is found when the value after it is read
         node = child
     return node, True
 
 
 def _step(scanner: Scanner, node: Node, end: int) -> tuple[bool, int]:
-    """From the end of a child to the next one, as `Scanner.step`."""
+    """Go from the end of a child to the next one; see `Scanner.step`."""
     if node.kind != "lines":
         return scanner.step(end, _CLOSING[node.kind])
     following = scanner.next_line(end)
@@ -229,7 +229,7 @@ def _child(scanner: Scanner, node: Node, place: int, at: int) -> Node:
 
 
 def key_of(written: bytes) -> str:
-    """The text of a key; one that was cut is told as it is written."""
+    """Decode a key; one that was cut is returned as it is written."""
     text = _decoded(written)
     try:
         return str(json.loads(text, strict=False))
@@ -238,7 +238,7 @@ def key_of(written: bytes) -> str:
 
 
 def _measure(scanner: Scanner, child: Node) -> None:
-    """Find the end of a child that is no large container, and what is shown of it."""
+    """Find the end of a child, unless it is a large container, and the text to show for it."""
     if not child.is_container:
         child.end = scanner.value_end(child.start)
         child.text = _shown(scanner, child)

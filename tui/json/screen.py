@@ -1,4 +1,4 @@
-"""The JSON screen: an output as a tree, with the path of the node under the cursor."""
+"""The JSON screen: shows an output as a tree, with the path of the node under the cursor."""
 
 import asyncio
 from typing import ClassVar
@@ -24,7 +24,7 @@ from sightline.tui.json.nodes import Node
 
 
 class JsonScreen(SearchScreen):
-    """Which output it is, where in it one stands, and the tree."""
+    """Shows which output it is, the path, and the tree."""
 
     CSS_PATH = "json.tcss"
     SEARCHED = "#json"
@@ -43,7 +43,7 @@ class JsonScreen(SearchScreen):
         Args:
             store: the store.
             target: the stream that is JSON.
-            root: as `read_root` gives it.
+            root: the root, which `read_root` gives.
         """
         super().__init__()
         self._store = store
@@ -67,7 +67,7 @@ class JsonScreen(SearchScreen):
         self.query_one(JsonView).show(self._root)
 
     def on_json_view_moved(self, message: JsonView.Moved) -> None:
-        """Tell where one stands."""
+        """Show the path of the node."""
         node = message.node
         named = [Part(f" {self._target.ref}", "strong"), Part(f"  {name_of(self._target.buffer)}", "dim")]
         line = f"value {node.line:,}  " if node.line else ""
@@ -77,7 +77,7 @@ class JsonScreen(SearchScreen):
         )
 
     def action_copy_path(self) -> None:
-        """Put the path of the node under the cursor on the clipboard."""
+        """Copy the path of the node under the cursor."""
         node = self.query_one(JsonView).node
         if node is not None:
             copy(self.app, node.path)
@@ -88,10 +88,10 @@ async def open_json(app: App[None], store: Reading, buffer: Buffer, shown: str =
     """Show a buffer's JSON as a tree, or say that it has none.
 
     Args:
-        app: where it is shown.
+        app: the app that shows it.
         store: the store.
         buffer: the buffer.
-        shown: the only stream that is looked at; empty for the first that is JSON.
+        shown: the only stream to look at; empty for the first that is JSON.
     """
     streams = [shown] if shown else sorted(buffer.streams, key=lambda stream: (stream == "err", len(stream), stream))
     try:

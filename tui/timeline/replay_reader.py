@@ -72,7 +72,7 @@ class ReplayReader:
         self._timeline = Timeline(store, session=session)
 
     def place_of(self, view_id: str) -> int:
-        """Which call a view is, from 0; the last one for none that is known. Raises as the store does."""
+        """Return a view's call as its index from 0; the last call if the view is unknown. Raises as the store does."""
         self._timeline.refresh()
         calls = self._timeline.calls
         return next((at for at, call in enumerate(calls) if call.view.id == view_id), len(calls) - 1)

@@ -36,7 +36,7 @@ class Widths(NamedTuple):
 
 
 def widths(width: int) -> Widths:
-    """What there is room for in a row: name and what it does now first, then the harness, then the project."""
+    """Share out the cells of a row: first to the name and what it does now, then to harness, then to project."""
     room = width - _LEAD - _RIGHT_CELLS - 2
     harness = _HARNESS_CELLS if room - _HARNESS_CELLS - 1 >= _LEAST_NAME + _LEAST_NOW else 0
     room -= harness + 1 if harness else 0

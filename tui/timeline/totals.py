@@ -62,7 +62,7 @@ class TotalsReader:
         self._at = self._gone = self._unjudged = 0
 
     def step(self, calls: Sequence[Call]) -> TimelineTotals:
-        """Count what these calls come to, and look for what they missed, for a moment. Raises as the store does."""
+        """Count these calls, and search their outputs for missed failures for a moment. Raises as the store does."""
         if calls is not self._counted:
             self._counted, self._at = calls, 0
             names = [self._session] if self._session is not None else list(self._store.index.session_counts())

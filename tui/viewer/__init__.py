@@ -1,6 +1,6 @@
-"""The viewer: one output, with what is selected, looked for, failed and seen in it.
+"""The viewer: shows one output, and in it what is selected, searched for, failed and seen.
 
-What it adds to an output is named here, and loaded when it is first wanted.
+The parts that add something to an output are named here, and loaded at their first use.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ else:
     __getattr__ = late_names(
         __name__,
         audit=("ViewerAudit",),  # 4 ms
-        failures=("ViewerFailures",),  # 40 ms, with the rules of all tools
+        failures=("ViewerFailures",),  # 40 ms, since it loads the rules of all tools
         search=("ViewerSearch",),  # 20 ms
     )
 

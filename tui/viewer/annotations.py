@@ -1,6 +1,6 @@
-"""What the viewer adds to an output: what is selected, looked for and failed in it, and who has seen what of it.
+"""Adds to a shown output what is selected, searched for and failed in it, and who has seen what of it.
 
-All but the selection is made, and loaded, when it is first wanted.
+Every part but the selection is loaded and made at its first use.
 """
 
 from collections.abc import Callable
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from sightline.tui.viewer.failures import ViewerFailures
     from sightline.tui.viewer.search import ViewerSearch
 
-AUDIT_SECONDS = 0.1  # after an output is there, and after the store has changed
-AUDIT_GROWN_SECONDS = 0.5  # while it grows: what is new nobody has seen, and that needs no reading
-LOOK_SECONDS = 0.3  # after it is opened, a failed output is looked through for why: loading the rules is felt
+AUDIT_SECONDS = 0.1  # wait after an output is shown, or the store has changed
+AUDIT_GROWN_SECONDS = 0.5  # wait while it grows: nobody has seen its new lines yet
+LOOK_SECONDS = 0.3  # wait before a failed output is searched for its reason
 
 
 class AnnotatedPane(OutputPane):
-    """A pane with what is added to its output.
+    """A pane that adds these parts to its output.
 
     Attributes:
-        selection: which of its lines are selected.
+        selection: the selected lines.
     """
 
     def __init__(self, store: Reading, height: Callable[[int], int]) -> None:
-        """Make the widget; `height` tells the rows of a line, where lines take several."""
+        """Make the widget; `height` gives the rows of a line, if lines can take several."""
         super().__init__(store, height)
         self.selection = SelectedLines(self)
         self._search: ViewerSearch | None = None
@@ -44,28 +44,28 @@ class AnnotatedPane(OutputPane):
 
     @property
     def search(self) -> "ViewerSearch":
-        """What is looked for in it; made, and loaded, with the first search."""
+        """The search in the output; made and loaded with the first search."""
         if self._search is None:
             self._search = viewer.ViewerSearch(self)
         return self._search
 
     @property
     def failures(self) -> "ViewerFailures":
-        """Which of its lines say what failed; made, and loaded, when one first wants to know."""
+        """The lines that say what failed; made and loaded when they are first needed."""
         if self._failures is None:
             self._failures = viewer.ViewerFailures(self)
         return self._failures
 
     @property
     def audit(self) -> "ViewerAudit":
-        """Who has seen what of it; made, and loaded, when that is first read."""
+        """Who has seen what of the output; made and loaded when it is first needed."""
         if self._audit is None:
             self._audit = viewer.ViewerAudit(self)
         return self._audit
 
     @property
     def known_audit(self) -> "ViewerAudit | None":
-        """Who has seen what of it, once that has been wanted."""
+        """The audit, if it has been needed yet."""
         return self._audit
 
     @property
@@ -74,15 +74,15 @@ class AnnotatedPane(OutputPane):
         return self._audit is not None and bool(self._audit.session)
 
     def is_failure(self, drawn: DrawnLine) -> bool | None:
-        """Whether a line is known to say what failed; None where it does not even look so."""
+        """Return whether a line says what failed; None if it does not even look like that."""
         return None if self._failures is None else self._failures.marks(drawn)
 
     def with_hits(self, number: int, strip: Strip) -> Strip:
-        """A line with the hits of the search marked."""
+        """Mark the hits of the search in a line."""
         return strip if self._search is None else self._search.draw(number, strip)
 
     def annotations(self) -> list[str]:
-        """What there is to say of them all."""
+        """The notes that all parts have for the info bar."""
         notes: list[str] = []
         for part in (self._failures, self._search, self._audit):
             notes += part.notes() if part is not None else []
@@ -91,7 +91,7 @@ class AnnotatedPane(OutputPane):
     # as the output changes
 
     def annotate(self, before: OpenOutput | None, opened: OpenOutput, *, otherwise: bool) -> None:
-        """An output has been opened, perhaps the same as before, which may be shown `otherwise`."""
+        """Prepare the parts for an output that was opened; the same one as before may be shown `otherwise`."""
         another = before is None or not before.is_of(opened.buffer)
         if another and self._audit is not None:
             self._audit.clear()
@@ -110,12 +110,12 @@ class AnnotatedPane(OutputPane):
                 self._search.went_on()
 
     def _mark_failures(self, of: OpenOutput) -> None:
-        """Of what has failed, mark the lines that say why."""
+        """If the output failed, mark the lines that say why."""
         if self.opened is not None and self.opened.is_of(of.buffer):
             self.failures.begin()
 
     def audit_soon(self, *, grown: bool = False) -> None:
-        """Have it read soon who has seen what, and what was noted: that may have changed, or only lines have come."""
+        """Read soon who has seen what and which notes there are; later if the output has only grown."""
         if not self._audit_is_due:
             self._audit_is_due = True
             seconds = AUDIT_GROWN_SECONDS if grown else AUDIT_SECONDS
@@ -127,7 +127,7 @@ class AnnotatedPane(OutputPane):
             self.audit.read()
 
     def clear_annotations(self) -> None:
-        """Nothing is shown any more."""
+        """Clear all parts, because nothing is shown any more."""
         self.selection.clear()
         for part in (self._search, self._failures, self._audit):
             if part is not None:

@@ -1,6 +1,6 @@
-"""What the viewer shows of the audit: marks beside lines, the overview, and the ways to what was never shown.
+"""Shows the audit in the viewer: marks beside lines, the overview, and steps to lines that were never shown.
 
-Read off the UI's thread, a moment after an output is there and whenever the store has changed.
+The audit is read outside the UI's thread, a moment after an output is shown or the store has changed.
 """
 
 from collections import deque
@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # loaded by the thread that reads
     from sightline.tui.viewer.overview import Cell
 
 GONE = "gone"
-"""Instead of the grade, of a line that was seen before and that no context has any more."""
+"""Stands for the grade of a line that was seen before, but is in no context any more."""
 
 
 class AuditRead(NamedTuple):
-    """What was read, for which output, and how it looks on the overview's rows."""
+    """What was read, for which output, and its picture on the rows of the overview."""
 
     serial: int
     marks: "Marks"
@@ -33,7 +33,7 @@ class AuditRead(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Where one wants to go: to what is ``unseen`` or ``overlooked``, perhaps upwards; and who goes on from there."""
+    """A step to what is ``unseen`` or ``overlooked``, perhaps upwards, and whom to call if there is nothing."""
 
     to: str
     back: bool
@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 class PointedLines(NamedTuple):
-    """Lines that one was pointed to, by stream; what they are in words, and the id of the view that they stand in."""
+    """Lines that stand out, by stream; words that name them, and the id of the view in which they stand."""
 
     lines: Mapping[str, Spans]
     what: str
@@ -52,15 +52,15 @@ class ViewerAudit:
     """The audit of a pane's output.
 
     Attributes:
-        marks: what is known, None before it was read.
-        session: the only session that counts, empty for all; the same for every output.
+        marks: what is known; None before it is read.
+        session: the only session that counts, empty for all; it stays so for other outputs.
     """
 
     def __init__(self, pane: OutputPane) -> None:
         self._pane = pane
-        self._serial = 0  # of the output that is meant; what is read for older ones is dropped
-        self._wanted: deque[Step] = deque()  # each goes on from where the one before it led
-        self._at = 0, ""  # the line that one has come to, and to what
+        self._serial = 0  # of the output that is shown; answers for older ones are dropped
+        self._wanted: deque[Step] = deque()  # steps that wait; each starts where the one before it ended
+        self._at = 0, ""  # the line of the last step, and what stands there
         self._pointed: PointedLines | None = None
         self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
         self.marks: Marks | None = None
@@ -73,17 +73,17 @@ class ViewerAudit:
 
     def _reader(self) -> "AuditReader":
         if self._model is None:
-            from sightline.tui.viewer.audit_model import AuditReader  # 45 ms, in the thread that first reads
+            from sightline.tui.viewer.audit_model import AuditReader  # 45 ms, spent in the thread that reads first
 
             self._model = AuditReader(self._pane.store)
         return self._model
 
     def read(self) -> None:
-        """Read what is known now."""
+        """Read the marks."""
         self._reads.ask()
 
     def clear(self) -> None:
-        """Another output is shown."""
+        """Clear the marks, because another output is shown."""
         self._serial += 1
         self.marks = self._pointed = None
         self._wanted.clear()
@@ -110,18 +110,18 @@ class ViewerAudit:
     # what is marked
 
     def grade(self, drawn: "DrawnLine") -> str:
-        """How a line was seen, or that it is `GONE`; empty where it was not seen, and while that is not known."""
+        """Return how a line was seen, or `GONE`; empty if it was not seen, or that is not known yet."""
         if self.marks is None:
             return ""
         is_gone = self.marks.gone and self.marks.is_gone(drawn.stream, drawn.line)
         return GONE if is_gone else self.marks.grade(drawn.stream, drawn.line)
 
     def is_unseen(self, drawn: "DrawnLine") -> bool:
-        """Whether a line is known to have stood in no reply, not even in part."""
+        """Return whether a line is known to have stood in no reply, not even in part."""
         return self.marks is not None and self.marks.is_unseen(drawn.stream, drawn.line)
 
     def is_overlooked(self, drawn: "DrawnLine") -> bool:
-        """Whether a line tells of a failure that stood in no reply."""
+        """Return whether a line tells of a failure that stood in no reply."""
         return self.marks is not None and self.marks.overlooks(drawn.stream, drawn.line)
 
     @property
@@ -130,37 +130,37 @@ class ViewerAudit:
         return self.marks is not None and bool(self.marks.remarks)
 
     def is_noted(self, drawn: "DrawnLine") -> bool:
-        """Whether a note is about a line."""
+        """Return whether a note is about a line."""
         return self.marks is not None and bool(self.marks.remarks_on(drawn.stream, drawn.line))
 
     def words(self, number: int) -> list[Part]:
-        """What there is to say of a line, or with 0 of all of them."""
+        """Return words about a line, or with 0 about all lines."""
         if self.marks is None:
             return []
         drawn = self._pane.drawn(number) if number and not self._pane.shows_bytes else None
         about = (drawn.stream, drawn.line) if drawn is not None and drawn.line else None
-        if self._said is None or self._said[0] is not self.marks or self._said[1] != about:  # it is asked at each step
+        if self._said is None or self._said[0] is not self.marks or self._said[1] != about:  # a step asks for it again
             self._said = self.marks, about, self._reader().told(self.marks, about)
         return self._said[2]
 
     # pointing
 
     def point(self, lines: Mapping[str, Spans], what: str, view: str) -> None:
-        """Have the lines of a view stand out until they are forgotten; `what` says which they are."""
+        """Let the lines of a view stand out until they are forgotten; `what` names them."""
         self._pointed = PointedLines(lines, what, view)
         self._pane.changed()
 
     @property
     def pointed_to(self) -> str:
-        """Id of the view whose lines stand out, empty for none."""
+        """Id of the view whose lines stand out; empty for none."""
         return self._pointed.view if self._pointed else ""
 
     def is_pointed_at(self, drawn: "DrawnLine") -> bool:
-        """Whether a line is to stand out."""
+        """Return whether a line stands out."""
         return self._pointed is not None and holds(self._pointed.lines.get(drawn.stream, ()), drawn.line)
 
     def forget(self) -> bool:
-        """Wait no longer for a place, else point at nothing; whether there was anything to forget."""
+        """Drop the steps that wait, else let no lines stand out; return whether there was anything to drop."""
         was = bool(self._wanted) or self._pointed is not None
         if self._wanted:
             self._wanted.clear()
@@ -169,7 +169,7 @@ class ViewerAudit:
         return was
 
     def notes(self) -> list[str]:
-        """What there is to say of where one is."""
+        """The notes for the info bar about the present line."""
         if self._wanted:
             return ["looking…"]
         at = [self._at[1]] if self._at[0] and self._at[0] == self._pane.target else []
@@ -178,12 +178,12 @@ class ViewerAudit:
     # whose eyes
 
     def restrict(self, session: str) -> None:
-        """Count only what one session was shown; everyone with an empty name."""
+        """Count only what one session was shown; with an empty name, what all were shown."""
         self.session, self._at = session, (0, "")
         self.read()
 
     def next_session(self, steps: int) -> str:
-        """Count another session that was shown anything of it, or all again; what to say where none was."""
+        """Count the next session that was shown anything of it, or all again; return what to say if there is none."""
         if self.marks is None:
             return ""
         sessions = ["", *self.marks.whole.sessions]
@@ -196,7 +196,7 @@ class ViewerAudit:
     # going somewhere
 
     def come_to(self, why: str) -> None:
-        """One has been brought to a line, and why is to be said while one is there."""
+        """Remember that a step has come to a line, and say why while that line is shown."""
         self._at = self._pane.target, why
         self._pane.tell_place()
 
@@ -204,9 +204,9 @@ class ViewerAudit:
         """Go to the next region that is ``unseen``, or failure that is ``overlooked``.
 
         Args:
-            to: which of both.
-            back: whether upwards.
-            beyond: called with what there is to say where there is none; it is said by default.
+            to: which of the two.
+            back: whether to go upwards.
+            beyond: called with the reason if there is nothing to go to; by default the reason is shown.
         """
         pane = self._pane
         if pane.opened is None or pane.shows_bytes:
@@ -216,7 +216,7 @@ class ViewerAudit:
         pane.tell_place()
 
     def _from(self, step: Step) -> int:
-        """The number from which a step leads: what one has gone to, else what is beside the lines on the screen."""
+        """Return the number from which a step starts: the line gone to, else the line beside the screen."""
         target, top = self._pane.target, self._pane.window.top
         if target and self._pane.window.on_screen(target):
             return target
@@ -238,7 +238,7 @@ class ViewerAudit:
         step = self._wanted.popleft()
         if found.marks.session == self.session and found.marks is not self.marks:
             self.marks = found.marks
-            self.read()  # for the overview
+            self.read()  # so that the overview fits
         self._at = found.number, found.text
         if found.number:
             self._pane.go_near(found.number)

@@ -1,6 +1,6 @@
-"""The model of the viewer's audit: from one region of lines to the next, what is said of them, and how it is read.
+"""The model of the viewer's audit: finds the next region of lines, words what is known of them, and reads the audit.
 
-A region is a run of unseen lines as they stand on the screen: any line that was seen, of whichever stream, parts two.
+A region is a run of unseen lines as they stand on the screen; a seen line of any stream between two parts them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -20,7 +20,7 @@ from sightline.tui.viewer.overview import Cell, Counting, cells_of
 
 
 class Destination(NamedTuple):
-    """Where a step led, with which marks: a number, or 0; and what to say of it."""
+    """The end of a step, and the marks that it was made with: a number or 0, and what to say there."""
 
     marks: Marks
     number: int
@@ -38,18 +38,18 @@ class Region(NamedTuple):
 
 
 class UnseenRegions:
-    """The regions of a reading. Each question costs a few look-ups a stream, however many regions there are.
+    """The regions of a reading. Each question costs a few look-ups per stream, however many regions there are.
 
-    What was seen is what it goes by: lines that were written since that was found out are unseen.
+    Only lines known as seen count as seen, so lines that were written later are unseen.
     """
 
     def __init__(self, seen: Mapping[str, Spans], text: Counting, count: int | None = None) -> None:
-        """Take what is known.
+        """Prepare to find regions.
 
         Args:
-            seen: by stream, the lines that were seen whole.
-            text: which of its numbers are which lines.
-            count: up to which number it is looked at; by default all.
+            seen: the lines that were seen whole, by stream.
+            text: maps its numbers to lines.
+            count: the last number to look at; by default the last of all.
         """
         self._seen = seen
         self._text = text
@@ -57,19 +57,19 @@ class UnseenRegions:
         self._ends = text.before(self._count + 1)
 
     def below(self, number: int) -> Region | None:
-        """The first region that begins below a number."""
+        """Return the first region that begins below a number."""
         first = self._next(number + 1, seen=False)
         if first == number + 1 and number and self._next(number, seen=False) == number:  # it stands in that region
             first = self._next(self._next(first, seen=True), seen=False)
         return self._from(first) if first <= self._count else None
 
     def above(self, number: int) -> Region | None:
-        """The last region that begins above a number; where that stands below the first line of one, that one."""
+        """Return the last region that begins above a number, which may stand in that region."""
         last = self._last_before(number, seen=False)
         return self._from(self._last_before(last, seen=True) + 1) if last else None
 
     def around(self, number: int) -> Region | None:
-        """The region that a number stands in."""
+        """Return the region in which a number stands."""
         if not 0 < number <= self._count or self._next(number, seen=False) != number:
             return None
         return self._from(self._last_before(number, seen=True) + 1)
@@ -92,7 +92,7 @@ class UnseenRegions:
         return found
 
     def _last_before(self, number: int, *, seen: bool) -> int:
-        """The last number before one whose line was seen, or was not; 0 where there is none."""
+        """Return the last number before the given one whose line was seen or unseen as asked; 0 if none is."""
         found, standing = 0, self._text.before(min(number, self._count + 1))
         for stream, line in standing.items():
             spans = self._seen.get(stream, NONE)
@@ -108,19 +108,19 @@ class UnseenRegions:
 def destination(
     marks: Marks, text: Counting, number: int, to: str, *, back: bool = False, count: int | None = None
 ) -> tuple[int, str]:
-    """Where a step leads, and what to say of it.
+    """Find where a step leads, and what to say there.
 
     Args:
         marks: what is known of the lines.
-        text: which of its numbers are which lines.
-        number: where one stands; 0, on the way down, before the first line.
+        text: maps its numbers to lines.
+        number: the number where the step starts; 0, for a step down, is before the first line.
         to: ``unseen`` for the next region of unseen lines; ``overlooked`` for the next failure that stood in no reply,
-            the first one again after the last.
-        back: whether to go upwards, to what is unseen.
-        count: up to which of its numbers one can go; by default to all.
+            which after the last is the first again.
+        back: whether to go upwards, for ``unseen``.
+        count: the last number that a step can reach; by default the last of all.
 
     Returns:
-        (number, words): which of them one comes to; 0 where there is nowhere to go, and the words say why.
+        (number, words): the number reached, or 0 if there is nothing to go to, and then the words say why.
     """
     if to == "overlooked":
         numbers = _numbers_of(marks, text)
@@ -137,7 +137,7 @@ def destination(
 
 
 def _numbers_of(marks: Marks, text: Counting) -> list[int]:
-    """Where the overlooked failures are told of first, ascending; without those of streams that are not shown."""
+    """Return where each overlooked failure begins, ascending, without those of streams that are not shown."""
     told = {
         next((place.stream, place.telling[0][0]) for place in failure.places if place.stream in text.streams)
         for failure in marks.overlooked
@@ -151,7 +151,7 @@ _NAMED_SESSIONS = 2
 
 
 def of_output(marks: Marks) -> list[Part]:
-    """How much of it was seen, what was overlooked, and how many replies were cut."""
+    """Say how much of the output was seen, what was overlooked, and how many replies were cut."""
     coverage = marks.coverage
     parts = _who(marks)
     if not coverage.contributions:
@@ -185,7 +185,7 @@ def _nobody(marks: Marks) -> str:
 
 
 def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
-    """How often and by whom a line was seen; what notes say of it."""
+    """Say how often and by whom a line was seen, and what notes say of it."""
     sight = marks.sight(stream, line)
     parts = list[Part]()
     if sight.grade in (ASKED, UNSEEN):
@@ -212,17 +212,17 @@ def _named(marks: Marks, sessions: tuple[str, ...]) -> str:
 
 
 def unseen_text(first: int, last: int) -> str:
-    """Which region of unseen lines one has come to, as the lines are numbered on the screen."""
+    """Name the region of unseen lines that a step has reached, by its numbers on the screen."""
     return f"unseen {first:,}-{last:,}" if last > first else f"unseen {first:,}"
 
 
 def none_unseen(marks: Marks, here: Span | None, *, back: bool) -> str:
-    """Why there is no unseen region to go to.
+    """Say why there is no unseen region to go to.
 
     Args:
         marks: what is known of the lines.
-        here: the region that one stands in, as the lines are numbered on the screen; None for none.
-        back: whether one looked above.
+        here: the region in which the step started, by its numbers on the screen; None for none.
+        back: whether the step went upwards.
     """
     if marks.coverage.seen_lines == marks.coverage.total and here is None:
         return f"All {'that reached us' if marks.coverage.partial else 'of it'} was seen{_by(marks)}"
@@ -236,7 +236,7 @@ def none_unseen(marks: Marks, here: Span | None, *, back: bool) -> str:
 
 
 def none_overlooked(marks: Marks) -> str:
-    """Why there is no overlooked failure to go to."""
+    """Say why there is no overlooked failure to go to."""
     if not marks.failures:
         told = marks.unjudged.told(marks.coverage) if marks.unjudged else ""
         if told or not marks.why_not:
@@ -248,7 +248,7 @@ def none_overlooked(marks: Marks) -> str:
 
 
 def overlooked_text(marks: Marks, nth: int, count: int) -> str:
-    """Which of the overlooked failures one has come to."""
+    """Name the overlooked failure that a step has reached."""
     return f"{nth:,} of {count:,} that {_nobody(marks)} saw"
 
 
@@ -261,22 +261,22 @@ def _to(marks: Marks) -> str:
 
 
 class AuditReader:
-    """Reads the audit of outputs for a viewer, and says what it tells. Slow for large ones: read in a thread."""
+    """Reads the audit of outputs for a viewer, and words it. It is slow for large outputs, so it runs in a thread."""
 
     def __init__(self, store: Reading) -> None:
         self._store = store
 
     def read(self, opened: OpenOutput, session: str, rows: int, known: Failures) -> tuple[Marks, tuple[Cell, ...]]:
-        """What is known now, and how it looks on so many rows.
+        """Read the marks, and draw the overview on this many rows.
 
         Args:
-            opened: what is shown.
-            session: the only one that counts, empty for all.
-            rows: of the overview; 0 where bytes are shown, which have none.
-            known: failures that were found before, see `gather`.
+            opened: the output that is shown.
+            session: the only session that counts; empty for all.
+            rows: rows of the overview; 0 if bytes are shown, which have no overview.
+            known: failures that were found before; see `gather`.
 
         Raises:
-            ExpiredRef, StoreFailed: as `gather`.
+            ExpiredRef, StoreFailed: raised by `gather`.
         """
         marks = gather(self._store, opened.buffer, session, known=known)
         if not rows:
@@ -290,16 +290,16 @@ class AuditReader:
     def step(
         self, opened: OpenOutput, session: str, known: Marks | None, to: str, number: int, *, back: bool
     ) -> Destination:
-        """Where a step leads, see `destination`; by what is known, or where that is not enough read anew. As `read`."""
+        """Find where a step leads (see `destination`), with the known marks or, if these are not enough, new ones."""
         marks, overlooked = known, to == "overlooked"
         if marks is None or marks.session != session or (overlooked and not marks.is_thorough):
             marks = gather(self._store, opened.buffer, session, thorough=overlooked)
         reading = open_reader(self._store, opened.buffer, opened.stream)
-        try:  # what grows may have more lines by now than are on the screen
+        try:  # a growing output may have more lines by now than the screen shows
             return Destination(marks, *destination(marks, reading, number, to, back=back, count=opened.line_count))
         finally:
             reading.close()
 
     def told(self, marks: Marks, about: tuple[str, int] | None) -> list[Part]:
-        """What there is to say of a line, by its stream and number there; without one of all of them."""
+        """Word what is known of a line, given by its stream and number there; without a line, of all lines."""
         return of_line(marks, *about) if about else of_output(marks)

@@ -1,4 +1,4 @@
-"""The error regions of what the viewer shows: going from one to the next, and the marks beside their lines."""
+"""The error regions of the shown output: steps from one to the next, and marks beside their lines."""
 
 import threading
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from sightline.tui.viewer.line_strips import DrawnLine
 from sightline.tui.viewer.pane import OutputPane
 
 Lines = frozenset[tuple[str, int]]
-"""(stream, line) of lines."""
+"""Lines as (stream, line)."""
 
 Marked = dict[tuple[str, int], bool | None]
-"""Of lines whether they are failures; None for those that do not even look like one."""
+"""For each line whether it is a failure; None for a line that does not even look like one."""
 
 _KEPT_LINES = 4_000
 
@@ -24,16 +24,16 @@ class ViewerFailures:
 
     def __init__(self, pane: OutputPane) -> None:
         self._pane = pane
-        self._serial = 0  # of the output that is meant; what is found for older ones is dropped
+        self._serial = 0  # of the output that is shown; answers for older ones are dropped
         self._lines: FailureLines | None = None
-        self._reading = threading.Lock()  # a thread at a time reads
+        self._reading = threading.Lock()  # lets one thread read at a time
         self._known: Marked = {}
-        self._asked: tuple[int, bool] | None = None  # from which line, and whether upwards
+        self._asked: tuple[int, bool] | None = None  # the line where a step starts, and whether it goes upwards
         self._steps: StoreRead[tuple[int, int]] = StoreRead(pane, self._plan_step, self._stepped, self._not_stepped)
         self._marking: StoreRead[tuple[int, Lines, Marked]] = StoreRead(pane, self._plan_marks, self._marked)
 
     def begin(self) -> None:
-        """From now on lines of what is shown are marked."""
+        """Mark lines of the shown output from now on."""
         opened = self._pane.opened
         if self._lines is not None or opened is None:
             return
@@ -42,14 +42,14 @@ class ViewerFailures:
         self._pane.refresh()
 
     def clear(self) -> None:
-        """Another output is shown."""
+        """Clear the marks, because another output is shown."""
         self._asked = None
         self._serial += 1
         self._lines = None
         self._known = {}
 
     def give_up(self) -> bool:
-        """One does not want to wait any longer for the next region; whether one waited."""
+        """Cancel a step that is still searching; return whether there was one."""
         waited = self._asked is not None
         if waited:
             self.clear()
@@ -59,7 +59,7 @@ class ViewerFailures:
     # from region to region
 
     def step(self, *, back: bool) -> None:
-        """Go to the next region, or to the one above."""
+        """Go to the next region, or to the previous one."""
         pane = self._pane
         if pane.opened is None or pane.opened.hex:
             return
@@ -112,13 +112,13 @@ class ViewerFailures:
         self._asked = None
 
     def notes(self) -> list[str]:
-        """What there is to say of it."""
+        """The notes for the info bar."""
         return ["looking for errors…"] if self._asked is not None else []
 
     # marks
 
     def marks(self, drawn: DrawnLine) -> bool | None:
-        """Whether a line says what failed; None where it does not look so, and while that is not known."""
+        """Return whether a line says what failed; None if it does not look like that, or is not judged yet."""
         if self._lines is None or not drawn.line:
             return None
         place = drawn.stream, drawn.line

@@ -1,4 +1,4 @@
-"""The rows above the viewer: which output it shows, what is known of it, and which lines are on the screen."""
+"""The rows above the viewer: they name the output, what is known of it, and which lines are on the screen."""
 
 import time
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from sightline.tui.common.split import Dragging
 from sightline.tui.common.strips import LEAST_LEFT, Part, fitted, width_of
 from sightline.tui.common.visible_text import title
 
-_LEAST_FACTS = 14  # cells for how it ended, whatever there is to say of a line
+_LEAST_FACTS = 14  # cells kept for how it ended, beside words on a line
 
 
 class Info(Bar):
-    """Two rows: state, ref and command with the place in the output; then the facts. Stacked panes are resized here."""
+    """Two rows: state, ref, command and the place in the output; then the facts. Dragging it resizes stacked panes."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(id="info")
@@ -27,17 +27,17 @@ class Info(Bar):
         self._dragging = Dragging(self, stacked=True)
 
     def about(self, buffer: Buffer | None) -> None:
-        """Tell of another buffer, or of another record of the same one."""
+        """Show another buffer, or a new record of the same one."""
         self._buffer = buffer
         self.tell()
 
     def at(self, place: PlaceChanged) -> None:
-        """Tell of another place in the output."""
+        """Show another place in the output."""
         self._place = place
         self.tell()
 
     def tell(self) -> None:
-        """Say it anew: a running capture's duration goes on."""
+        """Update the rows, since the duration of a running capture grows."""
         buffer = self._buffer
         if buffer is None:
             self.say()
@@ -57,7 +57,7 @@ class Info(Bar):
         self.say((named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS)))
 
     def _where(self) -> list[Part]:
-        """The place, and of the notes those that there is room for."""
+        """Return the place, and as many notes as fit."""
         place = self._place
         parts = [Part(f" {place.count}", "key")] if place.count else []
         at = [Part(" following", "running")] if place.following else []
@@ -65,7 +65,7 @@ class Info(Bar):
             at += [Part(f" {place.first:,}-{place.last:,}"), Part(f" of {place.total:,} ", "dim")]
         left = self.size.width - LEAST_LEFT - width_of(parts) - width_of(at)
         notes = list[Part]()
-        for note in reversed(place.notes):  # the last ones tell of what was just done
+        for note in reversed(place.notes):  # the last notes tell of what was just done
             told = [Part(f" {title(note)}", "accent"), Part(" ·", "dim")]
             if width_of(told) <= left:
                 notes = told + notes
@@ -73,13 +73,13 @@ class Info(Bar):
         return [*parts, *notes, *at]
 
     def on_mouse_down(self) -> None:
-        """Take hold of it."""
+        """Start dragging."""
         self._dragging.hold(True)
 
     def on_mouse_up(self) -> None:
-        """Let go."""
+        """End dragging."""
         self._dragging.hold(False)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag it."""
+        """Resize the panes."""
         self._dragging.follow(event)

@@ -1,7 +1,7 @@
-"""The drawn lines of one output, read and drawn as they are needed.
+"""Reads and draws the lines of one output as they are needed.
 
-Lines are read in chunks of fixed place, so that what a line looks like does not depend on how one came to it, and drawn
-one by one. What is kept does not depend on how large the output is.
+Lines are read in chunks at fixed places, so that a line looks the same from wherever a person came to it; they are
+drawn one by one. The memory for them does not depend on the size of the output.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,29 +22,29 @@ from sightline.tui.common.long_line import Middle, middle_of
 from sightline.tui.common.output_reader import OutputReader
 from sightline.tui.common.pens import PLAIN, Pen, pen_after
 
-LINE_BYTES = 1 << 14  # read of one line at most: its two ends; scrolling to column 8,000 is rare enough
+LINE_BYTES = 1 << 14  # read of one line at most, half from each end; few scroll to column 8,000
 CHUNK_LINES = 32
-LEAD_LINES = 32  # before a chunk, for what is highlighted by what stands before it
-_PENS_LINES = 200  # before a chunk, looked through for a colour that goes on
+LEAD_LINES = 32  # lines before a chunk, because syntax can depend on them
+_PENS_LINES = 200  # lines before a chunk that are searched for a colour still in force
 _KEPT_CHUNKS = 16
 _KEPT_STRIPS = 600
 
 
 Lines = list[tuple[str, Line]]
-"""(stream, line) of lines that follow each other."""
+"""Consecutive lines as (stream, line)."""
 
 
 class Highlighter(Protocol):
-    """Tells the syntax of lines.
+    """Finds the syntax of lines.
 
     Attributes:
-        by_line: whether a line's syntax does not depend on those before it.
+        by_line: whether the syntax of a line is independent of the lines before it.
     """
 
     by_line: bool
 
     def spans(self, texts: list[str]) -> list[Spans]:
-        """What stands where in each of some lines that follow each other."""
+        """Return what stands where in each of some consecutive lines."""
 
 
 NO_GAPS: Mapping[tuple[str, int], str] = MappingProxyType({})
@@ -54,9 +54,9 @@ class DrawnLine(NamedTuple):
     """A line as it is shown.
 
     Attributes:
-        stream: which one it is of.
-        line: its number there.
-        strip: its text.
+        stream: stream of the line.
+        line: number of the line in that stream.
+        strip: the drawn text.
     """
 
     stream: str
@@ -72,8 +72,8 @@ class _Chunk:
 
     Attributes:
         lines: (stream, line) of each.
-        pens: what each begins with.
-        after: by stream, what the next chunk begins with.
+        pens: the colours in force at the beginning of each.
+        after: the colours in force at the beginning of the next chunk, by stream.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class _Chunk:
         self._lead = lead[-LEAD_LINES:]
 
     def spans_of(self, at: int, highlighter: Highlighter) -> Spans:
-        """The syntax of one of its lines."""
+        """Return the syntax of one of its lines."""
         if highlighter.by_line:
             return highlighter.spans([_text(self.lines[at][1])])[0]
         if not self._spans:
@@ -122,7 +122,7 @@ class LineStrips:
     """The drawn lines of one output.
 
     Attributes:
-        look: how they are drawn: one of ``LOOKS``, or ``hex`` where they are rows of bytes.
+        look: how they are drawn: one of ``LOOKS``, or ``hex`` for rows of bytes.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class LineStrips:
         highlighter: Highlighter | None = None,
         gaps: Mapping[tuple[str, int], str] = NO_GAPS,
     ) -> None:
-        """Prepare; ``gaps`` are markers of what is missing, by stream and line behind which they stand."""
+        """Prepare to draw; ``gaps`` are markers of what is missing, by stream and the line after which each stands."""
         self.look = look
         self._gaps = gaps
         self._reading = reading
@@ -141,28 +141,28 @@ class LineStrips:
         self._highlighter = highlighter
         self._chunks: LRUCache[int, _Chunk] = LRUCache(_KEPT_CHUNKS)
         self._strips: LRUCache[int, DrawnLine] = LRUCache(_KEPT_STRIPS)
-        self._inside = 0, 0  # a line that is too long to be read whole, and a place in it that is read too
+        self._inside = 0, 0  # a line that is too long to be read whole, and a byte in its shown part
 
     def forget(self, reading: OutputReader | None = None) -> None:
-        """Draw all anew; after it has grown or the theme has changed, and from the output opened anew where given."""
+        """Draw all lines again, because the output has grown or the theme has changed; from a new reading if given."""
         self._reading = reading or self._reading
         self._chunks.clear()
         self._strips.clear()
 
     def highlight(self, highlighter: Highlighter | None) -> None:
-        """Draw the syntax too, from now on."""
+        """Draw the syntax, too, from now on."""
         self._highlighter = highlighter
         self.forget()
 
     def line(self, number: int) -> DrawnLine:
-        """A line, counted through all that the reading shows, from 1; nothing where there is none."""
+        """Return a drawn line by its number in the reading, from 1; an empty one if there is no such line."""
         drawn = self._strips.get(number)
         if drawn is None:
             drawn = self._strips[number] = self._drawn(number)
         return drawn
 
     def raw(self, number: int) -> tuple[str, Line] | None:
-        """(stream, line) as it was read, None where there is none."""
+        """Return (stream, line) as it was read; None if there is none."""
         place, at = divmod(number - 1, CHUNK_LINES)
         chunk = self._chunk(place)
         return chunk.lines[at] if 0 <= at < len(chunk.lines) else None
@@ -183,7 +183,7 @@ class LineStrips:
         return DrawnLine(stream, line.number, strip)
 
     def look_inside(self, number: int, offset: int) -> int:
-        """Have a line that is too long to be read whole shown around a byte, too; which character that is, from 0."""
+        """Show the surroundings of a byte in a line too long to be read whole; return its character's index there."""
         self._inside = number, offset
         self._strips.discard(number)
         raw = self.raw(number)

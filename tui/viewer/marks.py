@@ -1,7 +1,7 @@
-"""What is marked beside the lines of one output: which were seen, asked about, overlooked, remarked on.
+"""The marks beside the lines of one output: which lines were seen, asked about, overlooked, or have a note.
 
-A line is meant by its stream and its number there, whatever of the output is on the screen. `Marks` is pure; `gather`
-reads the store, which is slow for large outputs: never in the UI's thread.
+A line is given by its stream and its number there, independent of what the screen shows. `Marks` is pure; `gather`
+reads the store, which is slow for large outputs, so it never runs in the UI's thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,26 +23,26 @@ EXACT, MATCHED, CUT, ASKED, UNSEEN = "exact", "matched", "cut", "asked", ""
 
 
 class Remark(NamedTuple):
-    """A note, and the lines that it is about: by stream, first and last."""
+    """A note, and the lines that it is about: the first and last one by stream."""
 
     note: Note
     places: Mapping[str, Span]
 
     def is_on(self, stream: str, line: int) -> bool:
-        """Whether it is about a line."""
+        """Return whether the note is about a line."""
         first, last = self.places.get(stream, (1, 0))
         return first <= line <= last
 
 
 class Sight(NamedTuple):
-    """Who was shown a line.
+    """Who was shown a line, and how.
 
     Attributes:
-        grade: the best in which anyone was: `EXACT`, `MATCHED`, `CUT` where all of them together were shown only a part
-            of it, `ASKED`, or `UNSEEN` where nobody was.
-        views: in how many replies it stood; of an `ASKED` one, how many were made of it.
-        sessions: whose replies, in the order in which they first got one.
-        part: of a `CUT` one, what was shown.
+        grade: the best grade for anyone: `EXACT`, `MATCHED`, `CUT` if all replies together showed only a part of it,
+            `ASKED`, or `UNSEEN` if nobody was shown it.
+        views: number of replies in which it stood; for `ASKED`, of those that were made from it.
+        sessions: the sessions that got these replies, in the order of their first.
+        part: the shown part of a `CUT` line.
     """
 
     grade: str
@@ -52,21 +52,21 @@ class Sight(NamedTuple):
 
 
 class Marks:
-    """What the audit knows of one output, as everyone has seen it or as one session has.
+    """What the audit knows of one output, as seen by everyone or by one session.
 
     Attributes:
         whole: what everyone was shown.
-        session: name of the only session that counts, empty for all.
-        coverage: what those that count were shown.
-        failures: what failed; None where that was not looked for.
-        overlooked: those failures that stood in no reply to whoever counts.
-        overlooked_lines: by stream, the lines that tell of these.
-        failure_lines: by stream, the lines that tell of any failure.
+        session: name of the only session that counts; empty for all.
+        coverage: what the sessions that count were shown.
+        failures: what failed; None if nothing was searched for.
+        overlooked: those failures that stood in no reply to a session that counts.
+        overlooked_lines: the lines that tell of these, by stream.
+        failure_lines: the lines that tell of any failure, by stream.
         remarks: the notes, oldest first.
         names: what to call sessions, by name.
-        unjudged: lines that look like failures and are not judged; None where these were not looked for.
-        why_not: why nothing of the output is judged; empty where it is.
-        gone: by stream, the lines that were seen before, and that no context has any more.
+        unjudged: lines that look like failures and are not judged; None if they were not searched for.
+        why_not: why nothing of the output is judged; empty if it is.
+        gone: the lines that were seen before and are in no context any more, by stream.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Marks:
         gaps: Iterable[Gap] = (),
         gone: Mapping[str, Spans] | None = None,
     ) -> None:
-        """Work out what follows from these."""
+        """Derive the lines of failures and notes from these."""
         self.whole = whole
         self.session = session
         self.coverage = whole.of_session(session) if session else whole
@@ -106,7 +106,7 @@ class Marks:
         self._grades.append((ASKED, {stream: one.lines.asked for stream, one in self.coverage.streams.items()}))
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other says the same."""
+        """Return whether the other has the same marks."""
         return isinstance(other, Marks) and self._told() == other._told()
 
     __hash__ = None  # type: ignore[assignment]  # it is compared, and never kept by its worth
@@ -117,34 +117,34 @@ class Marks:
 
     @property
     def is_thorough(self) -> bool:
-        """Whether failures were looked for, and where there are none, what looks like one."""
+        """Whether failures were searched for, and lines that look like one if there are none."""
         return bool(self.failures) or (self.failures is not None and self.unjudged is not None)
 
     def grade(self, stream: str, line: int) -> str:
-        """How a line was seen: `EXACT`, `MATCHED`, `CUT`, `ASKED`, or `UNSEEN`."""
+        """Return how a line was seen: `EXACT`, `MATCHED`, `CUT`, `ASKED`, or `UNSEEN`."""
         for name, spans in self._grades:
             if holds(spans.get(stream, NONE), line):
                 return name
         return UNSEEN
 
     def is_unseen(self, stream: str, line: int) -> bool:
-        """Whether a line stood in none of the replies, though perhaps it was asked about."""
+        """Return whether a line stood in no reply; it may have been asked about."""
         return bool(line) and self.grade(stream, line) in (UNSEEN, ASKED)
 
     def is_gone(self, stream: str, line: int) -> bool:
-        """Whether a line was seen before, and no context has it any more."""
+        """Return whether a line was seen before and is in no context any more."""
         return holds(self.gone.get(stream, NONE), line)
 
     def overlooks(self, stream: str, line: int) -> bool:
-        """Whether a line tells of a failure that stood in none of the replies."""
+        """Return whether a line tells of a failure that stood in no reply."""
         return holds(self.overlooked_lines.get(stream, NONE), line)
 
     def remarks_on(self, stream: str, line: int) -> tuple[Remark, ...]:
-        """The notes about a line."""
+        """Return the notes about a line."""
         return tuple(one for one in self.remarks if one.is_on(stream, line))
 
     def sight(self, stream: str, line: int) -> Sight:
-        """How often a line was shown, and to whom."""
+        """Return how often and to whom a line was shown."""
         grade = self.grade(stream, line)
         if grade == UNSEEN:
             return Sight(grade, 0, ())
@@ -159,12 +159,12 @@ class Marks:
 
     @property
     def seen(self) -> dict[str, Spans]:
-        """By stream, the lines all of which was seen."""
+        """The lines that were seen whole, by stream."""
         return {name: one.seen for name, one in self.coverage.streams.items()}
 
     @property
     def remarked(self) -> dict[str, Spans]:
-        """By stream, the lines that notes are about."""
+        """The lines that notes are about, by stream."""
         found: dict[str, Spans] = {}
         for remark in self.remarks:
             for stream, span in remark.places.items():
@@ -172,7 +172,7 @@ class Marks:
         return found
 
     def called(self, session: str) -> str:
-        """What to call a session."""
+        """Return what to call a session."""
         return self.names.get(session) or session
 
 
@@ -198,17 +198,17 @@ Failures = tuple[Failure, ...] | None
 def gather(
     store: Reading, buffer: Buffer, session: str = "", *, known: Failures = None, thorough: bool = False
 ) -> Marks:
-    """What is marked beside the lines of a buffer as it is now.
+    """Gather the marks for a buffer as it is now.
 
     Args:
         store: the store.
         buffer: its record.
         session: the only session that counts; empty for all.
-        known: failures that were found before, which are not looked for again while it is still written.
-        thorough: whether failures are looked for however large it is, and although it is still written.
+        known: failures that were found before; while the buffer is written, these are not searched for again.
+        thorough: whether to search for failures even in a large buffer, or one that is still written.
 
     Raises:
-        ExpiredRef, StoreFailed: its bytes are needed, and gone.
+        ExpiredRef, StoreFailed: bytes are needed that are gone.
     """
     buffer = store.with_progress(buffer)
     whole = coverage_of(store, buffer)
@@ -221,7 +221,7 @@ def gather(
     else:
         try:
             failures = failures_if_quick(store, buffer)
-        except SightlineError:  # it is gone, which whoever shows it says
+        except SightlineError:  # it is gone, which the caller reports
             failures = None
     remarks = tuple(_remarks(store, buffer))
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
@@ -231,7 +231,7 @@ def gather(
 
 
 def _gone(store: Reading, buffer: Buffer, coverage: Coverage) -> dict[str, Spans]:
-    """By stream, the lines that were seen before; of most sessions nothing ever went from the context."""
+    """Return the lines that were seen before, by stream; few sessions ever lose anything from their context."""
     if not may_have_lost(store, coverage.sessions):
         return {}
     return {name: lines.before for name, lines in held_of(store, buffer, coverage).streams.items() if lines.before}
@@ -240,12 +240,12 @@ def _gone(store: Reading, buffer: Buffer, coverage: Coverage) -> dict[str, Spans
 def _remarks(store: Reading, buffer: Buffer) -> Iterator[Remark]:
     for note in list_notes(store, buffer=buffer.name):
         if note.text is None:
-            continue  # blanked
+            continue  # the text was blanked
         try:
             target = store.resolve(note.ref)
         except SightlineError:
-            continue  # likewise
-        first, last = target.first or 1, target.last or target.first or 1  # on a whole stream: at its beginning
+            continue  # the text is gone, too
+        first, last = target.first or 1, target.last or target.first or 1  # on a whole stream, it stands first
         if target.stream == "all":
             yield Remark(note, _by_stream(store, buffer, first, last))
         else:

@@ -1,4 +1,4 @@
-"""The output that the viewer shows, opened again and again while it grows: a buffer, its streams, lines or bytes."""
+"""The output that a viewer shows: a buffer, its streams, and lines or bytes; opened again while it grows."""
 
 from collections.abc import Callable
 
@@ -15,22 +15,22 @@ from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.viewer.line_strips import Highlighter
 
-SETTLE_SECONDS = 0.06  # a marker is touched at most each 20 ms: the last bytes of a burst may come without a word
-SYNTAX_SECONDS = 0.05  # after the first screen is there, what knows of syntax is loaded
-_SAMPLE_LINES, _SAMPLE_LINE_BYTES = 20, 400  # by which a syntax is known
+SETTLE_SECONDS = 0.06  # a marker is touched every 20 ms at most, so no word may come of a burst's end
+SYNTAX_SECONDS = 0.05  # after the first screen the library for syntax is loaded
+_SAMPLE_LINES, _SAMPLE_LINE_BYTES = 20, 400  # of a text whose syntax is guessed
 
 
 class OpenOutput(NamedTuple):
-    """An output that has been opened.
+    """An opened output.
 
     Attributes:
-        buffer: its record.
-        reading: its lines, or its bytes.
-        line_count: how many there are.
-        stream: the only one that is shown, empty for all.
-        hex: whether bytes are shown.
-        timed: whether it is known when its lines came.
-        syntax: what knows its syntax, None while that is not loaded.
+        buffer: the buffer's record.
+        reading: its lines or bytes.
+        line_count: number of lines in the reading.
+        stream: the only stream that is shown; empty for all.
+        hex: whether bytes are shown instead of lines.
+        timed: whether the times of its lines are known.
+        syntax: its highlighter; None until that is loaded.
     """
 
     buffer: Buffer
@@ -43,23 +43,23 @@ class OpenOutput(NamedTuple):
 
     @property
     def running(self) -> bool:
-        """Whether it may grow."""
+        """Whether the output may grow."""
         return self.buffer.state == "running"
 
     def is_of(self, buffer: Buffer | None) -> bool:
-        """Whether it is of a buffer."""
+        """Return whether it is an output of this buffer."""
         return buffer is not None and buffer.name == self.buffer.name
 
     def as_before(self, before: "OpenOutput | None") -> bool:
-        """Whether the same lines are shown as before, if perhaps more of them."""
+        """Return whether the same lines are shown as before, perhaps with more after them."""
         return before is not None and (before.stream, before.hex) == (self.stream, self.hex)
 
 
 class OutputOpener:
-    """What a widget has open.
+    """Opens outputs for a widget.
 
     Attributes:
-        opened: the output, None where there is none.
+        opened: the open output; None if there is none.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class OutputOpener:
         let_go: Callable[[], None],
         highlight: Callable[[Highlighter], None],
     ) -> None:
-        """Prepare.
+        """Prepare to open outputs.
 
         Args:
-            widget: that shows it.
-            store: whose buffers are opened.
-            taken: called with what was open, which is closed afterwards, and with what is open now.
-            let_go: called where nothing is open any more.
-            highlight: called with the syntax of what is open, once that is known.
+            widget: the widget that shows them.
+            store: the store that has the buffers.
+            taken: called with the output that was open, which is closed after that, and the one that is open now.
+            let_go: called when nothing is open any more.
+            highlight: called with the syntax of the open output, once that is known.
         """
         self.opened: OpenOutput | None = None
         self._widget = widget
@@ -87,24 +87,24 @@ class OutputOpener:
         self._highlight = highlight
         self._wanted: Buffer | None = None
         self._stream = ""
-        self._hex: bool | None = None  # None for what the content says
+        self._hex: bool | None = None  # None lets the content decide
         self._settling = False
         self._with_syntax = False
         self._opens: StoreRead[OpenOutput] = StoreRead(widget, self._plan, self._take, self._cannot, _drop)
 
     def show(self, buffer: Buffer | None) -> None:
-        """Open a buffer, or what has become of the one that is shown."""
+        """Open a buffer, or take in a change of the open one."""
         if self._wanted is None or buffer is None or buffer.name != self._wanted.name:
             self._stream, self._hex = "", None
         self._wanted = buffer
         first = self.opened is None and buffer is not None and buffer.state == "sealed"
-        if first and (read := self._plan()):  # its index is whole, so that this is quick
+        if first and (read := self._plan()):  # quick, because its index is complete
             self._opens.carry_out_now(read)
         else:
             self._opens.ask()
 
     def went_on(self, names: frozenset[str]) -> None:
-        """Captures have written; where the one shown is among them, its new lines are taken in."""
+        """Take in the new lines if the open output is among those that have grown."""
         if self._wanted is not None and self._wanted.name in names and self._wanted.state == "running":
             self._opens.ask()
             if not self._settling:
@@ -116,7 +116,7 @@ class OutputOpener:
         self._opens.ask()
 
     def next_stream(self) -> str:
-        """Show both streams, or the next one of them; where there is only one, its name."""
+        """Show both streams, or the next single one; return the name of the stream if there is only one."""
         streams = streams_of(self.opened.buffer) if self.opened is not None else []
         if len(streams) < 2:
             return streams[0] if streams else ""
@@ -127,13 +127,13 @@ class OutputOpener:
         return ""
 
     def switch_hex(self) -> None:
-        """Show bytes instead of lines, or lines instead of bytes."""
+        """Switch between bytes and lines."""
         if self.opened is not None:
             self._hex = not self.opened.hex
             self._opens.ask()
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the open output."""
         if self.opened is not None:
             self.opened.reading.close()
             self.opened = None
@@ -147,7 +147,7 @@ class OutputOpener:
         known = before.syntax if before is not None and before.is_of(buffer) and before.stream == stream else None
 
         def read() -> OpenOutput:
-            # A capture makes its files as it needs them: opened anew, it is always whole.
+            # A running capture makes its files when it needs them, so it is opened again each time.
             reading: OutputReader = open_reader(store, buffer, stream)
             as_hex = is_binary(reading) if wanted_hex is None else wanted_hex
             if as_hex:
@@ -173,7 +173,7 @@ class OutputOpener:
 
     def _cannot(self) -> None:
         if self.opened is not None and not self.opened.is_of(self._wanted):
-            self._let_go()  # what stands there is another's output
+            self._let_go()  # a different output stands there
 
     def _let_go(self) -> None:
         self.close()
@@ -182,7 +182,7 @@ class OutputOpener:
     # syntax
 
     def _load_syntax(self) -> None:
-        """Off the UI's thread: what is loaded with it is felt."""
+        """Load the syntax outside the UI's thread, because loading takes long enough to be felt."""
         opened = self.opened
         if opened is not None and opened.syntax is None:
             self._widget.run_worker(lambda: self._find_syntax(opened), thread=True)
@@ -191,7 +191,7 @@ class OutputOpener:
         try:
             reading = open_reader(self._store, opened.buffer, opened.stream)
         except STORE_ERRORS:
-            return  # whoever shows it says so
+            return  # the viewer reports it
         try:
             syntax = _syntax(opened.buffer, opened.stream, reading)
         except STORE_ERRORS:

@@ -1,7 +1,7 @@
-"""A whole output on a few rows: how much of each part was seen, and what must not be missed in it. Pure.
+"""Maps a whole output onto a few rows: how much of each part was seen, and what must not be missed there. Pure.
 
-However many lines a row stands for, nothing in it vanishes: any seen line shows, only a part that was wholly seen looks
-whole, and one overlooked failure outdoes everything else.
+Nothing vanishes, however many lines a row stands for: any seen line shows, a part looks whole only if all of it was
+seen, and an overlooked failure has precedence over all else.
 """
 
 from bisect import bisect_left, bisect_right
@@ -19,34 +19,34 @@ EIGHTHS = 8
 
 
 class Counting(Protocol):
-    """A reading by lines, as far as one needs to know which of its numbers are which lines."""
+    """A reading by lines, reduced to what maps its numbers to lines."""
 
     @property
     def streams(self) -> Sequence[str]:
-        """The streams that it shows."""
+        """The streams in the reading."""
 
     @property
     def line_count(self) -> int:
-        """How many lines it has."""
+        """Number of lines in the reading."""
 
     def before(self, number: int) -> dict[str, int]:
-        """How many lines of each stream stand before a number."""
+        """Return how many lines of each stream stand before a number."""
 
     def number_of(self, stream: str, line: int) -> int:
-        """The number of a stream's line."""
+        """Return the number of a stream's line."""
 
 
 class Cell(NamedTuple):
-    """One row.
+    """One row of the overview.
 
     Attributes:
         first: number of its first line.
-        last: number of its last one.
-        eighths: how much of it was seen, 0 to 8; 8 only where all was, at least 1 where any was.
-        is_exact: whether any of it was seen in its own words.
+        last: number of its last line.
+        eighths: how much of it was seen, 0 to 8; 8 only if all was, at least 1 if any was.
+        is_exact: whether a reply showed any of it exactly.
         is_asked: whether any of it was asked about.
-        holds: `OVERLOOKED`, `MISSING`, `NOTED` or `FAILED`, the first of these that is in it; empty for none.
-        place: number of the line that `holds` is about, 0 for none.
+        holds: the first of `OVERLOOKED`, `MISSING`, `NOTED` and `FAILED` that occurs in it; empty for none.
+        place: number of the line with that; 0 for none.
     """
 
     first: int
@@ -59,7 +59,7 @@ class Cell(NamedTuple):
 
 
 class Tally:
-    """Counts the lines of a set up to any line."""
+    """Counts the lines of a set up to any line, by bisection."""
 
     def __init__(self, spans: Spans) -> None:
         self._spans = spans
@@ -67,31 +67,31 @@ class Tally:
         self._sums = [0, *accumulate(last - first + 1 for first, last in spans)]
 
     def up_to(self, line: int) -> int:
-        """How many of its lines there are up to one."""
+        """Return how many lines of the set come up to and with a line."""
         at = bisect_right(self._firsts, line)
         if not at:
             return 0
         return self._sums[at] - max(self._spans[at - 1][1] - line, 0)
 
     def among(self, after: int, last: int) -> int:
-        """How many of its lines come after one, up to another."""
+        """Return how many lines of the set come after one line and up to another."""
         return self.up_to(last) - self.up_to(after)
 
 
 def bounds(count: int, rows: int) -> list[int]:
-    """How many lines stand before each row, and before the one after the last; of few lines each has a row."""
+    """Return how many lines stand before each row, and before the end; with few lines, each has a row of its own."""
     rows = min(rows, count)
     return [count * row // rows for row in range(rows + 1)] if rows else [0]
 
 
 def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell, ...]:
-    """An output on some rows.
+    """Map an output onto rows.
 
     Args:
         marks: what is known of its lines.
-        text: which of its numbers are which lines.
-        count: how many lines it has.
-        rows: how many rows there are; more than lines are not used.
+        text: maps its numbers to lines.
+        count: number of lines.
+        rows: number of rows; no more are used than there are lines.
     """
     streams = marks.coverage.streams
     seen = {name: Tally(one.seen) for name, one in streams.items()}
@@ -125,7 +125,7 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
 
 
 def eighths(part: int, whole: int) -> int:
-    """A share in eighths: none only for nothing, all only for everything."""
+    """Round a share to eighths: 0 only for nothing, 8 only for all."""
     if part >= whole:
         return EIGHTHS if whole else 0
     return min(ceil(part * EIGHTHS / whole), EIGHTHS - 1)
@@ -138,7 +138,7 @@ def _among(tallies: Mapping[str, Tally], start: Mapping[str, int], end: Mapping[
 def _event(
     events: Sequence[tuple[str, Mapping[str, Spans]]], text: Counting, start: Mapping[str, int], end: Mapping[str, int]
 ) -> tuple[str, int]:
-    """What is told of some lines, and the number of the first that it is about."""
+    """Return what is marked in a range of lines, and the number of the first line with that."""
     for name, regions in events:
         found = [
             text.number_of(stream, line)
@@ -151,7 +151,7 @@ def _event(
 
 
 def first_in(spans: Spans, first: int, last: int) -> int:
-    """The first line of a set among some lines, 0 for none."""
+    """Return the first line of a set in a range; 0 for none."""
     at = bisect_left(spans, first, key=lambda span: span[1])
     if at == len(spans):
         return 0

@@ -1,7 +1,7 @@
-"""The strip beside the viewer: the whole output from top to bottom, and where in it the window stands.
+"""The strip beside the viewer: the whole output from top to bottom, and the window's place in it.
 
-It is the viewer's scrollbar. How much of each part was seen is told by the width of a bar, from nothing to all of it;
-what must not be missed, by a sign beside that.
+It replaces the viewer's scrollbar. The width of a bar tells how much of each part was seen; a sign beside it tells
+what must not be missed there.
 """
 
 from typing import TYPE_CHECKING, ClassVar
@@ -28,7 +28,7 @@ _SIGNS = {"overlooked": "!", "note": "✎", "failure": "•", "gap": PARTIAL}
 
 
 class OverviewStrip(Styled, ScrollBar):
-    """A click or a drag goes there; a click on a sign, to the very line."""
+    """A click or a drag scrolls to that place; a click on a sign, to the very line."""
 
     PREFIX = "overview"
     PARTS = ("thumb",)
@@ -42,17 +42,17 @@ class OverviewStrip(Styled, ScrollBar):
 
     @property
     def cells(self) -> "tuple[Cell, ...]":
-        """What its rows stand for, from the top; none before that is known."""
+        """The cells of its rows, from the top; empty before they are known."""
         return self._cells
 
     def show(self, cells: "tuple[Cell, ...]") -> None:
-        """Show another output, or what has become of it."""
+        """Show another output, or the output as it is now."""
         if cells != self._cells:
             self._cells = cells
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """A row: the sign, and the bar."""
+        """Draw a row: the sign and the bar."""
         base, is_here = self.own_style, self._is_in_window(y)
         if is_here:
             base += self.part_style("held" if self.mouse_over or self.grabbed else "thumb")
@@ -69,7 +69,7 @@ class OverviewStrip(Styled, ScrollBar):
         return Style(color=self.part_style(part).color)
 
     def _is_in_window(self, y: int) -> bool:
-        """Whether a row stands for lines that are on the screen; none does where all of them are."""
+        """Return whether a row stands for lines on the screen; False for all rows if all lines are on the screen."""
         total, shown, rows = self.window_virtual_size, self.window_size, self.size.height
         if shown >= total or not rows:
             return False
@@ -79,7 +79,7 @@ class OverviewStrip(Styled, ScrollBar):
     # mouse
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Go there; until the button is let go, wherever the mouse goes."""
+        """Go to the row, and follow the mouse until its button is released."""
         event.stop()
         event.prevent_default()
         self.capture_mouse()
@@ -97,7 +97,7 @@ class OverviewStrip(Styled, ScrollBar):
             self._go_to(event.y)
 
     def _go_to(self, y: int) -> None:
-        """Bring what a row stands for into the middle of the window."""
+        """Scroll so that the lines of a row stand in the middle of the window."""
         lines, rows = self.window_virtual_size, max(self.size.height, 1)
         line = (y + 0.5) * lines / rows - self.window_size / 2
         self.post_message(ScrollTo(y=max(0.0, min(line, float(lines - self.window_size))), animate=False))

@@ -1,4 +1,4 @@
-"""The pane that shows an output: what those know of it who look for something in it, mark it or draw it."""
+"""The base of the pane that shows an output, as far as the parts that search, mark or draw it need to know."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -14,17 +14,17 @@ from sightline.tui.viewer.overview_strip import OverviewStrip
 
 
 class OutputPane(Styled, RowScroll):
-    """Has an output, of which it reads the lines that are on the screen; its scrollbar is an overview of the whole.
+    """Reads those lines of an output that are on the screen; its scrollbar is an overview of the whole.
 
     Attributes:
-        store: whose buffers it shows.
-        strips: the drawn lines of what is shown, None where nothing is.
-        column: the first column on the screen.
-        target: the line that was gone to, 0 for none.
+        store: the store that has the buffers.
+        strips: the drawn lines; None if nothing is shown.
+        column: the leftmost column on the screen.
+        target: the line that was gone to; 0 for none.
     """
 
     def __init__(self, store: Reading, height: Callable[[int], int]) -> None:
-        """Make the widget; `height` tells the rows of a line, where lines take several."""
+        """Make the widget; `height` gives the rows of a line, if lines can take several."""
         super().__init__(height, id="viewer")
         self.store = store
         self.strips: LineStrips | None = None
@@ -36,25 +36,25 @@ class OutputPane(Styled, RowScroll):
     @property
     @abstractmethod
     def opened(self) -> OpenOutput | None:
-        """The output that is shown, None where there is none."""
+        """The output that is shown; None if there is none."""
 
     @property
     def shows_bytes(self) -> bool:
-        """Whether it is bytes that are shown, and no lines."""
+        """Whether bytes are shown instead of lines."""
         return self.opened is not None and self.opened.hex
 
     @property
     def line_count(self) -> int:
-        """Lines of the output as far as they have been taken in."""
+        """Number of lines that have been taken in."""
         return self.window.count
 
     @property
     def grows(self) -> bool:
-        """Whether what it shows is still written."""
+        """Whether the output is still being written."""
         return self.opened is not None and self.opened.running
 
     def drawn(self, number: int) -> DrawnLine:
-        """A line as it is shown; one that cannot be read any more is empty, and it is said."""
+        """Return a drawn line; one that cannot be read any more is empty, and the error is shown."""
         if self.strips is None:
             return NOTHING
         try:
@@ -64,46 +64,46 @@ class OutputPane(Styled, RowScroll):
             return NOTHING
 
     def origin(self, number: int) -> tuple[str, int]:
-        """(stream, offset) at which a line begins."""
+        """Return the (stream, offset) at which a line begins."""
         stream = self.drawn(number).stream
         return stream, self.opened.reading.offsets(number).get(stream, 0) if self.opened is not None else 0
 
     @abstractmethod
     def number_at(self, y: int) -> int:
-        """The line in a row of the screen; the last one's below it, 0 where there are none."""
+        """Return the number of the line in a row of the screen; below the last line, the last; 0 if there are none."""
 
     # where it stands
 
     @abstractmethod
     def tell_place(self) -> None:
-        """Tell where it stands."""
+        """Post the place in the output."""
 
     @abstractmethod
     def go_near(self, number: int) -> None:
-        """Mark a line's number, and show it where it is not on the screen yet."""
+        """Go to a line and mark its number; scroll only if it is not on the screen."""
 
     @abstractmethod
     def show_match(self, number: int, start: int, end: int) -> None:
-        """Bring some characters of a line into view: by rows, or sideways."""
+        """Bring some characters of a line into view, by scrolling rows or columns."""
 
     def back_to(self, place: Place, target: int) -> None:
-        """Go back to where one was."""
+        """Return to an earlier place."""
         self.target = target
         self.move(lambda: self.window.move_to(place))
 
     def bring_in(self, number: int) -> None:
-        """Move no further than needed to have a line on the screen."""
+        """Scroll just far enough to show a line."""
         self.move(lambda: self.window.bring_in(number))
 
     # the overview
 
     @property
     def overview(self) -> OverviewStrip:
-        """The strip beside it, on which the whole of it stands."""
+        """The strip beside the pane that maps the whole output."""
         bar = self.vertical_scrollbar
         assert isinstance(bar, OverviewStrip)
         return bar
 
     def new_scrollbar(self) -> OverviewStrip:
-        """What Textual has it scrolled by: the overview."""
+        """The scrollbar for Textual, which is the overview."""
         return OverviewStrip()

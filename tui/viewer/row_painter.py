@@ -20,23 +20,23 @@ _SECOND = 1_000_000_000
 LONG_SECONDS = 1.0
 LONG_SHARE = 0.02
 SHORTEST_LONG_SECONDS = 0.1
-"""A wait is marked when it took a second, or in a short run its 50th part and a tenth of a second."""
+"""A wait is marked if it took a second, or in a short run a 50th of it and at least a tenth of a second."""
 
 TIME_COLUMNS, WAIT_COLUMNS = 9, 7
 
 
 def is_long(wait: int, whole: int) -> bool:
-    """Whether a wait for the next line stands out.
+    """Return whether a wait for the next line is marked.
 
     Args:
-        wait: nanoseconds.
-        whole: nanoseconds that all lines took.
+        wait: nanoseconds of the wait.
+        whole: nanoseconds from the first line to the last.
     """
     return wait >= min(LONG_SECONDS * _SECOND, max(SHORTEST_LONG_SECONDS * _SECOND, LONG_SHARE * whole))
 
 
 def time_text(nanoseconds: int) -> str:
-    """Time since the start: ``12.345``, ``3:07.2``, ``1:02:03``, never wider than TIME_COLUMNS for a day."""
+    """Write a time since the start: ``12.345``, ``3:07.2``, ``1:02:03``; within a day it fits into TIME_COLUMNS."""
     minutes, rest = divmod(nanoseconds, 60 * _SECOND)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -46,7 +46,7 @@ def time_text(nanoseconds: int) -> str:
 
 
 def wait_text(nanoseconds: int) -> str:
-    """How long one waited: ``+0.4s``, ``+12s``, ``+3m20s``, ``+2h05m``, in at most WAIT_COLUMNS."""
+    """Write a wait: ``+0.4s``, ``+12s``, ``+3m20s``, ``+2h05m``, in at most WAIT_COLUMNS."""
     seconds = nanoseconds / _SECOND
     if seconds < 9.95:
         return f"+{seconds:.1f}s"
@@ -59,18 +59,18 @@ def wait_text(nanoseconds: int) -> str:
 
 
 STREAM_MARKS = {"err": "▌"}
-"""What stands between number and text; the other streams have nothing there."""
+"""The mark of a stream between number and text; the other streams have none."""
 
 SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·", "gone": "╎"}
-"""What stands before the number of a line that was shown to someone; one that never was has nothing there."""
+"""The mark before the number of a line that somebody was shown; other lines have none."""
 
 UNSEEN_MARK = "○"
-"""Before the number of a line that no agent saw, where there are no colours that would say so."""
+"""The mark of a line that no agent saw, used where no colours can show that."""
 
 FAILURE_MARK = "!"
 UNJUDGED_MARK = "?"
-"""Before a line that looks like a failure and is not judged, such as an error in a file that was read."""
-GOES_ON = "›"  # at the right edge, where there is more of a line
+"""The mark of a line that looks like a failure and is not judged, such as an error in a file that was read."""
+GOES_ON = "›"  # at the right edge of a line that continues
 _NOTE_MARK = "✎"
 _MIN_DIGITS = 2
 _OFFSET_DIGITS = 8
@@ -79,7 +79,7 @@ _TIMES_COLUMNS = 18  # time, wait, a space after each
 
 
 class Rows:
-    """Draws what a pane shows. Asked row by row, it works out once for all of them where they stand.
+    """Draws what a pane shows, row by row; the places of all rows are worked out once.
 
     Attributes:
         room: columns for the text.
@@ -92,21 +92,21 @@ class Rows:
         self._size = Size(0, 0)
         self._times: dict[int, int] = {}
         self._with_times = False
-        self._whole = 0  # nanoseconds that all lines took
-        self._timed = False  # whether the column of times is there
+        self._whole = 0  # nanoseconds from the first line to the last
+        self._timed = False  # whether the column of times is shown
         self._digits = _MIN_DIGITS
-        self._marked = False  # whether the column of what was seen is there
-        self._noted = False  # and that of notes
+        self._marked = False  # whether the column of marks for seen lines is shown
+        self._noted = False  # whether the column of marks for notes is shown
         self._columns = self._gutter_columns = 0
         self.room = 1
 
     def changed(self) -> None:
-        """Forget where the rows stand and what they are drawn in."""
+        """Forget the places of the rows, and their colours."""
         self._places = self._paint = None
         self._measure()
 
     def _measure(self) -> None:
-        """Work out the columns of the gutter and of the text."""
+        """Measure the columns of the gutter and of the text."""
         pane, opened = self._pane, self._pane.opened
         self._size = pane.size
         in_hex = opened is not None and opened.hex
@@ -121,7 +121,7 @@ class Rows:
         self.room = max(self._columns - self._gutter_columns, 1)
 
     def paint(self) -> Paint:
-        """What lines are drawn in, as the theme has it now."""
+        """The colours of lines in the present theme."""
         if self._paint is None:
             pane = self._pane
             theme = SIXTEEN if pane.app.console.color_system == "standard" else pane.app.ansi_theme
@@ -131,8 +131,8 @@ class Rows:
     # where rows stand
 
     def places(self) -> list[Place]:
-        """The places of the rows on the screen, fewer where the output ends."""
-        if self._places is None or self._size != self._pane.size:  # known to who draws before it is told
+        """The places of the rows on the screen; fewer than rows if the output ends above."""
+        if self._places is None or self._size != self._pane.size:  # drawing can come before the resize is reported
             self._measure()
             self._pane.window.rows = self._size.height
             self._places = self._pane.window.places()
@@ -140,21 +140,21 @@ class Rows:
         return self._places
 
     def height_of(self, number: int) -> int:
-        """How many rows a line takes."""
+        """Return how many rows a line takes."""
         return len(folds(self._pane.drawn(number).strip, self.room))
 
     def place_of(self, number: int, character: int) -> Place:
-        """The row in which a character of a line stands."""
+        """Return the row in which a character of a line stands."""
         starts = folds(self._pane.drawn(number).strip, self.room) if self._pane.window.wraps else (0,)
         return Place(number, max(bisect_right(starts, character) - 1, 0))
 
     def number_at(self, y: int) -> int:
-        """The line in a row of the screen; the last one's below it, 0 where there are none."""
+        """Return the number of the line in a row of the screen; below the last line, the last; 0 if there are none."""
         places = self.places()
         return places[max(0, min(y, len(places) - 1))].line if places else 0
 
     def longest(self) -> int:
-        """Columns by which one may scroll so that the longest line on the screen is seen to its end."""
+        """Columns to scroll until the end of the longest line on the screen is visible."""
         if self._pane.window.wraps:
             return 0
         widths = (self._pane.drawn(place.line).strip.cell_length for place in self.places())
@@ -163,7 +163,7 @@ class Rows:
     # times
 
     def toggle_times(self) -> str:
-        """Show when lines came, or no longer; where that is not known, why, in words."""
+        """Show or hide the times of lines; if they are not known, return why."""
         opened = self._pane.opened
         self._with_times = not self._with_times
         if self._with_times and opened is not None and not opened.timed:
@@ -187,7 +187,7 @@ class Rows:
     # drawing
 
     def draw_ahead(self, *, back: bool) -> None:
-        """Draw the lines that the next page key shows: a third of its time, for whoever leafs through."""
+        """Draw the lines that the next page key will show, which takes a third of its time, for quick paging."""
         places, count = self.places(), self._size.height
         if not places:
             return
@@ -196,7 +196,7 @@ class Rows:
             self._pane.drawn(number)
 
     def row(self, y: int) -> Strip:
-        """A row on the screen."""
+        """Draw a row of the screen."""
         pane, base, places = self._pane, self._pane.own_style, self.places()
         width = self._columns
         if y >= len(places):
@@ -225,7 +225,7 @@ class Rows:
         return strip if strip.cell_length == width else strip.crop(0, width)
 
     def _stands_out(self, number: int, drawn: DrawnLine) -> str:
-        """In which part's background a line is drawn, empty for none."""
+        """Return the part whose background a line has; empty for none."""
         pane = self._pane
         if pane.selection.holds(number):
             return "selected"
@@ -249,7 +249,7 @@ class Rows:
 
     @property
     def _without_tints(self) -> bool:
-        """Whether a background cannot tell lines apart: without colours, and in the terminal's own sixteen."""
+        """Whether backgrounds cannot tell lines apart, as without colours and in the terminal's own sixteen."""
         app = self._pane.app
         return app.no_color or app.current_theme.name == TERMINAL.name
 
@@ -260,7 +260,7 @@ class Rows:
         return Segment(_NOTE_MARK, base + self._pane.part_style("note"))
 
     def _gutter(self, number: int, row: int, drawn: DrawnLine, base: Style) -> list[Segment]:
-        """What stands before the text; of a line on several rows, the number and the time only at the first."""
+        """Draw what stands before the text; for a line on several rows, number and time only on the first."""
         styles, pane = self._pane.part_styles, self._pane
         numbered = base + styles["target" if number in (pane.target, pane.selection.head) else "gutter"]
         mark = STREAM_MARKS.get(drawn.stream, "")
@@ -289,7 +289,7 @@ class Rows:
         return str(number)
 
     def _time(self, number: int, base: Style) -> list[Segment]:
-        """When a line came, and how long one waited for the next where that was long; nothing for line 0."""
+        """Draw when a line came, and a long wait for the next; nothing for line 0."""
         came = self._times.get(number)
         when = "" if came is None else time_text(came)
         wait = 0 if came is None else self._times.get(number + 1, came) - came

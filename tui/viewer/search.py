@@ -1,4 +1,4 @@
-"""Searching in the viewer: its numbers are those of its lines."""
+"""Searches in the viewer; its numbers are those of the viewer's lines."""
 
 from collections.abc import Callable, Hashable, Mapping
 from typing import cast
@@ -26,9 +26,9 @@ class PlaceInLine(NamedTuple):
     """A place in a line that is too long to be shown whole.
 
     Attributes:
-        number: of the line.
-        offset: of the place, in bytes from the line's start.
-        character: that stands for it in what is shown of the line.
+        number: number of the line.
+        offset: bytes from the line's start to the place.
+        character: index of its character in the shown text of the line.
     """
 
     number: int
@@ -37,22 +37,22 @@ class PlaceInLine(NamedTuple):
 
 
 class ViewerSearch(PaneSearch[Search]):
-    """The search of a pane's output. In a line that is too long to be shown whole one goes from match to match."""
+    """The search of a pane's output. In a line that is too long to be shown whole, it goes from match to match."""
 
     _pane: OutputPane
 
     def __init__(self, pane: OutputPane) -> None:
         super().__init__(pane)
         self._back = False
-        self._inside: PlaceInLine | None = None  # where one is in a long line
-        self._sought: PlaceInLine | None = None  # from where on the next match in it is looked for
+        self._inside: PlaceInLine | None = None  # the present place in a long line
+        self._sought: PlaceInLine | None = None  # where the next match in that line is searched from
         self._insides: StoreRead[tuple[Search, PlaceInLine]] = StoreRead(
             pane, self._plan_inside, self._take_inside, self._lost
         )
 
     def step(self, *, back: bool) -> None:
-        """Go to the next hit, or to the one before; in a long line from match to match."""
-        if self._sought is not None:  # one is on the way to a match: the key waits its turn
+        """Go to the next hit or the previous one, in a long line to the next match."""
+        if self._sought is not None:  # a match is being searched: the key waits
             self._queued.append(back)
             return
         at, self._back = self._inside, back
@@ -67,11 +67,11 @@ class ViewerSearch(PaneSearch[Search]):
         self._back = False
 
     def draw(self, number: int, strip: Strip) -> Strip:
-        """A line with its hits marked."""
+        """Draw a line with its hits marked."""
         return self.drawn(number, strip, here=number == self._pane.target)
 
     def marks(self, key: Hashable, strip: Strip) -> Marks:
-        """Bytes have none."""
+        """Return the marks of a line; bytes have none."""
         opened = self._pane.opened
         return () if opened is None or opened.hex else super().marks(key, strip)
 
@@ -114,7 +114,7 @@ class ViewerSearch(PaneSearch[Search]):
             self._seek(PlaceInLine(number, raw[1].length if self._back else 0))
 
     def _bring_into_view(self, number: int) -> None:
-        """Show the first match of a line, in a long one that at which one is, where it lies beyond an edge."""
+        """Bring the first match of a line into view, in a long line the present one, if it lies beyond an edge."""
         strip, at = self._pane.drawn(number).strip, self._inside
         if spans := self.marks(number, strip):
             near = at.character if at is not None and at.number == number else 0
@@ -131,7 +131,7 @@ class ViewerSearch(PaneSearch[Search]):
             return None
 
     def _look_at(self, inside: PlaceInLine) -> int:
-        """Have the line shown around a place; which character stands for it."""
+        """Show the surroundings of a place in the line; return the index of its character there."""
         strips = self._pane.strips
         try:
             return strips.look_inside(inside.number, inside.offset) if strips is not None else 0
@@ -178,7 +178,7 @@ class ViewerSearch(PaneSearch[Search]):
             self._redraw()
             if self._queued:
                 self.step(back=self._queued.pop(0))
-        elif gone_on:  # that was the last match of this line
+        elif gone_on:  # the last match of this line was passed
             self._inside = None
             super().step(back=self._back)
 

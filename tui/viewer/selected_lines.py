@@ -1,4 +1,4 @@
-"""Selecting lines in the viewer, by keys or with the mouse, and copying them or what names them."""
+"""Selects lines in the viewer, by keys or with the mouse, and copies them or their ref."""
 
 from textual import events
 
@@ -23,28 +23,28 @@ class SelectedLines:
     # what is selected
 
     def holds(self, number: int) -> bool:
-        """Whether a line is selected."""
+        """Return whether a line is selected."""
         return self._selection is not None and self._selection.holds(number)
 
     @property
     def head(self) -> int:
-        """The end of the selection that keys move, 0 where they do not."""
+        """The end of the selection that keys move; 0 if keys do not select."""
         return self._selection.head if self._selection and self._by_keys else 0
 
     @property
     def range(self) -> tuple[int, int] | None:
-        """First and last of the selected lines; None where none are."""
+        """First and last of the selected lines; None if no line is selected."""
         return (self._selection.first, self._selection.last) if self._selection is not None else None
 
     def notes(self) -> list[str]:
-        """What there is to say of it."""
+        """The notes for the info bar."""
         if self._selection is None:
             return []
         first, last = self._selection.first, self._selection.last
         return [f"{first:,}-{last:,} selected: y copies, Y its ref"]
 
     def clear(self) -> bool:
-        """Select nothing; whether something was selected."""
+        """Select nothing; return whether something was selected."""
         was, self._selection, self._by_keys = self._selection is not None, None, False
         return was
 
@@ -55,7 +55,7 @@ class SelectedLines:
     # by keys
 
     def begin(self) -> None:
-        """From now on keys move the end of the selection; or no longer, where they do."""
+        """Let keys move the end of the selection from now on, or stop that."""
         if self._by_keys:
             self.clear()
         elif self._pane.line_count:
@@ -65,12 +65,12 @@ class SelectedLines:
         self._pane.changed()
 
     def moved_to(self, number: int) -> None:
-        """A line was gone to: while keys select, it is the end of the selection."""
+        """If keys select, move the end of the selection to the line that was gone to."""
         if self._by_keys and self._selection:
             self._selection = self._selection._replace(head=number)
 
     def move_to(self, number: int) -> bool:
-        """Move the end of the selection to a line; False where keys do not select."""
+        """Move the end of the selection to a line; return False if keys do not select."""
         if not self._by_keys or self._selection is None:
             return False
         self._selection = self._selection._replace(head=max(1, min(number, self._pane.line_count)))
@@ -78,13 +78,13 @@ class SelectedLines:
         return True
 
     def move_by(self, lines: int) -> bool:
-        """Move the end of the selection by lines; False where keys do not select."""
+        """Move the end of the selection by lines; return False if keys do not select."""
         return self._selection is not None and self.move_to(self._selection.head + lines)
 
     # with the mouse
 
     def pressed(self, event: events.MouseDown) -> None:
-        """A button went down: a new selection may begin, the old one ends."""
+        """Note where a button went down: the old selection ends, and a new one may begin."""
         if event.button == 1 and self._pane.line_count:
             self.clear()
             self._pressed = self._pane.number_at(event.y)
@@ -92,7 +92,7 @@ class SelectedLines:
             self._pane.changed()
 
     def dragged(self, event: events.MouseMove) -> None:
-        """Select from where it was pressed; beyond the edges the output moves along."""
+        """Select from where the button went down; beyond the edges the output scrolls."""
         if not self._pressed:
             return
         pane = self._pane
@@ -103,7 +103,7 @@ class SelectedLines:
         pane.changed()
 
     def released(self) -> None:
-        """What is selected stays so; where the mouse was not moved, the line is marked."""
+        """Keep the selection; if the mouse was not moved, mark the line instead."""
         if not self._pressed:
             return
         self._pane.release_mouse()
@@ -114,7 +114,7 @@ class SelectedLines:
     # copying
 
     def copy_text(self) -> bool:
-        """Copy the selected lines, or say why not; False where none are."""
+        """Copy the selected lines, or say why not; return False if there are none."""
         opened, selection = self._pane.opened, self._selection
         if opened is None or selection is None:
             return False
@@ -139,7 +139,7 @@ class SelectedLines:
         return True
 
     def copy_ref(self) -> None:
-        """Copy what names the selected lines, else the line that was gone to, else the buffer."""
+        """Copy the ref of the selected lines, else of the line that was gone to, else of the buffer."""
         opened = self._pane.opened
         if opened is None:
             return

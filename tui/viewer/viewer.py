@@ -1,4 +1,4 @@
-"""The viewer: an output as one looks at it, with the keys of less and vim."""
+"""The viewer: shows an output, with the keys of less and vim."""
 
 from typing import ClassVar
 
@@ -25,8 +25,8 @@ _COLUMN_STEP = 8
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
 
 
-AHEAD_SECONDS = 0.03  # after a page key, when its page is on the screen, the lines of the next one are drawn
-COUNT_SECONDS = 0.05  # after a digit it is told: where it is typed ahead, drawing it would have what it is for wait
+AHEAD_SECONDS = 0.03  # after a page is on the screen, the lines of the next one are drawn
+COUNT_SECONDS = 0.05  # wait before a typed digit is shown, so that drawing it delays no key
 _MAX_COUNT_DIGITS = 15
 _SINGLE = {"out": "standard output", "err": "standard error"}
 
@@ -62,15 +62,15 @@ _KEYS = (
     Binding("y", "copy_text", "Copy the selected lines", show=False),
     Binding("Y", "copy_ref", "Copy the ref of the lines", show=False),
     Binding("escape", "forget", "Forget the number typed, the selection, the search", show=False),
-    # Bindings and not a key handler: so they keep their place among the keys typed with them.
+    # These are bindings, because a key handler would change the order of keys that are typed together.
     *(Binding(str(digit), f"digit({digit})", show=False) for digit in range(10)),
 )
 
 
 class Viewer(AnnotatedPane, can_focus=True):
-    """Both streams in order of arrival, with line numbers; lines of stderr carry a bar."""
+    """Both streams in order of arrival, with line numbers; lines of stderr have a bar."""
 
-    ALLOW_SELECT = False  # lines are selected here, not the text that happens to be on the screen
+    ALLOW_SELECT = False  # the viewer selects lines, and Textual would select text of the screen
     PREFIX = "viewer"
     PARTS = ("gutter", "stderr", "control", "dim", "target")
     RARE_PARTS = (
@@ -85,9 +85,9 @@ class Viewer(AnnotatedPane, can_focus=True):
         """Make the widget.
 
         Args:
-            store: whose buffers it shows.
-            line: line at which the first buffer is opened, 0 for none in particular.
-            wraps: whether long lines are shown on several rows.
+            store: the store that has the buffers.
+            line: line at which the first buffer is opened; 0 for its usual place.
+            wraps: whether long lines are wrapped.
         """
         super().__init__(store, self._height_of)
         self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight)
@@ -100,26 +100,26 @@ class Viewer(AnnotatedPane, can_focus=True):
     # opening
 
     def show(self, buffer: Buffer | None, *, line: int = 0) -> None:
-        """Show a buffer, or what has become of the one that is shown; another from a line on, if given."""
+        """Show a buffer, or the shown one as it is now; another buffer at a line, if given."""
         self._first_line = line or self._first_line
         self._opening.show(buffer)
 
     @property
     def wraps(self) -> bool:
-        """Whether long lines are shown on several rows."""
+        """Whether long lines are wrapped."""
         return self._wraps
 
     def went_on(self, names: frozenset[str]) -> None:
-        """Captures have written; where the one shown is among them, its new lines are taken in."""
+        """Take in the new lines if the shown output is among those that have grown."""
         self._opening.went_on(names)
 
     def shows(self, name: str) -> bool:
-        """Whether it is this buffer's output that is on the screen."""
+        """Return whether the output of this buffer is shown."""
         opened = self._opening.opened
         return opened is not None and opened.buffer.name == name
 
     def _taken(self, before: OpenOutput | None, opened: OpenOutput) -> None:
-        """Show what has been opened; what was shown before is still there."""
+        """Show an output that was opened, while the previous one is still there."""
         another = before is None or not before.is_of(opened.buffer)
         place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
         self.window.count = opened.line_count
@@ -141,12 +141,12 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.changed()
 
     def _same_place(self, before: OpenOutput, opened: OpenOutput) -> int:
-        """The number that what is at the top of the screen has there."""
+        """Return the number in the new reading of the line at the top of the screen."""
         stream = self.drawn(self.window.top.line).stream
         return opened.reading.number_at(stream, before.reading.offsets(self.window.top.line).get(stream, 0))
 
     def _show_other_side(self, number: int) -> None:
-        """Other lines of the same output are shown: those at the same place."""
+        """Show other lines of the same output, at the same place."""
         self.target, self.column = 0, 0
         self.selection.clear()
         self.resize_to_lines()
@@ -168,7 +168,7 @@ class Viewer(AnnotatedPane, can_focus=True):
             self._first_line = 0
 
     def _highlight(self, syntax: Highlighter) -> None:
-        """Its syntax is known."""
+        """Draw with the syntax, which is known now."""
         if self.strips is not None:
             self.strips.highlight(syntax)
             self.refresh()
@@ -182,7 +182,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.changed()
 
     def on_unmount(self) -> None:
-        """Close the files, end what runs."""
+        """Close the files, and end the threads."""
         self.clear_annotations()
         self._opening.close()
         self.strips = None
@@ -191,11 +191,11 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     @property
     def opened(self) -> OpenOutput | None:
-        """The output that is shown, None where there is none."""
+        """The output that is shown; None if there is none."""
         return self._opening.opened
 
     def number_at(self, y: int) -> int:
-        """The line in a row of the screen; the last one's below it, 0 where there are none."""
+        """Return the number of the line in a row of the screen; below the last line, the last; 0 if there are none."""
         return self._rows.number_at(y)
 
     def _height_of(self, number: int) -> int:
@@ -204,13 +204,13 @@ class Viewer(AnnotatedPane, can_focus=True):
     # where it stands
 
     def changed(self) -> None:
-        """Draw all anew, and tell."""
+        """Draw all rows again, and post the place."""
         self._rows.changed()
         self.refresh()
         self.tell_place()
 
     def on_resize(self) -> None:
-        """Another number of rows is on the screen, which is drawn anew anyway."""
+        """Fit to another number of rows; Textual redraws them."""
         self._rows.changed()
         self.audit_soon()
         self.keep_place()
@@ -218,7 +218,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.tell_place()
 
     def tell_place(self) -> None:
-        """Tell where it stands."""
+        """Post the place in the output."""
         places = self._rows.places()
         first, last = (places[0].line, places[-1].line) if places else (0, 0)
         place = PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes())
@@ -242,15 +242,15 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     @property
     def stream(self) -> str:
-        """The only stream that is shown, empty where all are."""
+        """The only stream that is shown; empty if all are."""
         return self.opened.stream if self.opened is not None else ""
 
     def render_line(self, y: int) -> Strip:
-        """A row on the screen."""
+        """Draw a row of the screen."""
         return self._rows.row(y)
 
     def notify_style_update(self) -> None:
-        """Colours have changed: what was drawn in the old ones goes."""
+        """Drop the rows that are drawn in the colours of before."""
         super().notify_style_update()
         self._rows.changed()
         if self.strips is not None:
@@ -259,10 +259,10 @@ class Viewer(AnnotatedPane, can_focus=True):
     # going somewhere
 
     def go_to(self, text: str) -> bool:
-        """Go where a text says, a range being selected; whether it says anything.
+        """Go where a text says, and select the lines if it is a range; return whether it names a place.
 
         Args:
-            text: ``42``, ``42,80``, ``50%``, ``$``, or where bytes are shown ``0x2a0``.
+            text: ``42``, ``42,80``, ``50%``, ``$``, or for bytes ``0x2a0``.
         """
 
         row_bytes = ROW_BYTES if self.opened is not None and self.opened.hex else 0
@@ -275,14 +275,14 @@ class Viewer(AnnotatedPane, can_focus=True):
         return True
 
     def go_to_line(self, number: int) -> None:
-        """Show a line a third down the screen, its number marked."""
+        """Go to a line, a third down the screen, and mark its number."""
         number = max(1, min(number, self.line_count))
         self.target, self.column = number, 0
         self.selection.moved_to(number)
         self.move(lambda: self.window.show(Place(number), self.size.height // 3))
 
     def go_near(self, number: int) -> None:
-        """Mark a line's number, and show it where it is not on the screen yet."""
+        """Go to a line and mark its number; scroll only if it is not on the screen."""
         if self.window.on_screen(number):
             self.target = number
             self.selection.moved_to(number)
@@ -291,11 +291,11 @@ class Viewer(AnnotatedPane, can_focus=True):
             self.go_to_line(number)
 
     def show_match(self, number: int, start: int, end: int) -> None:
-        """Bring some characters of a line into view: by rows, or sideways."""
+        """Bring some characters of a line into view, by scrolling rows or columns."""
         room, place = (
             self._rows.room - 1,
             self._rows.place_of(number, start),
-        )  # at the edge it may be said that it goes on
+        )  # at the edge the sign of continuation may cover it
         if place not in self._rows.places():
             self.move(lambda: self.window.show(place, self.size.height // 3))
         if self.window.wraps:
@@ -306,14 +306,14 @@ class Viewer(AnnotatedPane, can_focus=True):
             self.scroll_to_column(0 if end <= room else min(start, end - room + _COLUMN_STEP))
 
     def scroll_to_column(self, column: int) -> None:
-        """Put a column at the left, as far as the lines go."""
+        """Scroll to a column, as far as the lines go."""
         self.column = max(0, min(column, self._rows.longest()))
         self.refresh()
 
     # keys
 
     def action_digit(self, digit: int) -> None:
-        """Digits are collected for the G that may follow."""
+        """Collect a digit of the number for a G that may follow."""
         self._count = f"{self._count}{digit}".lstrip("0")[:_MAX_COUNT_DIGITS]
         self.set_timer(COUNT_SECONDS, self.tell_place)
 
@@ -322,13 +322,13 @@ class Viewer(AnnotatedPane, can_focus=True):
         return count
 
     def action_scroll_by(self, lines: int) -> None:
-        """Scroll by rows, as many as were typed; while selecting, move the end of the selection by lines."""
+        """Scroll by rows, as many as were typed; while keys select, move the end of the selection."""
         lines *= self._taken_count() or 1
         if not self.selection.move_by(lines):
             self.move(lambda: self.window.move_by(lines))
 
     def action_page(self, pages: float) -> None:
-        """Scroll by pages, one line of the old kept in sight."""
+        """Scroll by pages, and keep one line of the old page visible."""
         self._count = ""
         rows = int(pages * max(self.size.height - 1, 1))
         if not self.selection.move_by(rows):
@@ -336,15 +336,15 @@ class Viewer(AnnotatedPane, can_focus=True):
             self.set_timer(AHEAD_SECONDS, lambda: self._rows.draw_ahead(back=rows < 0))
 
     def action_top(self) -> None:
-        """Go to the first line, or to the one typed."""
+        """Go to the first line, or to the typed one."""
         self._go_to_end(START, 1)
 
     def action_bottom(self) -> None:
-        """Go to the last line, or to the one typed."""
+        """Go to the last line, or to the typed one."""
         self._go_to_end(self.window.end, self.line_count)
 
     def action_percent(self) -> None:
-        """Go as many hundredths of the way as were typed; without any the key is for others."""
+        """Go to the typed percentage of the output; without a number, leave the key to others."""
         if not self._count:
             raise SkipAction
         self.go_to(f"{self._taken_count()}%")
@@ -356,7 +356,7 @@ class Viewer(AnnotatedPane, can_focus=True):
             self.move(lambda: self.window.move_to(place))
 
     def action_follow(self) -> None:
-        """Go to the end and stay there while the capture goes on."""
+        """Go to the end, and follow it while the capture goes on."""
         self.move(lambda: self.window.move_to(self.window.end))
 
     def action_sideways(self, steps: int) -> None:
@@ -364,15 +364,15 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.scroll_to_column(self.column + steps * _COLUMN_STEP)
 
     def action_line_start(self) -> None:
-        """Back to the first column."""
+        """Scroll to the first column."""
         self.scroll_to_column(0)
 
     def action_line_end(self) -> None:
-        """To the end of the longest line on the screen."""
+        """Scroll to the end of the longest line on the screen."""
         self.scroll_to_column(self._rows.longest())
 
     def action_forget(self) -> None:
-        """Forget the number typed, else what is selected, else the search; without any the key is for others."""
+        """Drop the typed number, else the selection, else the search; if there is none, leave the key to others."""
         if self._count:
             self._count = ""
         elif (self._failures is not None and self._failures.give_up()) or (self._audit and self._audit.forget()):
@@ -382,22 +382,22 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.changed()
 
     def action_stream(self) -> None:
-        """Show both streams, or only one of them; of a result all its blocks, or one."""
+        """Show both streams or only one; of a result, all blocks or only one."""
         if only := self._opening.next_stream():
             self.notify(f"There is only {_SINGLE.get(only, 'one block')}", markup=False)
 
     def action_hex(self) -> None:
-        """Show bytes instead of lines, or lines instead of bytes."""
+        """Switch between bytes and lines."""
         self._opening.switch_hex()
 
     def _shows_lines(self) -> bool:
-        """Whether it is lines that are shown; where it is bytes, what a key for lines does not do is said."""
+        """Return whether lines are shown; if bytes are, say what this key does not do for them."""
         if self.shows_bytes:
             self.notify("These are bytes: x shows lines", markup=False)
         return not self.shows_bytes
 
     def action_look(self) -> None:
-        """Show the lines in another way."""
+        """Show the lines in the next look."""
         if not self._shows_lines():
             return
         self._look = LOOKS[(LOOKS.index(self._look) + 1) % len(LOOKS)]
@@ -410,7 +410,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.move(lambda: self.window.move_to(Place(self.window.top.line)))
 
     def action_wrap(self) -> None:
-        """Show long lines on several rows, or on one."""
+        """Wrap long lines, or cut them."""
         if not self._shows_lines():
             return
         self._wraps = not self._wraps
@@ -420,7 +420,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.move(lambda: self.window.move_to(Place(self.window.top.line)))
 
     def action_times(self) -> None:
-        """Show when each line came."""
+        """Show or hide when each line came."""
         if not self._shows_lines():
             return
         said = self._rows.toggle_times()
@@ -430,28 +430,28 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.changed()
 
     def action_search_on(self, back: bool) -> None:
-        """Go to the next hit, or to the one before."""
+        """Go to the next hit or the previous one."""
         self.search.step(back=back)
 
     def action_failure(self, back: bool) -> None:
-        """Go to the next error region, or to the one before."""
+        """Go to the next error region or the previous one."""
         self.failures.step(back=back)
 
     def action_unseen_above(self) -> None:
-        """Go to the lines before that nobody was shown."""
+        """Go to the previous lines that nobody was shown."""
         self.audit.step("unseen", back=True)
 
     def action_eyes(self, steps: int) -> None:
-        """Mark what the next session was shown, or the one before; between the last and the first, what all were."""
+        """Mark what the next session was shown, or the previous one; after the last, what all sessions were shown."""
         if said := self.audit.next_session(steps):
             self.notify(said, markup=False)
 
     def action_select(self) -> None:
-        """Begin to select lines, or end it."""
+        """Start selecting lines, or stop."""
         self.selection.begin()
 
     def action_copy_text(self) -> None:
-        """Copy the selected lines; without any the key means what it means elsewhere."""
+        """Copy the selected lines; without any, leave the key to others."""
         if not self.selection.copy_text():
             raise SkipAction
 
@@ -462,11 +462,11 @@ class Viewer(AnnotatedPane, can_focus=True):
     # mouse
 
     def wheel_sideways(self, steps: int) -> None:
-        """Scroll sideways, as by keys."""
+        """Scroll sideways, as keys do."""
         self.action_sideways(steps)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Begin to select, should the mouse be moved."""
+        """Begin a selection, which exists once the mouse is moved."""
         self.selection.pressed(event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
@@ -474,5 +474,5 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.selection.dragged(event)
 
     def on_mouse_up(self) -> None:
-        """What is selected stays so."""
+        """Keep the selection."""
         self.selection.released()
