@@ -1,1 +1,1 @@
-"""What several features of the inspector draw with, read by and tell each other."""
+"""What several features of the inspector draw with, read through, and send to each other."""

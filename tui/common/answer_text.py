@@ -1,4 +1,4 @@
-"""Texts that are no buffer's as something that can be read by lines: a reply, an answer spooled to a file, a view."""
+"""Makes texts that are no buffer readable by lines: a reply, an answer spooled to a file, or a view."""
 
 import hashlib
 import os
@@ -11,18 +11,18 @@ from sightline.shape.source import Line
 from sightline.store import Stream, StreamReader
 
 WHOLE_LIMIT_BYTES = 2 << 30
-"""Bytes of an answer that are spooled at most: a script that never ends must not fill the store's disk."""
+"""The most bytes of an answer that are spooled, so that a script that never ends cannot fill the store's disk."""
 
 
 class Lines(Protocol):
-    """A text that is read by lines; every `OutputReader` is one."""
+    """A text that is read by lines; every `OutputReader` is one as well."""
 
     @property
     def line_count(self) -> int:
-        """How many lines it has."""
+        """Number of its lines."""
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
-        """(stream, line) for lines first to last, as far as they exist; of each at most its two ends."""
+        """Yield (stream, line) for lines first to last, as far as they exist; of a long line only its two ends."""
 
     def close(self) -> None:
         """Close its files."""
@@ -38,11 +38,11 @@ class Text:
 
     @property
     def line_count(self) -> int:
-        """How many lines it has."""
+        """Number of its lines."""
         return len(self._lines)
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
-        """(``out``, line) for lines first to last; of each at most its two ends."""
+        """Yield (``out``, line) for lines first to last; of a long line only its two ends."""
         for number in range(max(first, 1), min(last, len(self._lines)) + 1):
             data = self._lines[number - 1]
             half = limit // 2
@@ -50,11 +50,11 @@ class Text:
             yield "out", Line(number, read, len(data))
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
 
 class File:
-    """A stream of bytes on disk; it is closed with it."""
+    """A stream of bytes on disk. Closing this closes the stream."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -62,11 +62,11 @@ class File:
 
     @property
     def line_count(self) -> int:
-        """How many lines it has, counted once."""
+        """Number of its lines, counted once."""
         return self._line_count
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
-        """(``out``, line) for lines first to last; of each at most its two ends."""
+        """Yield (``out``, line) for lines first to last; of a long line only its two ends."""
         for line in self._stream.lines(first, last, limit):
             yield "out", line
 
@@ -76,11 +76,11 @@ class File:
 
 
 class Spool:
-    """Takes an answer as it comes into a private file without a name, that goes when it is closed.
+    """Takes an answer as it comes into a private file without a name, which is gone once it is closed.
 
     Attributes:
-        bytes: of the answer so far.
-        full: whether it was ended because it grew too large.
+        bytes: number of bytes taken so far.
+        full: whether the answer was stopped because it grew too large.
     """
 
     def __init__(
@@ -89,26 +89,26 @@ class Spool:
         """Open the file.
 
         Args:
-            folder: whose disk it is on.
-            names: by path, the ref that stands for it in the answer.
-            cancel: ends what writes here, once the limit is reached.
-            limit: bytes.
+            folder: a folder on the disk to use.
+            names: the ref that stands for each path in the answer.
+            cancel: stops the program that writes, once the limit is reached.
+            limit: the most bytes to take.
 
         Raises:
-            OSError: it cannot be made.
+            OSError: the file cannot be made.
         """
         self.bytes = 0
         self.full = False
         self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (open until it has been read)
         self._names = dict(names)
-        self._kept_back = max(map(len, self._names), default=1) - 1  # where a path may have begun
+        self._kept_back = max(map(len, self._names), default=1) - 1  # a path may begin in these last bytes
         self._held = b""
         self._cancel = cancel
         self._limit = limit
         self._sha256 = hashlib.sha256()
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes. Raises OSError where the disk takes no more."""
+        """Take the next bytes. Raises OSError if the disk is full."""
         if self.full:
             return
         data = self._held + data
@@ -130,11 +130,11 @@ class Spool:
 
     @property
     def sha256(self) -> str:
-        """Hash of the answer, hex."""
+        """SHA-256 of the answer, in hex."""
         return self._sha256.hexdigest()
 
     def ended(self, rest: bytes) -> File:
-        """What was taken, and the rest after it, to be read; the file is the reading's from here on."""
+        """Take the rest, and return the whole for reading; closing the file is then the reader's task."""
         held, self._held = self._held, b""
         self._write(held)
         self._write(rest)
@@ -142,5 +142,5 @@ class Spool:
             return File(StreamReader(os.dup(self._file.fileno()), ""))
 
     def close(self) -> None:
-        """Let go of what was taken."""
+        """Drop what was taken."""
         self._file.close()

@@ -1,4 +1,4 @@
-"""A row or two of the screen that says something: what header, titles, facts and key bar have in common."""
+"""Draws a row or two of text: the common part of header, titles, facts and key bar."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -11,7 +11,7 @@ from sightline.tui.common.strips import Part, row
 
 
 class Bar(Styled, Widget):
-    """Rows of parts at the left and at the right. What it says is cut to fit and can never disturb the terminal."""
+    """Rows with parts at the left and at the right. They are cut to fit, and made safe for the terminal."""
 
     PREFIX = "bar"
     PARTS = ("dim", "strong", "accent", "key", "running", "ok", "failed", "unknown", "interrupted", "evicted")
@@ -22,13 +22,13 @@ class Bar(Styled, Widget):
         self._rows = list[tuple[Sequence[Part], Sequence[Part]]]()
 
     def say(self, *rows: tuple[Sequence[Part], Sequence[Part]]) -> None:
-        """Say something else; each row is (parts at the left, parts at the right)."""
+        """Show other text; each row is (parts at the left, parts at the right)."""
         if self._rows != list(rows):
             self._rows = list(rows)
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One of its rows."""
+        """Draw one of the rows."""
         width = self.size.width
         left, right = self._rows[y] if y < len(self._rows) else ((), ())
         return row(left, right, width, self.own_style, self.part_styles)

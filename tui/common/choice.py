@@ -1,4 +1,4 @@
-"""A line to type in above the rows that it finds, over the screen: what all modal lists have in common."""
+"""A modal list: a line to type in above the rows that it finds. All lists to choose from share this."""
 
 import os
 from abc import abstractmethod
@@ -20,10 +20,10 @@ Answer = TypeVar("Answer")
 
 
 class ChoiceRows(RowView, Generic[T], can_focus=False):
-    """What is offered, one of it under the cursor. A subclass draws a row.
+    """What is offered, with one row under the cursor. A subclass draws a row.
 
     Attributes:
-        offered: what the rows are of.
+        offered: what the rows stand for.
     """
 
     def __init__(self) -> None:
@@ -31,21 +31,21 @@ class ChoiceRows(RowView, Generic[T], can_focus=False):
         self.offered: Sequence[T] = ()
 
     def offer(self, offered: Sequence[T]) -> None:
-        """Offer something else, the first of it chosen."""
+        """Offer other rows, and put the cursor on the first."""
         self.offered = offered
         self.set_rows(len(offered), cursor=0)
 
     def choose(self) -> None:
-        """It was clicked on twice."""
+        """Choose the row that was double-clicked."""
         self.call_later(self.run_action, "screen.choose")
 
 
 class Choice(ModalScreen[Answer | None], Generic[T, Answer]):
-    """Answers with what is chosen, None where it is left. A subclass says what there is, and what a text finds."""
+    """Answers with what is chosen; None if it is closed. A subclass says what is offered, and what a text finds."""
 
     TITLE_TEXT: ClassVar[str]
     HINT: ClassVar[str]
-    CSS_PATH = os.path.join(os.path.dirname(__file__), "choice.tcss")  # of a relative one Textual asks each subclass
+    CSS_PATH = os.path.join(os.path.dirname(__file__), "choice.tcss")  # each subclass would resolve a relative path
     AUTO_FOCUS = "#choice-line"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close"),
@@ -59,14 +59,14 @@ class Choice(ModalScreen[Answer | None], Generic[T, Answer]):
 
     @abstractmethod
     def offer(self, text: str) -> None:
-        """Offer what a text finds; everything for the empty one."""
+        """Offer what a text finds; for the empty text, everything."""
 
     @abstractmethod
     def answer(self, chosen: T) -> Answer:
-        """What it answers with, of what is under the cursor."""
+        """Return the answer for the row under the cursor."""
 
     def compose(self) -> ComposeResult:
-        """The line, and what it finds."""
+        """Lay out the line and the rows."""
         load_style(self.app, "common/row_view")
         with Vertical(id="choice") as panel:
             panel.border_title = self.TITLE_TEXT
@@ -84,19 +84,19 @@ class Choice(ModalScreen[Answer | None], Generic[T, Answer]):
         self.offer(event.value)
 
     def on_input_submitted(self) -> None:
-        """Enter: that one."""
+        """Choose the row under the cursor, at Enter."""
         self.action_choose()
 
     def action_choose(self) -> None:
-        """Close, and answer with the one under the cursor."""
+        """Close, and answer with the row under the cursor."""
         offered = self._rows.offered
         self.dismiss(self.answer(offered[self._rows.cursor]) if offered else None)
 
     def action_move(self, rows: int) -> None:
-        """Move among what is offered."""
+        """Move the cursor by rows."""
         self._rows.action_move(rows)
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside it closes it."""
+        """Close at a click outside the list."""
         if event.widget is self:
             self.dismiss(None)

@@ -1,6 +1,6 @@
-"""Puts text on the clipboard: by the terminal (OSC 52), and by a program of the desktop or of tmux where there is one.
+"""Puts text on the clipboard, through the terminal (OSC 52) and through a program of the desktop or of tmux.
 
-A terminal does not tell whether it takes what it is sent, so both are tried; the same text twice does no harm.
+A terminal does not say whether it accepts the text, so both ways are used; copying the same text twice does no harm.
 """
 
 import os
@@ -15,7 +15,7 @@ _SECONDS = 3.0
 
 
 def copy(app: App[None], text: str) -> None:
-    """Put a text on the clipboard; programs are left alone where the application has no terminal."""
+    """Put a text on the clipboard; without a terminal no program is started."""
     app.copy_to_clipboard(text)
     commands = [] if app.is_headless else programs(os.environ, shutil.which)
     if commands:
@@ -23,16 +23,16 @@ def copy(app: App[None], text: str) -> None:
 
 
 def programs(environment: Mapping[str, str], which: Callable[[str], str | None]) -> list[tuple[str, ...]]:
-    """What takes a text on its standard input and puts it on the clipboard here.
+    """Return the command lines that take a text on standard input and put it on the clipboard of this machine.
 
     Args:
-        environment: tells of tmux, of the desktop, and whether one sits in front of this machine at all.
+        environment: shows tmux, the desktop, and whether the person sits at this machine.
         which: finds a program's path.
     """
     found: list[tuple[str, ...]] = []
     if environment.get("TMUX"):
-        found.append(("tmux", "load-buffer", "-w", "-"))  # to the terminals of its clients too
-    if not environment.get("SSH_CONNECTION"):  # a desktop elsewhere is not the person's
+        found.append(("tmux", "load-buffer", "-w", "-"))  # tmux passes it to its clients' terminals
+    if not environment.get("SSH_CONNECTION"):  # over SSH the desktop is not the person's
         if sys.platform == "darwin":
             found.append(("pbcopy",))
         elif environment.get("WAYLAND_DISPLAY"):
@@ -54,4 +54,4 @@ def _hand(text: str, commands: list[tuple[str, ...]]) -> None:
                 timeout=_SECONDS,
             )
         except (OSError, subprocess.TimeoutExpired):
-            pass  # the terminal may have taken it
+            pass  # the terminal may have taken it already

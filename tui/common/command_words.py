@@ -1,4 +1,4 @@
-"""Colours a command as a shell would read it: programs, options, quoted text, what joins commands."""
+"""Colours a command by the words that a shell would read: programs, options, quoted text, and operators."""
 
 import re
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ _CHANGES_FOLDER = re.compile(r"""cd\s+(?:[^\s'"&;|]+|'[^']*'|"[^"]*")\s*(?:&&|;|
 _PROGRAM_FOLDER = re.compile(r"/(?:[^\s'\"/]+/)+(?=[^\s/]+\s)")
 LEFT_OUT = "… "
 START_CHARS = 120
-"""That a command may begin with before it says what is done: so many more are needed to fill a row."""
+"""The most characters of a beginning that may be left out; that many more are needed to fill a row."""
 
-_KEPT = 2_000  # commands: what is on the screen is drawn again and again
+_KEPT = 2_000  # commands: those on the screen are redrawn again and again
 
 
 @lru_cache(maxsize=_KEPT)
 def command_parts(command: str) -> tuple[Part, ...]:
-    """A command, safe to be shown, in parts of the styles program, option, quoted, join or none.
+    """Split a command, made safe to show, into parts with the styles program, option, quoted, join or none.
 
-    Only a look at the words: nothing is expanded, and what is no shell's grammar comes out plain.
+    It only looks at the words: nothing is expanded, and text outside the grammar of a shell stays plain.
     """
     parts, end, expected = list[Part](), 0, True
     tokens = lexed(command.replace("↵", "\n")).tokens
@@ -58,7 +58,7 @@ def command_parts(command: str) -> tuple[Part, ...]:
 
 
 def _names_descriptor(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a word is one of the numbers in ``2>&1``."""
+    """Return whether a word is one of the numbers in ``2>&1``."""
     token = tokens[at]
     before = tokens[at - 1] if at else token
     behind = tokens[at + 1] if at + 1 < len(tokens) else token
@@ -69,9 +69,9 @@ def _names_descriptor(tokens: Sequence[Token], at: int) -> bool:
 
 
 def left_out(command: str, width: int) -> int:
-    """Characters that a command, safe to be shown, begins with and that say the least; 0 where all of it has room.
+    """Return how many characters at the beginning of a safe command say least; 0 if all of it fits.
 
-    Agents write ``cd FOLDER &&`` before most commands, and programs with their folders: what is done stands behind.
+    Agents write ``cd FOLDER &&`` before most commands, and programs with their folders; what is done comes after that.
     """
     if cell_len(command) <= width:
         return 0
@@ -82,6 +82,6 @@ def left_out(command: str, width: int) -> int:
 
 
 def parts_in(command: str, width: int) -> list[Part]:
-    """As `command_parts`, for so many cells: perhaps without what it begins with."""
+    """Return the parts of a command that fit into these cells, without its beginning if need be."""
     start = left_out(command, width)
     return [Part(LEFT_OUT, "dim"), *command_parts(command[start:])] if start else list(command_parts(command))

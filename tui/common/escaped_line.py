@@ -1,18 +1,18 @@
-"""Lines with escape sequences, cell by cell where they write over themselves: which text stands there in which pen."""
+"""Works out cell by cell a line whose escape sequences overwrite it: which text stands where, in which pen."""
 
 from sightline.shape.terminal import ERASED, MOVES, TOKEN, Row
 from sightline.tui.common.pens import PLAIN, Pen, Run, changed
 
 
 def runs_of(text: str, pen: Pen) -> tuple[list[Run], Pen]:
-    """The runs of a line that begins with a pen, and the pen after it."""
+    """Return the runs of a line that begins with a pen, and the pen after it."""
     row = _Painted(pen) if MOVES.search(text) else _Plain(pen)
     row.feed(text)
     return row.runs(), row.pen
 
 
 class _Plain:
-    """A line in which nothing moves: its text in order."""
+    """A line in which nothing moves, so its text stands in order."""
 
     def __init__(self, pen: Pen) -> None:
         self.pen = pen
@@ -35,7 +35,7 @@ class _Plain:
 
 
 class _Painted(Row):
-    """A line that is written over: each cell keeps the pen that wrote it last."""
+    """A line that is overwritten: each cell keeps the pen that wrote it last."""
 
     def __init__(self, pen: Pen) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class _Painted(Row):
 
     def runs(self) -> list[Run]:
         length = len(self.cells)
-        while length and self.cells[length - 1] in (ERASED, ""):  # of a wide character, the cell that holds nothing
+        while length and self.cells[length - 1] in (ERASED, ""):  # the empty second cell of a wide character
             length -= 1
         runs: list[Run] = []
         for cell, pen in zip(self.cells[:length], self._pens[:length], strict=True):

@@ -1,4 +1,4 @@
-"""Binary output as rows of bytes: offset, hexadecimal, and the characters among them."""
+"""Shows binary output as rows of bytes: offset, hexadecimal digits, and characters."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from sightline.tui.common.line_painter import Paint
 from sightline.tui.common.output_reader import OutputReader, streams_of
 
 ROW_BYTES = 16
-_LOOKED_AT = 8_000  # bytes at a stream's start in which a NUL tells that it is no text, as for git
+_LOOKED_AT = 8_000  # bytes at a stream's start; a NUL among them means that it is not text, as for git
 _SHOWN = bytes(code if 0x20 <= code < 0x7F else 0x2E for code in range(256))
 
 
@@ -25,11 +25,11 @@ class Dump:
 
     @property
     def line_count(self) -> int:
-        """Rows of all streams."""
+        """Number of rows of all streams."""
         return sum(map(_rows, self._parts.values()))
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:  # noqa: ARG002 (as every reading)
-        """Rows first to last; each with its number in its stream."""
+        """Yield rows first to last, each with its number in its stream."""
         standing = 0
         for stream, part in self._parts.items():
             count = _rows(part)
@@ -42,11 +42,11 @@ class Dump:
             standing += count
 
     def source(self, stream: str) -> Stream:
-        """One stream."""
+        """Return one stream."""
         return self._parts[stream]
 
     def offsets(self, number: int) -> dict[str, int]:
-        """Up to where each stream stands before a row."""
+        """Return how many bytes of each stream stand before a row."""
         found, left = dict[str, int](), number - 1
         for stream, part in self._parts.items():
             found[stream] = min(max(left, 0) * ROW_BYTES, part.byte_count)
@@ -54,7 +54,7 @@ class Dump:
         return found
 
     def number_at(self, stream: str, offset: int) -> int:
-        """The row that a byte stands in."""
+        """Return the row in which a byte stands."""
         standing = 0
         for name, part in self._parts.items():
             if name == stream:
@@ -63,7 +63,7 @@ class Dump:
         return 1
 
     def times(self, first: int, last: int) -> Iterator[int]:  # noqa: ARG002
-        """Bytes of a row need not have come together."""
+        """Yield nothing, because the bytes of a row need not have come together."""
         return iter(())
 
     def close(self) -> None:
@@ -82,17 +82,17 @@ def open_dump(store: Reading, buffer: Buffer, stream: str = "") -> Dump:
 
 
 def is_binary(reading: OutputReader) -> bool:
-    """Whether what is shown is no text."""
+    """Return whether the shown streams are binary."""
     return any(b"\0" in reading.source(stream).read(0, _LOOKED_AT) for stream in reading.streams)
 
 
 def offset_text(line: int) -> str:
-    """Where a row begins, as it is written before it."""
+    """Write the offset at which a row begins."""
     return f"{(line - 1) * ROW_BYTES:08x}"
 
 
 def draw_row(line: Line, paint: Paint) -> Strip:
-    """A row of bytes."""
+    """Draw a row of bytes."""
     halves = [line.data[at : at + ROW_BYTES // 2].hex(" ") for at in (0, ROW_BYTES // 2)]
     shown = line.data.translate(_SHOWN).decode("ascii")
     dim = paint.base + paint.parts["dim"]

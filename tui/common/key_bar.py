@@ -1,4 +1,4 @@
-"""The bottom row: the keys that matter where one is. A click on one does what the key does."""
+"""The bottom row: shows the keys that matter in the present place. A click on a key does what the key does."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,15 +18,15 @@ _FIRST = (
     "query",
     "brief",
     "timeline",
-)  # what most are here for
-_AT_RIGHT = ("help", "quit")  # actions whose keys are there however narrow it is
+)  # what most people come here for
+_AT_RIGHT = ("help", "quit")  # actions whose keys are shown on the narrowest screen, too
 _BACK = ("dismiss", "close", "leave")
 
-_BLANKS = 2  # one at the left, one before what stands at the right
+_BLANKS = 2  # one blank at the left, one before the keys at the right
 
 
 class KeyBar(Bar):
-    """Taken from the bindings that are active, so that it cannot tell of a key that does nothing."""
+    """Shows active bindings only, so it never names a key that does nothing."""
 
     def __init__(self) -> None:
         super().__init__(id="keys")
@@ -34,7 +34,7 @@ class KeyBar(Bar):
         self._right = list[Binding]()
 
     def on_mount(self) -> None:
-        """Follow what is active."""
+        """Update the bar when other bindings become active."""
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self._tell())
         self._tell()
 
@@ -43,7 +43,7 @@ class KeyBar(Bar):
         self._tell()
 
     def on_click(self, event: events.Click) -> None:
-        """Do what the key does that was clicked on."""
+        """Do what the clicked key does."""
         if binding := self._binding_at(event.x):
             self.app.simulate_key(binding.key)
 
@@ -71,7 +71,7 @@ def _rank(binding: Binding) -> int:
 
 
 def fitting(bindings: Sequence[Binding], room: int) -> list[Binding]:
-    """Those that there is room for, whole: the keys that lead back, and of the others the first."""
+    """Return the bindings that fit whole: the keys that lead back, and of the others the first."""
     room -= width_of(_parts(filter(_leads_back, bindings)))
     kept = list[Binding]()
     for binding in bindings:
@@ -99,7 +99,7 @@ def _parts(bindings: Iterable[Binding]) -> list[Part]:
 
 
 def shown_bindings(bindings: Iterable[Binding]) -> list[Binding]:
-    """Those that are meant to be shown; of several keys for one thing the first."""
+    """Return the bindings to show; of several keys for one action, the first."""
     shown = dict[str, Binding]()
     for binding in bindings:
         if binding.show:

@@ -1,8 +1,8 @@
-"""Keys are dealt with one after another: each only when the one before has had its effect, however fast they come.
+"""Handles keys one after another: each waits until the one before has had its effect, however fast they come.
 
-Textual looks at a key's priority bindings when it comes in, and hands it to the widget that has the focus at that
-moment; what that widget makes of it comes later. Of keys typed ahead, ``/git⏎⏎:42⏎``, the colon would so be looked at
-while the filter still had the focus.
+Textual checks a key against priority bindings when it comes in, and passes it to the widget that has the focus at that
+moment; the widget acts on it later. In keys typed ahead, such as ``/git⏎⏎:42⏎``, the colon would be checked while the
+filter still had the focus.
 """
 
 import asyncio
@@ -16,20 +16,20 @@ from textual.message_pump import MessagePump
 from sightline.tui.common.textual_internals import is_stopped, parent_of
 
 PATIENCE_SECONDS = 1.0
-"""After this a key counts as dealt with: its widget may have been taken away with it, or wait for something."""
+"""After this time a key counts as handled, because its widget may be gone, or wait for something else."""
 
 Typed = events.Key | events.Paste
 
 
 class KeyOrder:
-    """Lets an application's keys, and what is pasted between them, through one at a time."""
+    """Passes an application's keys, and text pasted between them, on one at a time."""
 
     def __init__(self, app: App[None], deal: Callable[[Typed], Awaitable[None]]) -> None:
-        """Prepare.
+        """Prepare to handle keys.
 
         Args:
-            app: whose keys they are.
-            deal: what the application does with a key that has just come in.
+            app: the application whose keys these are.
+            deal: handles a key as the application does when it comes in.
         """
         self._app = app
         self._deal = deal
@@ -38,14 +38,14 @@ class KeyOrder:
         self._impatience: asyncio.TimerHandle | None = None
 
     async def take(self, typed: Typed) -> None:
-        """Deal with a key now, or when those before it have been dealt with. To be called in the application's task."""
+        """Handle a key now, or after the keys before it. It must be called in the application's task."""
         self._waiting.append(typed)
         await self._go_on()
 
     async def _go_on(self) -> None:
         while self._waiting and self._under_way is None:
             screen = self._app.screen
-            if not screen.is_attached:  # the application is being left: nothing can be opened in it any more
+            if not screen.is_attached:  # the application is ending, so no key can open anything
                 self._waiting.clear()
                 return
             typed = self._under_way = self._waiting.popleft()
@@ -55,11 +55,11 @@ class KeyOrder:
                 loop = asyncio.get_running_loop()
                 self._impatience = loop.call_later(PATIENCE_SECONDS, self._dealt_with, typed)
                 self._follow(typed, receiver)
-            else:  # a binding with priority has had its effect by now
+            else:  # a priority binding has acted by now
                 self._under_way = None
 
     def _follow(self, typed: Typed, receiver: MessagePump) -> None:
-        """Be called back by a receiver when it is done with a key, which stands in its queue already."""
+        """Have a receiver call back when it has handled a key that is in its queue already."""
         if not receiver.call_later(self._passed, typed, receiver):
             self._dealt_with(typed)
 
@@ -71,7 +71,7 @@ class KeyOrder:
             self._follow(typed, above)
         elif not self._app.screen.call_later(
             self._dealt_with, typed
-        ):  # what it had a widget tell the screen comes first
+        ):  # messages that it had a widget send come first
             self._dealt_with(typed)
 
     def _dealt_with(self, typed: Typed) -> None:

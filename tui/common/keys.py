@@ -1,6 +1,6 @@
-"""What the keys are called, in the configuration and on the screen; a person's own keys are checked here.
+"""Names keys in the configuration and on the screen, and checks a person's own keys.
 
-In ``config.toml``, one table a pane, one key an action, named by what the help calls it::
+``config.toml`` has a table for each pane with a key for each action, named as in the help::
 
     [keys.list]
     sort = "s"
@@ -38,11 +38,11 @@ _CHARACTERS = {key_name(chr(code)): chr(code) for code in range(0x21, 0x7F)}
 
 
 def named(pane: str, bindings: Iterable[BindingType]) -> list[BindingType]:
-    """Bindings with the ids that the configuration knows them by: ``PANE.what-it-does``.
+    """Give bindings the ids by which the configuration knows them: ``PANE.what-it-does``.
 
     Args:
         pane: ``app``, ``list``, ``viewer`` …
-        bindings: of a class; those without a description cannot be given other keys.
+        bindings: bindings of a class; one without a description cannot get another key.
     """
     return [
         replace(binding, id=f"{pane}.{_slug(binding.description)}")
@@ -57,7 +57,7 @@ def _slug(description: str) -> str:
 
 
 def written(key: str) -> str:
-    """How a key is written on the screen: ``↓``, ``^F``, ``/``."""
+    """Write a key as the screen shows it: ``↓``, ``^F``, ``/``."""
     *modifiers, last = key.split("+")
     signs = {"ctrl": "^", "shift": "⇧", "alt": "⌥"}
     shown = _WRITTEN.get(last) or _CHARACTERS.get(last, last)
@@ -67,12 +67,12 @@ def written(key: str) -> str:
 
 
 def keymap_of(wanted: Sequence[tuple[str, str]], panes: Sequence[Sequence[BindingType]], path: str) -> dict[str, str]:
-    """The keys that a person has set, as Textual takes them: by binding id, several with commas.
+    """Return the person's keys as Textual takes them, by binding id, several with commas.
 
     Args:
-        wanted: (``PANE.action``, keys) as the configuration has them.
-        panes: the bindings of each class that has some.
-        path: the configuration file, to be named in errors.
+        wanted: (``PANE.action``, keys) as in the configuration.
+        panes: the bindings of each class.
+        path: path of the configuration file, which errors name.
 
     Raises:
         SettingError: there is no such pane, action or key, or two actions of a pane want the same key.

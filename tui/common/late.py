@@ -1,4 +1,4 @@
-"""What the features of the inspector read by only once they have something to read, loaded by the first that does."""
+"""Names that the features of the inspector need only to read something, loaded at their first use."""
 
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,10 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
-            "audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that first reads
+            "audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that reads first
             "audit.verdict": ("VerdictReader", "first_unseen"),  # 45 ms, likewise
-            "shape.markers": ("missing",),  # 2 ms: few outputs have any
+            "shape.markers": ("missing",),  # 2 ms: few outputs have gaps
             "tui.common.outside_program": ("Copies", "Shown", "leave_for"),  # 3 ms
-            "tui.common.syntax": ("syntax_of",),  # 60 ms, of Pygments
+            "tui.common.syntax": ("syntax_of",),  # 60 ms, for Pygments
         },
     )

@@ -1,4 +1,4 @@
-"""Turns the text of a line into segments for the screen: made safe, tabs expanded, in one of three looks."""
+"""Turns a line's text into segments for the screen: safe, with tabs expanded, in one of three looks."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -17,20 +17,20 @@ from sightline.tui.common.pens import PLAIN, Pen, Run, style_of
 from sightline.tui.common.visible_text import TAB_STOP, lone_controls_shown, pieces
 
 LOOKS = ("colours", "cleaned", "raw")
-"""With the colours that the command wrote, or those of its syntax; plain text; every byte, escapes made visible."""
+"""The command's own colours, or else those of its syntax; plain text; or every byte, with escapes made visible."""
 
 Spans = Sequence[tuple[int, int, str]]
-"""(start, end, part) of stretches of a text that are drawn in a style of their own, in order, none overlapping."""
+"""(start, end, part) for stretches of a text with a style of their own, ascending, without overlaps."""
 
 
 class Paint(NamedTuple):
-    """What things are drawn in.
+    """The styles for drawing.
 
     Attributes:
         base: style of plain text.
         parts: styles by part, see `Viewer.PARTS`.
-        theme: the terminal's sixteen colours; None where there are to be no colours.
-        syntax: style of a part of the syntax; asked only for those that occur.
+        theme: the terminal's sixteen colours; None to draw without colours.
+        syntax: returns the style of a part of the syntax, called only for parts that occur.
     """
 
     base: Style
@@ -40,22 +40,22 @@ class Paint(NamedTuple):
 
 
 def plain_text(line: Line) -> str:
-    """What a raw line says: cleaned, with its stray controls as pictures."""
+    """Return a raw line as text: cleaned, with stray control characters as pictures."""
     return clean_line(lone_controls_shown(line.data))
 
 
 def draw(
     line: Line, look: str, paint: Paint, pen: Pen = PLAIN, spans: Spans = (), middle: Middle | None = None
 ) -> Strip:
-    """The text of a raw line.
+    """Draw the text of a raw line.
 
     Args:
-        line: of which, where it is very long, only the two ends are there.
+        line: the line; of a very long one only the two ends.
         look: one of ``LOOKS``.
-        paint: what it is drawn in.
-        pen: what the line begins with.
-        spans: of its cleaned text; a line with colours of its own keeps those.
-        middle: what else is there of a very long one.
+        paint: the styles.
+        pen: the pen with which the line begins.
+        spans: the syntax of its cleaned text, unless the line has colours of its own.
+        middle: a part between the two ends of a very long line.
     """
     if line.whole:
         return Strip(_segments(line.data, look, paint, pen, spans))
@@ -73,7 +73,7 @@ def _gap(count: int) -> str:
 
 
 def character_at(line: Line, look: str, paint: Paint, middle: Middle | None, offset: int) -> int:
-    """Which character of the drawn line stands for a byte of it; for one that is not shown, the next that is."""
+    """Return the index of the drawn character for a byte of the line; for a byte not shown, the next one that is."""
     characters, at = 0, 0
     for begin, data in pieces_of(line, middle):
         if begin > at:
@@ -102,7 +102,7 @@ def _segments(data: bytes, look: str, paint: Paint, pen: Pen, spans: Spans) -> I
 
 
 def coloured(data: bytes, pen: Pen) -> tuple[list[Run], Pen]:
-    """A raw line, given without its newline, as runs; and the pen that the next line of its stream begins with."""
+    """Split a raw line without its newline into runs, and return the pen with which its stream's next line begins."""
     if b"\x1b" not in data and b"\xc2\x9b" not in data:
         text = clean_line(data)
         return ([(text, pen)] if text else []), pen
@@ -122,7 +122,7 @@ def _highlighted(text: str, spans: Spans, paint: Paint) -> Iterable[tuple[str, S
 
 
 def _safe(runs: Iterable[tuple[str, Style]], paint: Paint) -> Iterable[Segment]:
-    """Runs of text as segments that can do nothing to a terminal."""
+    """Turn runs of text into segments that cannot act on a terminal."""
     column = 0
     for run, style in runs:
         for text, marked in pieces(run):
@@ -133,7 +133,7 @@ def _safe(runs: Iterable[tuple[str, Style]], paint: Paint) -> Iterable[Segment]:
 
 
 def expanded(text: str, column: int) -> str:
-    """Tabs as spaces up to the next stop, by cells and not by characters."""
+    """Replace tabs by spaces up to the next stop, counted in cells rather than characters."""
     runs = text.split("\t")
     expanded = runs[0]
     column += cell_len(runs[0])
@@ -145,7 +145,7 @@ def expanded(text: str, column: int) -> str:
 
 
 def restyled(strip: Strip, ranges: Iterable[tuple[int, int]], style: Style) -> Strip:
-    """A strip with some ranges of its text, (start, end) in characters, in another style on top of their own."""
+    """Give some ranges of a strip's text, (start, end) in characters, a style on top of their own."""
     cuts = sorted({edge for start, end in ranges for edge in (start, end)})
     inside = {start for start, _ in ranges}
     segments, position, marked = list[Segment](), 0, False

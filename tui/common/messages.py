@@ -1,4 +1,4 @@
-"""What the inspector's parts tell each other. Where a newer message says it all, it takes the older one's place."""
+"""The messages between the inspector's parts. A newer message replaces an older one if it makes that one redundant."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -8,18 +8,18 @@ from textual.message import Message
 from sightline.records import Buffer
 from sightline.tui.common.strips import Part
 
-if TYPE_CHECKING:  # the first screen asks nothing
+if TYPE_CHECKING:  # not needed for the first screen
     from sightline.records import IndexedView
     from sightline.search.contents import Found, Progress
 
-# Compared by identity, and never printed: each method that is not made saves a tenth of a millisecond at every start.
+# Messages have no generated methods, because each costs a tenth of a millisecond at start, and none is compared.
 
 
 class State(Message):
-    """How something stands: only the newest of a kind counts."""
+    """The state of something: only the newest message of a kind counts."""
 
     def can_replace(self, message: Message) -> bool:
-        """Whether a newer one says all that this one says."""
+        """Return whether a newer message makes this one redundant."""
         return isinstance(message, type(self))
 
 
@@ -34,20 +34,20 @@ class StoreChanged(Message):
     live: frozenset[str]
 
     def can_replace(self, message: Message) -> bool:
-        """Whether a newer one says all that this one says."""
+        """Return whether a newer message makes this one redundant."""
         return isinstance(message, StoreChanged) and message.index >= self.index and message.live >= self.live
 
 
 @dataclass(eq=False, repr=False)
 class PollingBegun(Message):
-    """Changes are looked for, because they cannot be watched."""
+    """The store cannot be watched, so it is polled for changes."""
 
     reason: str
 
 
 @dataclass(eq=False, repr=False)
 class StoreCounted(State):
-    """How much the store holds: buffers with bytes, those bytes, captures that run."""
+    """What the store holds: number of buffers, their bytes, and running captures."""
 
     buffers: int
     held: int
@@ -56,7 +56,7 @@ class StoreCounted(State):
 
 @dataclass(eq=False, repr=False)
 class ReadFailed(Message):
-    """Something could not be read; what happened, and what to do."""
+    """Something could not be read: what happened, and what to do about it."""
 
     message: str
     hint: str
@@ -64,7 +64,7 @@ class ReadFailed(Message):
 
 @dataclass(eq=False, repr=False)
 class BeginningWanted(Message):
-    """There is nothing to show: what to begin with is to be offered."""
+    """There is nothing to show, so the first steps are to be offered."""
 
 
 # the list
@@ -72,19 +72,19 @@ class BeginningWanted(Message):
 
 @dataclass(eq=False, repr=False)
 class BufferSelected(State):
-    """The list's cursor stands on a buffer, or its record has changed; None where the list is empty."""
+    """The list's cursor has moved to a buffer, or the record there has changed; None if the list is empty."""
 
     buffer: Buffer | None
 
 
 @dataclass(eq=False, repr=False)
 class ListFiltered(State):
-    """What the filter has found.
+    """The result of the filter so far.
 
     Attributes:
-        found: how many buffers; None where there is no filter.
-        close: how many of them are only close to what was typed.
-        done: whether all have been looked at.
+        found: number of buffers; None without a filter.
+        close: number of these that match only approximately.
+        done: whether all buffers have been tried.
     """
 
     found: int | None
@@ -94,21 +94,21 @@ class ListFiltered(State):
 
 @dataclass(eq=False, repr=False)
 class LiveSwitched(State):
-    """Whether the list stays on what was used last."""
+    """The list has begun or stopped following the most recently used output."""
 
     live: bool
 
 
 @dataclass(eq=False, repr=False)
 class SessionFollowed(Message):
-    """The newest outputs of a session are to be shown as they come; None for those of all."""
+    """A person wants to follow the newest outputs of a session; None for those of all."""
 
     session: str | None
 
 
 @dataclass(eq=False, repr=False)
 class OrderChosen(Message):
-    """The list is to stand in another order; see `sightline.tui.buffers.order.Order`."""
+    """A person wants another order of the list; see `sightline.tui.buffers.order.Order`."""
 
     sort: str
     turned: bool
@@ -117,7 +117,7 @@ class OrderChosen(Message):
 
 @dataclass(eq=False, repr=False)
 class HitSelected(State):
-    """The cursor stands on a line that was found in an output."""
+    """The cursor has moved to a line that was found in an output."""
 
     buffer: Buffer
     line: "Found"
@@ -125,12 +125,12 @@ class HitSelected(State):
 
 @dataclass(eq=False, repr=False)
 class ContentsSearched(Message):
-    """What a search through all outputs has to say.
+    """News from a search through all outputs.
 
     Attributes:
-        turn: which search it is.
-        progress: what has been found since; None at the end.
-        ended: why it ended, empty where all was searched; None while it goes on.
+        turn: number of the search.
+        progress: what was found since the last message; None at the end.
+        ended: why it ended, empty if everything was searched; None while it continues.
     """
 
     turn: int
@@ -157,11 +157,11 @@ class PromptLeft(Message):
 
 
 class CaseSwitched(Message):
-    """Letters are to match in another way than they did in the search that is being typed."""
+    """A person has switched how the search that is being typed matches capital and small letters."""
 
 
 class ResultClosed(Message):
-    """The person is done with a result."""
+    """A person has closed a result."""
 
 
 # places in an output
@@ -169,10 +169,10 @@ class ResultClosed(Message):
 
 @dataclass(eq=False, repr=False)
 class PlaceChanged(State):
-    """Which lines of how many the viewer shows, whether it follows, the number being typed, and what else is so.
+    """The viewer's place: which lines it shows, of how many, whether it follows, the number being typed, and notes.
 
-    The notes are words such as ``raw``, ``stderr only`` or ``hit 3 of 17``; `seen` says who has seen the line that one
-    has gone to, or how much of all was seen.
+    The notes are words such as ``raw``, ``stderr only`` or ``hit 3 of 17``; `seen` says who has seen the line that was
+    gone to, or how much of the output was seen.
     """
 
     first: int
@@ -186,14 +186,14 @@ class PlaceChanged(State):
 
 @dataclass(eq=False, repr=False)
 class PlaceMeant(Message):
-    """A place in the output that is shown is to be gone to, as a person writes it: ``42``, ``50%``."""
+    """A person wants to go to a place in the shown output, written as ``42`` or ``50%``."""
 
     text: str
 
 
 @dataclass(eq=False, repr=False)
 class LineMeant(Message):
-    """A line of an output is to be shown, by its number in the viewer; with a last one, a range; and why it is."""
+    """A line of an output is to be shown, by its number in the viewer; perhaps a range, and the reason."""
 
     buffer: Buffer
     line: int
@@ -203,9 +203,9 @@ class LineMeant(Message):
 
 @dataclass(eq=False, repr=False)
 class LineChosen(Message):
-    """A line is wanted in its buffer, or those up to a last one.
+    """A person wants to see a line in its buffer, or a range of lines.
 
-    The stream that their numbers count in is ``all`` for both in order of arrival.
+    The stream ``all`` means that the numbers count both streams in order of arrival.
     """
 
     buffer: Buffer
@@ -216,7 +216,7 @@ class LineChosen(Message):
 
 @dataclass(eq=False, repr=False)
 class ViewChosen(Message):
-    """The exact text of a view is wanted."""
+    """A person wants to read the exact text of a view."""
 
     view: "IndexedView"
 
@@ -226,9 +226,9 @@ class ViewChosen(Message):
 
 @dataclass(eq=False, repr=False)
 class DiffMoved(State):
-    """Where the cursor of a comparison stands: the hunk that it is in or behind (0 before the first).
+    """The cursor of a comparison has moved: the hunk that it is in or behind (0 before the first).
 
-    The notes say what is searched for and what was found.
+    The notes say what is searched and what was found.
     """
 
     hunk: int
@@ -237,7 +237,7 @@ class DiffMoved(State):
 
 @dataclass(eq=False, repr=False)
 class SideLinesChosen(Message):
-    """Lines of one side of a comparison: to be opened in their buffer, or copied as their ``ref`` or ``text``."""
+    """Lines of one side of a comparison are to be opened in their buffer, or copied as ``ref`` or ``text``."""
 
     right: bool
     first: int
@@ -250,7 +250,7 @@ class SideLinesChosen(Message):
 
 @dataclass(eq=False, repr=False)
 class SplitDragged(State):
-    """What stands between the panes was dragged to a cell of the screen."""
+    """The line between the panes was dragged to a cell of the screen."""
 
     x: int
     y: int

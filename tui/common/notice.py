@@ -1,4 +1,4 @@
-"""A few lines in the middle of a pane, where there is no output to show: what that means and what to do."""
+"""A few lines in the middle of a pane without an output: they explain why, and what to do."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -26,12 +26,12 @@ class Notice(Styled, Widget):
         self._lines = list[Said]()
 
     def say(self, *lines: Said) -> None:
-        """Say something else."""
+        """Show other lines."""
         self._lines = list(lines)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """A row on the screen."""
+        """Draw a row."""
         base, width = self.own_style, self.size.width
         at = y - max((self.size.height - len(self._lines)) // 2, 0)
         if not 0 <= at < len(self._lines):
@@ -47,7 +47,7 @@ class Notice(Styled, Widget):
 
 
 def welcome() -> list[Said]:
-    """What an empty store says to a newcomer."""
+    """Return what an empty store says to a newcomer."""
     return [
         [Part("Nothing captured yet", "strong")],
         [],
@@ -66,7 +66,7 @@ def welcome() -> list[Said]:
 
 
 def nothing_found() -> list[Said]:
-    """What a filter that finds nothing says."""
+    """Return what a filter says that finds nothing."""
     return [
         [Part("No buffer matches", "strong")],
         [],
@@ -77,7 +77,7 @@ def nothing_found() -> list[Said]:
 
 
 def nothing_here(project: str) -> list[Said]:
-    """What a project says of which nothing was captured, or nothing is left."""
+    """Return what a project says in which nothing was captured, or nothing is left."""
     return [
         [Part(f"Nothing of {project} is in the store", "strong")],
         [],

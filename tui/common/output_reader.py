@@ -1,4 +1,4 @@
-"""What the viewer reads: a buffer's lines, of both streams in order of arrival, of one, or of a result's blocks.
+"""Reads for the viewer the lines of a buffer: both streams in order of arrival, one stream, or the blocks of a result.
 
 A *number* counts the lines of a reading; a *line* counts those of one stream, and an *offset* is a byte of one.
 """
@@ -17,26 +17,26 @@ class OutputReader(Protocol):
 
     @property
     def line_count(self) -> int:
-        """How many lines it has."""
+        """Number of lines."""
 
     @property
     def streams(self) -> Sequence[str]:
-        """The streams that it shows."""
+        """The streams in the reading."""
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
-        """(stream, line) for numbers first to last, as far as they exist; of each line at most its two ends."""
+        """Yield (stream, line) for numbers first to last, as far as they exist; of a long line only its two ends."""
 
     def source(self, stream: str) -> Stream:
-        """One of its streams."""
+        """Return one of the streams."""
 
     def offsets(self, number: int) -> dict[str, int]:
-        """Up to where each stream stands before a number."""
+        """Return how many bytes of each stream stand before a number."""
 
     def number_at(self, stream: str, offset: int) -> int:
-        """The number of what a byte of a stream stands in; of a stream that is not shown, of what came next."""
+        """Return the number for a byte of a stream; for a stream that is not shown, the number of what came next."""
 
     def times(self, first: int, last: int) -> Iterator[int]:
-        """When each line came, in nanoseconds since the capture began; nothing where that is not known."""
+        """Yield when each line came, in nanoseconds since the capture began; nothing if that is not known."""
 
     def close(self) -> None:
         """Close its files."""
@@ -47,27 +47,27 @@ class Text(Protocol):
 
     @property
     def streams(self) -> Sequence[str]:
-        """The streams that it shows."""
+        """The streams in the reading."""
 
     def source(self, stream: str) -> Stream:
-        """One of its streams."""
+        """Return one of the streams."""
 
     def before(self, number: int) -> dict[str, int]:
-        """How many lines of each stream stand before a number."""
+        """Return how many lines of each stream stand before a number."""
 
     def number_of(self, stream: str, line: int) -> int:
-        """The number of a stream's line."""
+        """Return the number of a stream's line."""
 
 
 class _ByLines:
-    """What a reading by lines knows of bytes."""
+    """Answers questions about bytes for a reading by lines."""
 
     def offsets(self: Text, number: int) -> dict[str, int]:
-        """Where the first line of each stream begins that does not stand before a number."""
+        """Return the offset in each stream of its first line that does not stand before a number."""
         return {stream: self.source(stream).offset_of_line(line + 1) for stream, line in self.before(number).items()}
 
     def number_at(self: Text, stream: str, offset: int) -> int:
-        """The number of the line that a byte stands in."""
+        """Return the number of the line in which a byte stands."""
         return self.number_of(stream, self.source(stream).line_at(offset))
 
 
@@ -85,15 +85,15 @@ class MergedLines(_ByLines):
 
     @property
     def line_count(self) -> int:
-        """Lines of both streams."""
+        """Number of lines of both streams."""
         return self._merged.line_count
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
-        """Lines of both."""
+        """Yield lines of both streams."""
         return self._merged.lines(first, last, limit)
 
     def times(self, first: int, last: int) -> Iterator[int]:
-        """When they came."""
+        """Yield when the lines came."""
         return self._merged.times(first, last)
 
 
@@ -109,26 +109,26 @@ class StreamLines(_ByLines):
 
     @property
     def line_count(self) -> int:
-        """Lines of the stream."""
+        """Number of lines of the stream."""
         return self._merged.source(self._stream).line_count
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
-        """Its lines."""
+        """Yield lines of the stream."""
         for line in self._merged.source(self._stream).lines(first, last, limit):
             yield self._stream, line
 
     def before(self, number: int) -> dict[str, int]:
-        """All that stand before are its own."""
+        """Return the lines before a number, which are all of this stream."""
         return {self._stream: number - 1}
 
     def number_of(self, stream: str, line: int) -> int:
-        """They are the same; for another stream's, the line of this one that came next."""
+        """Return the line as its own number; for a line of another stream, the line of this one that came next."""
         if stream == self._stream:
             return line
         return min(self._merged.before(self._merged.number_of(stream, line))[self._stream] + 1, max(self.line_count, 1))
 
     def times(self, first: int, last: int) -> Iterator[int]:
-        """When they came."""
+        """Yield when the lines came."""
         return self._merged.times(first, last, self._stream)
 
 
@@ -141,11 +141,11 @@ class Blocks(_ByLines):
 
     @property
     def line_count(self) -> int:
-        """Lines of all blocks."""
+        """Number of lines of all blocks."""
         return sum(part.line_count for part in self._parts.values())
 
     def lines(self, first: int, last: int, limit: int) -> Iterator[tuple[str, Line]]:
-        """Lines first to last, counted through all blocks."""
+        """Yield lines first to last, counted through all blocks."""
         standing = 0
         for stream, part in self._parts.items():
             count = part.line_count
@@ -156,11 +156,11 @@ class Blocks(_ByLines):
             standing += count
 
     def source(self, stream: str) -> Stream:
-        """One block."""
+        """Return one block."""
         return self._parts[stream]
 
     def before(self, number: int) -> dict[str, int]:
-        """Blocks further up are all before."""
+        """Return how many lines of each block stand before a number; earlier blocks stand before it whole."""
         standing, left = dict[str, int](), number - 1
         for stream, part in self._parts.items():
             standing[stream] = min(max(left, 0), part.line_count)
@@ -168,11 +168,11 @@ class Blocks(_ByLines):
         return standing
 
     def number_at(self, stream: str, offset: int) -> int:
-        """The number of the line that a byte stands in; of a block that is not shown, the first."""
+        """Return the number of the line in which a byte stands; for a block that is not shown, the first number."""
         return super().number_at(stream, offset) if stream in self._parts else 1
 
     def number_of(self, stream: str, line: int) -> int:
-        """The blocks before it come first."""
+        """Return the number of a block's line, after all lines of earlier blocks."""
         standing = 0
         for name, part in self._parts.items():
             if name == stream:
@@ -181,7 +181,7 @@ class Blocks(_ByLines):
         return 1
 
     def times(self, first: int, last: int) -> Iterator[int]:  # noqa: ARG002 (as every reading)
-        """A result comes all at once."""
+        """Yield nothing, because a result comes all at once."""
         return iter(())
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ class Blocks(_ByLines):
 
 
 def streams_of(buffer: Buffer) -> list[str]:
-    """What of a buffer can be looked at by itself, in order; of a running command both streams, whatever has come."""
+    """Return the streams of a buffer that can be shown alone, in order; for a running command both, even if empty."""
     blocks = [stream for stream in buffer.streams if stream.startswith("part.")]
     if blocks:
         return sorted(blocks, key=lambda stream: int(stream.removeprefix("part.")))
@@ -199,7 +199,7 @@ def streams_of(buffer: Buffer) -> list[str]:
 
 
 def open_reader(store: Reading, buffer: Buffer, stream: str = "") -> MergedLines | StreamLines | Blocks:
-    """Open a buffer as it stands now, or only one of its streams."""
+    """Open a buffer as it is now, or only one of its streams."""
     blocks = [block for block in streams_of(buffer) if block.startswith("part.")]
     if blocks:
         wanted = [stream] if stream else blocks
@@ -209,11 +209,11 @@ def open_reader(store: Reading, buffer: Buffer, stream: str = "") -> MergedLines
 
 
 def shown_ref(buffer: Buffer | None, stream: str = "") -> str:
-    """The ref of all that the viewer shows of a buffer, with the viewer's line numbers; empty for none.
+    """Return the ref of all that the viewer shows of a buffer, with the viewer's line numbers; empty for none.
 
     Args:
         buffer: the buffer.
-        stream: the only one that is shown; empty where all are.
+        stream: the only stream that is shown; empty if all are.
     """
     if buffer is None or buffer.state == "evicted":
         return ""
@@ -225,7 +225,7 @@ def shown_ref(buffer: Buffer | None, stream: str = "") -> str:
 
 
 def refs_of(buffer: Buffer, reading: Text, first: int, last: int) -> str:
-    """What names the lines of a range: one ref, or of a range over several blocks one each."""
+    """Return the ref for a range of lines; for a range over several blocks, one ref for each."""
     shown = [stream for stream in reading.streams if reading.source(stream).byte_count]
     if isinstance(reading, MergedLines) and len(shown) > 1:
         return format_ref(buffer.name, "all", first, last)

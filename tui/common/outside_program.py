@@ -1,6 +1,6 @@
-"""Opens an output in programs outside: the person's pager, and their editor. The terminal is theirs meanwhile.
+"""Opens an output in another program, the person's pager or editor, which has the terminal until it ends.
 
-Neither can harm the store: a pager reads a sealed file without being able to start anything, or text that was made
+Neither can harm the store: a pager either reads a sealed file and cannot start anything, or gets text that was made
 safe; an editor gets a copy.
 """
 
@@ -26,7 +26,7 @@ from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.visible_text import lone_controls_shown, pieces
 
 COPY_BYTES = 256 << 20
-"""An editor gets a copy of what is no larger; it would load all of it anyway."""
+"""The largest output of which an editor gets a copy; the editor would load all of it into memory."""
 
 _LESS = "less"
 _TAKE_A_LINE = ("less", "vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne")
@@ -39,7 +39,7 @@ class Shown(NamedTuple):
 
     Attributes:
         buffer: the buffer.
-        stream: its only stream that is shown; empty where all are.
+        stream: the only stream that is shown; empty if all are.
         first: the first line on the screen.
     """
 
@@ -49,12 +49,12 @@ class Shown(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A program to be run in the terminal.
+    """A program to run in the terminal.
 
     Attributes:
         argv: the program and its arguments.
-        environment: what its environment has beside ours.
-        text: what it reads from its standard input, None for nothing.
+        environment: variables that it has besides ours.
+        text: what it reads from standard input; None for nothing.
     """
 
     argv: list[str]
@@ -63,34 +63,34 @@ class Call(NamedTuple):
 
 
 class Copies:
-    """Copies for editors, in a private folder that goes with the inspector: some editors return before they read."""
+    """Copies for editors, in a private folder that lasts as long as the inspector: some editors return early."""
 
     def __init__(self) -> None:
         self._folder = ""
 
     def path(self, name: str) -> str:
-        """Where a copy of this name goes."""
+        """Return the path for a copy of this name."""
         if not self._folder:
             self._folder = tempfile.mkdtemp(prefix="sightline-")
         return os.path.join(self._folder, name)
 
     def close(self) -> None:
-        """Remove them all."""
+        """Remove all copies."""
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = ""
 
 
 def pager_call(store: Reading, shown: Shown, environment: Mapping[str, str] = os.environ) -> Call:
-    """How a buffer is opened in ``$PAGER``; ``less`` by default.
+    """Return how to open a buffer in ``$PAGER``; ``less`` by default.
 
-    `less` shows what a terminal would obey as text, and is kept from starting anything; any other pager may pass it on
-    to the terminal, and so is given text that was made safe.
+    `less` shows control characters as text, and is kept from starting anything. Another pager may pass them on to the
+    terminal, so it gets text that was made safe.
 
     Args:
         store: the store.
-        shown: what is opened.
-        environment: where ``PAGER`` is looked for.
+        shown: what to open.
+        environment: has ``PAGER``.
 
     Raises:
         SightlineError: there is nothing to show, or no such program.
@@ -104,7 +104,7 @@ def pager_call(store: Reading, shown: Shown, environment: Mapping[str, str] = os
 
 
 def editor_call(store: Reading, shown: Shown, copies: Copies, environment: Mapping[str, str] = os.environ) -> Call:
-    """How a copy of a buffer is opened in ``$VISUAL`` or ``$EDITOR``; ``vi`` by default. As `pager_call`."""
+    """Return how to open a copy of a buffer in ``$VISUAL`` or ``$EDITOR``; ``vi`` by default. See `pager_call`."""
     words = _words(environment.get("VISUAL") or environment.get("EDITOR") or "vi", "EDITOR")
     targets = _targets(store, shown)
     size = shown.buffer.stream(shown.stream).bytes if shown.stream else shown.buffer.bytes
@@ -133,7 +133,7 @@ def _words(command: str, variable: str) -> list[str]:
 
 
 def _targets(store: Reading, shown: Shown) -> list[Target]:
-    """The streams that make up what the viewer shows, line for line where there is one."""
+    """Return the streams that the viewer shows; a single one has the same lines."""
     buffer = shown.buffer
     if not buffer.bytes:
         raise UsageError(f"{buffer.ref} is empty", "there is nothing to open")
@@ -146,7 +146,7 @@ def _targets(store: Reading, shown: Shown) -> list[Target]:
 
 
 def _file_name(target: Target) -> str:
-    """A name whose ending tells an editor what it is."""
+    """Return a file name whose ending tells an editor the kind of text."""
     ending = os.path.splitext(target.buffer.command)[1] if target.buffer.kind == "file" else ""
     safe = ending if ending[1:].isalnum() and ending.isascii() else ".txt"
     return f"{target.ref.removeprefix('@')}{safe}"
@@ -157,7 +157,7 @@ def _at(words: list[str], line: int) -> list[str]:
 
 
 def _safe_lines(store: Reading, shown: Shown) -> Iterator[bytes]:
-    """All lines as the viewer shows them, in pieces."""
+    """Yield all lines as the viewer shows them, in pieces."""
     reading = open_reader(store, shown.buffer, shown.stream)
     try:
         held = bytearray()
@@ -173,9 +173,9 @@ def _safe_lines(store: Reading, shown: Shown) -> Iterator[bytes]:
 
 
 def run_outside(call: Call) -> None:
-    """Run a program in the terminal, which must be free, until it ends. Raises SightlineError where it cannot start."""
+    """Run a program in the terminal, which must be free, until it ends. Raises SightlineError if it cannot start."""
     environment = {**os.environ, **call.environment}
-    before = signal.signal(signal.SIGINT, _ignore)  # an interrupt is the program's; a handler is not handed on to it
+    before = signal.signal(signal.SIGINT, _ignore)  # interrupts are for the program; it does not inherit a handler
     try:
         stdin = None if call.text is None else subprocess.PIPE
         process = subprocess.Popen(call.argv, env=environment, stdin=stdin)
@@ -184,7 +184,7 @@ def run_outside(call: Call) -> None:
             try:
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # it has been left
+                pass  # the person has left it
         process.wait()
     except OSError as error:
         raise SightlineError(f"{call.argv[0]} cannot be started: {error.strerror}") from error
@@ -196,7 +196,7 @@ def _feed(write: Callable[[bytes], object], text: Iterator[bytes]) -> None:
     for piece in text:
         try:
             write(piece)
-        except BrokenPipeError:  # it has been left before the end
+        except BrokenPipeError:  # the person has left it before its end
             return
 
 
@@ -205,14 +205,14 @@ def _ignore(_number: int, _frame: object) -> None:
 
 
 async def leave_for(app: App[None], store: Reading, shown: Shown, program: str, copies: Copies) -> None:
-    """Open a buffer in the ``pager`` or the ``editor``, and wait for its end.
+    """Open a buffer in the ``pager`` or the ``editor``, and wait until that ends.
 
     Args:
-        app: is suspended meanwhile.
+        app: the application, which is suspended meanwhile.
         store: the store.
-        shown: what is opened.
-        program: which of the two.
-        copies: where an editor's copy goes.
+        shown: what to open.
+        program: ``pager`` or ``editor``.
+        copies: place for an editor's copy.
     """
 
     def prepare() -> Call:
@@ -235,7 +235,7 @@ async def leave_for(app: App[None], store: Reading, shown: Shown, program: str, 
 
 
 def _run(app: App[None], call: Call) -> None:
-    """Run it; an error must not keep the terminal from being taken back."""
+    """Run it, and take the terminal back after any error."""
     try:
         run_outside(call)
     except STORE_ERRORS as error:

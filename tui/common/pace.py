@@ -1,4 +1,4 @@
-"""Something that is done at once when it is wanted, and in a burst only now and then."""
+"""Does something at once when it is asked for, and during a burst only now and then."""
 
 import time
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from textual.widget import Widget
 
 
 class Pace:
-    """Keeps a deed to a pace. What is wanted is never forgotten: the last of a burst is done after it."""
+    """Keeps an action to a pace. No request is lost: the last one of a burst is carried out after it."""
 
     def __init__(self, widget: Widget, seconds: float, deed: Callable[[], None]) -> None:
-        """Prepare.
+        """Prepare the action.
 
         Args:
-            widget: whose timers are used.
-            seconds: between two deeds, at least.
-            deed: what is done, in the UI's thread.
+            widget: the widget that has the timers.
+            seconds: least time between two actions.
+            deed: the action, carried out in the UI's thread.
         """
         self._widget = widget
         self._seconds = seconds
@@ -25,7 +25,7 @@ class Pace:
         self._timer: Timer | None = None
 
     def ask(self) -> None:
-        """Have it done: now, where it was not done just before; else as soon as the pace allows."""
+        """Carry the action out now, or as soon as the pace allows."""
         if self._timer is not None:
             return
         wait = self._last + self._seconds - time.monotonic()

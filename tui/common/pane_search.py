@@ -1,6 +1,6 @@
-"""Searching in a pane: as one types, from hit to hit, with every hit on the screen marked. What is shared by them all.
+"""The part of searching that all panes share: searching while typing, going from hit to hit, and marking visible hits.
 
-A *number* is a place in what the pane shows, in the order in which one goes from hit to hit; 0 is none.
+A *number* is a place in what the pane shows, in the order of going from hit to hit; 0 is none.
 """
 
 import re
@@ -30,35 +30,35 @@ class Engine(Protocol):
 
     @property
     def pattern(self) -> Pattern:
-        """What is looked for."""
+        """The pattern that is searched."""
 
     @property
     def complete(self) -> bool:
-        """Whether all has been looked through."""
+        """Whether everything has been searched."""
 
     @property
     def total(self) -> int:
-        """Hits found so far."""
+        """Number of hits found so far."""
 
     def cancel(self) -> None:
-        """End it."""
+        """End the search."""
 
     def run(self, tell: Callable[[], None]) -> None:
-        """Look through all of it, in a thread of its own."""
+        """Search everything, in a thread of its own."""
 
     def run_on(self, tell: Callable[[], None]) -> None:
-        """Look through what has been written since."""
+        """Search what has been written since."""
 
     def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
-        """The next hit from a number on; None where that is not known yet."""
+        """Return the next hit from a number on; None if that is not known yet."""
 
 
-TYPING_SECONDS = 0.02  # between letters that are pasted or typed ahead: none of them is worth a search of its own
-TELL_SECONDS = 0.05  # a count that grows is told so often
-_SHOWN_COLUMNS = 24  # of a pattern
-_KEPT_MARKS = 5_000  # rows whose hits are known
+TYPING_SECONDS = 0.02  # letters that are pasted or typed ahead start no search each
+TELL_SECONDS = 0.05  # time between two updates of a growing count
+_SHOWN_COLUMNS = 24  # shown of a pattern
+_KEPT_MARKS = 5_000  # rows whose hits are kept
 CASES = ("", "match case", "ignore case")
-"""How letters match: small ones either case and capitals themselves, all themselves, all either case."""
+"""How letters match: smart (small ones match both cases), exactly, or both cases."""
 
 Marks = tuple[tuple[int, int], ...]
 
@@ -70,7 +70,7 @@ class PaneSearch(ABC, Generic[E]):
     """The search of a pane.
 
     Attributes:
-        ranks: whether it tells which hit one is at.
+        ranks: whether it tells the rank of the present hit.
     """
 
     ranks: ClassVar = True
@@ -80,13 +80,13 @@ class PaneSearch(ABC, Generic[E]):
         self._text = self._last_text = ""
         self._case = CASES[0]
         self._search: E | None = None
-        self._serial = 0  # of the search that is meant; what older ones tell is dropped
-        self._wanted: tuple[bool, bool, int] | None = None  # back, here, from which number: the hit that one waits for
+        self._serial = 0  # of the present search; news of older ones is dropped
+        self._wanted: tuple[bool, bool, int] | None = None  # back, here, number: the step that waits for a hit
         self._step: Step | None = None
-        self._origin: tuple[object, int] | None = None  # where one was before typing, and its number
+        self._origin: tuple[object, int] | None = None  # the place before typing, and its number
         self._literal: re.Pattern[str] | None = None
         self._marks: dict[Hashable, Marks] = {}
-        self._queued: list[bool] = []  # steps asked for while one is under way
+        self._queued: list[bool] = []  # steps asked for while one is running
         self._steps: StoreRead[Step | None] = StoreRead(pane, self._plan_step, self._stepped, self._broken)
         self._marking: StoreRead[dict[Hashable, Marks]] = StoreRead(pane, self._plan_marks, self._marked)
 
@@ -94,7 +94,7 @@ class PaneSearch(ABC, Generic[E]):
 
     @abstractmethod
     def _place(self) -> object:
-        """Where one is, as `_back_to` takes it."""
+        """The present place, for `_back_to`."""
 
     @abstractmethod
     def _back_to(self, place: object) -> None:
@@ -102,15 +102,15 @@ class PaneSearch(ABC, Generic[E]):
 
     @abstractmethod
     def _here(self, *, back: bool = False) -> tuple[int, bool]:
-        """The number from which on one looks, and whether one stands on it rather than that the screen begins there."""
+        """The number from which to search, and whether a person went there, or the screen just begins there."""
 
     def _begins_at(self) -> int:
-        """The number from which on what is typed is looked for, itself included."""
+        """The number from which typed text is searched, itself included."""
         return self._here()[0]
 
     @abstractmethod
     def _engine(self) -> Callable[[Pattern, int], E] | None:
-        """What makes a search from a number on, in a thread; None where there is nothing to search."""
+        """Return a function that makes a search from a number, in a thread; None if there is nothing to search."""
 
     @abstractmethod
     def _go_to(self, number: int) -> None:
@@ -118,11 +118,11 @@ class PaneSearch(ABC, Generic[E]):
 
     @abstractmethod
     def _on_screen(self) -> Mapping[Hashable, str]:
-        """The texts on the screen, by what they are known by."""
+        """The visible texts, by key."""
 
     @abstractmethod
     def _style(self, part: str) -> Style:
-        """What hits are drawn in: ``match``, or ``here`` for the one that one is at."""
+        """The style of hits: ``match``, or ``here`` for the present one."""
 
     @abstractmethod
     def _tell(self) -> None:
@@ -130,16 +130,16 @@ class PaneSearch(ABC, Generic[E]):
 
     @abstractmethod
     def _redraw(self) -> None:
-        """Draw the pane and tell the state of the search anew."""
+        """Redraw the pane, and tell the state of the search."""
 
     # the prompt
 
     def opened(self) -> None:
-        """Typing begins."""
+        """Remember the place when typing begins."""
         self._origin = self._place(), self._begins_at()
 
     def typed(self, text: str) -> None:
-        """What is searched for so far: the first hit from where one was is shown as one types."""
+        """Search for the text so far, and show its first hit from the place before typing."""
         if self._origin is None:
             return
         self._forget()
@@ -150,7 +150,7 @@ class PaneSearch(ABC, Generic[E]):
             self._back_to(self._origin[0])
 
     def _look_as_typed(self, serial: int) -> None:
-        """Search for what was typed, unless more was typed since, or it was meant already."""
+        """Search for the typed text, unless more was typed since, or this is searched already."""
         if serial == self._serial and self._origin is not None:
             self._begin(self._origin[1], here=True)
 
@@ -173,13 +173,13 @@ class PaneSearch(ABC, Generic[E]):
             self._back_to(origin[0])
 
     def take_up(self, text: str) -> None:
-        """Search for what was found elsewhere: its hits are marked, and one goes on from where one is."""
+        """Search for a text that was found elsewhere: mark its hits, and step on from the present place."""
         if text and text != self._text:
             self._text = self._last_text = text
             self._begin(self._begins_at(), jump=False)
 
     def switch_case(self) -> None:
-        """Match letters in another way."""
+        """Switch how capital and small letters match."""
         self._case = CASES[(CASES.index(self._case) + 1) % len(CASES)]
         if self._origin is not None:
             self.typed(self._text)
@@ -189,11 +189,11 @@ class PaneSearch(ABC, Generic[E]):
 
     @property
     def is_on(self) -> bool:
-        """Whether something is searched for."""
+        """Whether a search is on."""
         return bool(self._text)
 
     def clear(self) -> bool:
-        """End the search; whether there was one."""
+        """End the search; return whether there was one."""
         was = bool(self._text)
         self._forget()
         self._text = ""
@@ -207,14 +207,14 @@ class PaneSearch(ABC, Generic[E]):
         self._marks, self._queued = {}, []
 
     def shown_otherwise(self, *, same: bool) -> None:
-        """Other lines are shown, or the same ones in another look: what was known of them goes."""
+        """Forget what was known of the lines, because others are shown, or the same in another look."""
         self._marks = {}
         if not same and self._text:
             self._forget()
             self._begin(self._begins_at(), jump=False)
 
     def went_on(self) -> None:
-        """The output has grown."""
+        """Search the new lines of the output."""
         self._marks = {}
         search = self._search
         if search is not None and search.complete:
@@ -243,7 +243,7 @@ class PaneSearch(ABC, Generic[E]):
             try:
                 work()
             except Cancelled:
-                pass  # another search has taken its place
+                pass  # another search has replaced it
             except STORE_ERRORS as error:
                 tell(pane.app, error)
                 pane.call_later(self._broken)
@@ -258,7 +258,7 @@ class PaneSearch(ABC, Generic[E]):
         return self._text == self._text.lower() if self._case == CASES[0] else self._case == CASES[2]
 
     def _telling(self, search: E) -> Callable[[], None]:
-        """What a search calls when it knows more: not more often than a person can read."""
+        """Return what a search calls when it knows more; it updates no faster than a person can read."""
         told = 0.0
 
         def more() -> None:
@@ -271,7 +271,7 @@ class PaneSearch(ABC, Generic[E]):
         return more
 
     def _begun(self, serial: int, search: E) -> None:
-        """A search is under way; one that nobody wants any more is ended."""
+        """Take a search that has started, or end it if it is no longer wanted."""
         if serial != self._serial or not is_whole(self._pane):
             search.cancel()
             return
@@ -286,14 +286,14 @@ class PaneSearch(ABC, Generic[E]):
         if self._wanted is not None:
             self._steps.ask()
         elif self.ranks and search.complete and self._step is not None and self._step.number and not self._step.rank:
-            self._wanted = (False, True, self._step.number)  # where it stands among all is known only now
+            self._wanted = (False, True, self._step.number)  # its rank among all hits is known only now
             self._steps.ask()
         self._tell()
 
     # from hit to hit
 
     def step(self, *, back: bool) -> None:
-        """Go to the next hit, or to the one before."""
+        """Go to the next hit or the previous one."""
         if self._wanted is not None:
             self._queued.append(back)
             return
@@ -339,14 +339,14 @@ class PaneSearch(ABC, Generic[E]):
             self.step(back=self._queued.pop(0))
 
     def _say_if_nothing(self) -> None:
-        """Say that there is no hit, once it is known and no longer typed at."""
+        """Say that there is no hit, once that is known and typing has ended."""
         if self._search is not None and self._step == Step(0) and self._origin is None:
             self._pane.notify(f"No line matches {title(self._text)}", markup=False)
 
     # marks
 
     def marks(self, key: Hashable, strip: Strip) -> Marks:
-        """Where the hits in a text are, as far as is known: (start, end) in characters."""
+        """Return the known hits in a text: (start, end) in characters."""
         if self._search is None:
             return ()
         known = self._marks.get(key)
@@ -356,11 +356,11 @@ class PaneSearch(ABC, Generic[E]):
             known = tuple(match.span() for match in self._literal.finditer(strip.text))
             self._marks[key] = known
         if known is None:
-            self._marking.ask()  # an engine that no pattern can hurt finds them, in a process of its own
+            self._marking.ask()  # an engine that no pattern can block finds them, in its own process
         return known or ()
 
     def drawn(self, key: Hashable, strip: Strip, *, here: bool) -> Strip:
-        """A text with its hits marked; `here` is whether it is the hit that one is at."""
+        """Draw a text with its hits marked; `here` tells whether it is the present hit."""
         marks = self.marks(key, strip)
         return restyled(strip, marks, self._style("here" if here else "match")) if marks else strip
 
@@ -381,7 +381,7 @@ class PaneSearch(ABC, Generic[E]):
     # what there is to say
 
     def notes(self) -> list[str]:
-        """The state of the search in a few words."""
+        """The state of the search in a few words, for the info bar."""
         case = [self._case] if self._case and (self._text or self._origin) else []
         search, step = self._search, self._step
         if search is None:
@@ -396,7 +396,7 @@ class PaneSearch(ABC, Generic[E]):
         return [" ".join(word for word in said if word)]
 
     def _counted(self, search: E, step: Step | None) -> str:
-        """How many hits there are, and which of them one is at."""
+        """Say how many hits there are, and which one is the present."""
         total = f"{search.total:,}{'' if search.complete else '…'}"
         if step is not None and step.rank and search.complete:
             return f"{'' if step.exact else '~'}{step.rank:,} of {total}"

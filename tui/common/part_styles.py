@@ -1,4 +1,4 @@
-"""The styles that a widget draws its parts in, looked up once and kept until they change."""
+"""The styles in which a widget draws its parts, looked up once and kept until they change."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,16 +11,16 @@ from sightline.tui.common.strips import PartStyles
 if TYPE_CHECKING:
     from textual.widget import Widget
 else:
-    Widget = object  # Textual takes a class' first base for the one whose CSS it inherits: this must not be that
+    Widget = object  # Textual inherits CSS from a class' first base, which must not be this one
 
 
 class KeptStyles(Widget):
-    """To be mixed in before a widget that looks styles up while it draws: Textual forgets them with each refresh."""
+    """A mixin for widgets that look up styles while drawing, because Textual forgets them at each refresh."""
 
     _kept: dict[tuple[str, ...], tuple[Style, Style]] | None = None
 
     def get_component_rich_style(self, *names: str, partial: bool = False, default: Style | None = None) -> Style:
-        """As Textual has it, but kept until styles change."""
+        """Return the style as Textual does, but keep it until styles change."""
         if self._kept is None:
             self._kept = {}
         if names not in self._kept:
@@ -31,13 +31,13 @@ class KeptStyles(Widget):
         return self._kept[names][partial]
 
     def notify_style_update(self) -> None:
-        """Look them up again: the theme or the focus has changed."""
+        """Forget the styles, because the theme or the focus has changed."""
         super().notify_style_update()
         self._kept = None
 
 
 class Styled(KeptStyles):
-    """To be mixed in before a widget that draws its own rows; its parts' component classes are ``PREFIX--PART``."""
+    """A mixin for a widget that draws its own rows; its parts' component classes are ``PREFIX--PART``."""
 
     PREFIX: ClassVar[str]
     PARTS: ClassVar[tuple[str, ...]]
@@ -46,12 +46,12 @@ class Styled(KeptStyles):
     _part_styles: PartStyles | None = None
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Its rows; blank ones where it has just been taken away, its styles with it, and the screen is still drawn."""
+        """Draw the rows; they are blank if the widget was just removed, and its styles with it."""
         return super().render_lines(crop) if self.parent is not None else [Strip.blank(crop.width)] * crop.height
 
     @property
     def own_style(self) -> Style:
-        """The widget's own style. Working it out for each row anew took a third of the first screen's time."""
+        """The widget's own style. To work it out for each row took a third of the first screen's time."""
         if self._own_style is None:
             self._own_style = self.rich_style
         return self._own_style
@@ -64,7 +64,7 @@ class Styled(KeptStyles):
         return self._part_styles
 
     def part_style(self, part: str) -> Style:
-        """The style of a part that is seldom needed: not among PARTS, and looked up when it first is."""
+        """Return the style of a rarely used part, which is not among PARTS and looked up at its first use."""
         styles = self.part_styles
         if part not in styles:
             styles[part] = self._part_style(f"{self.PREFIX}--{part}")
@@ -72,10 +72,10 @@ class Styled(KeptStyles):
 
     def _part_style(self, component: str) -> Style:
         own = self.get_component_rich_style(component, partial=True)
-        # The colour as it comes out on the widget's background, where it is given as a share of another.
+        # A colour that is a share of another one is blended with the widget's background.
         return own + Style(color=self.get_component_rich_style(component).color)
 
     def notify_style_update(self) -> None:
-        """Look them up again."""
+        """Forget the styles."""
         super().notify_style_update()
         self._own_style = self._part_styles = None

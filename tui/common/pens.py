@@ -1,7 +1,7 @@
-"""The colours that a command wrote: lines as runs of text, each with the pen it was written with.
+"""Reads the colours that a command wrote: lines as runs of text, each with the pen it was written with.
 
-Of all escape sequences only SGR (colours, bold and the like) is obeyed, and of that not what hides or blinks. The runs
-together are the cleaned line: what is shown in colour is the same text as without.
+Of all escape sequences only SGR (colours, bold and the like) is obeyed, without the codes that hide or blink. Together
+the runs are the cleaned line, so the text in colour is the same as without.
 """
 
 import re
@@ -14,10 +14,10 @@ from rich.terminal_theme import TerminalTheme
 from sightline.named_tuple import NamedTuple
 
 Colour = int | tuple[int, int, int]
-"""One of the terminal's 256, or red, green and blue."""
+"""A colour: one of the terminal's 256, or red, green and blue."""
 
 LEAST_CONTRAST = 1.3
-"""Ratio of the luminances below which nobody reads a text; nothing may be written in invisible ink."""
+"""The least ratio of luminances that can be read; text with less contrast is given other colours."""
 
 _SGR = re.compile(r"(?:\x1b\[|\x9b)([0-9;:]*)m")
 _SGR_BYTES = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-9;:]*m")
@@ -29,7 +29,7 @@ _OFF = {22: ("bold", "dim"), 23: ("italic",), 24: ("underline",), 27: ("reverse"
 _DARK = [(0, 0, 0), (170, 0, 0), (0, 170, 0), (170, 85, 0), (0, 0, 170), (170, 0, 170), (0, 170, 170), (170, 170, 170)]
 _BRIGHT = [(red + 85, 255 if green == 85 else green + 85, blue + 85) for red, green, blue in _DARK]
 SIXTEEN = TerminalTheme(_DARK[0], _DARK[7], _DARK, _BRIGHT)
-"""The colours by which a terminal that has no others is known: each comes out as itself there."""
+"""The sixteen colours of a terminal as a theme, in which each is drawn as itself."""
 
 
 class Pen(NamedTuple):
@@ -50,7 +50,7 @@ Run = tuple[str, Pen]
 
 
 def pen_after(data: bytes, pen: Pen) -> Pen:
-    """The pen that a raw line leaves behind, without looking at its text."""
+    """Return the pen after a raw line, without looking at its text."""
     for match in _SGR_BYTES.finditer(data):
         pen = changed(pen, match[0].decode())
     return pen
@@ -58,7 +58,7 @@ def pen_after(data: bytes, pen: Pen) -> Pen:
 
 @lru_cache(maxsize=256)
 def changed(pen: Pen, sequence: str) -> Pen:
-    """The pen after a control character or sequence; most of them change nothing."""
+    """Return the pen after a control character or sequence; most of them change nothing."""
     match = _SGR.fullmatch(sequence)
     if not match:
         return pen
@@ -67,9 +67,9 @@ def changed(pen: Pen, sequence: str) -> Pen:
     while at < len(words):
         if ":" in words[at]:
             parameters, taken = [_number(word) for word in words[at].split(":") if word], 1
-            if parameters[:1] == [4]:  # kinds of underline; 4:0 is none
+            if parameters[:1] == [4]:  # kinds of underline; 4:0 is no underline
                 parameters = [24 if parameters[1:2] == [0] else 4]
-            elif parameters[1:2] == [2] and len(parameters) > 5:  # a colour space before red, green and blue
+            elif parameters[1:2] == [2] and len(parameters) > 5:  # a colour space stands before red, green and blue
                 parameters = [*parameters[:2], *parameters[-3:]]
         else:
             parameters = [_number(word) for word in words[at : at + 5]]
@@ -84,7 +84,7 @@ def _number(word: str) -> int:
 
 
 def _with(pen: Pen, parameters: list[int]) -> Pen:
-    """The pen after one attribute; a colour brings its own parameters along."""
+    """Return the pen after one attribute; a colour takes its parameters from the list."""
     code = parameters[0] if parameters else 0
     if code == 0:
         return PLAIN
@@ -105,7 +105,7 @@ def _with(pen: Pen, parameters: list[int]) -> Pen:
 
 
 def _filled(pen: Pen, code: int, colour: Colour | None) -> Pen:
-    """The pen with another colour: 3x and 9x are the text's, 4x and 10x the background's."""
+    """Return the pen with another colour: codes 3x and 9x set the text's, 4x and 10x the background's."""
     return pen._replace(fg=colour) if code // 10 in (3, 9) else pen._replace(bg=colour)
 
 
@@ -119,12 +119,12 @@ def _colour(parameters: list[int]) -> Colour | None:
 
 @lru_cache(maxsize=1024)
 def style_of(pen: Pen, base: Style, theme: TerminalTheme | None) -> Style:
-    """A pen as a style on the viewer's own.
+    """Return a pen as a style on top of the viewer's own.
 
     Args:
-        pen: what the text was written with.
-        base: the style of plain text, with both its colours.
-        theme: what the terminal's sixteen colours are; None where there are to be no colours.
+        pen: the pen.
+        base: the style of plain text, with both colours.
+        theme: the terminal's sixteen colours; None to draw without colours.
     """
     fg, bg = base.color, base.bgcolor
     if theme is not None:
@@ -154,7 +154,7 @@ def _rich(colour: Colour | None, theme: TerminalTheme) -> Color | None:
 
 
 def _contrast(one: Color, other: Color, theme: TerminalTheme) -> float:
-    """The ratio of two colours' luminances, as WCAG 2 reckons it."""
+    """Return the contrast ratio of two colours by WCAG 2."""
     light, dark = sorted((_luminance(one, theme), _luminance(other, theme)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

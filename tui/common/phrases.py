@@ -1,4 +1,4 @@
-"""How facts about a buffer are worded on the screen: marks, ages, short sizes, endings. Pure functions of records."""
+"""Words facts about a buffer for the screen: marks, ages, short sizes, endings. Pure functions of records."""
 
 from sightline.log.call_names import call_name
 from sightline.records import Buffer
@@ -6,7 +6,7 @@ from sightline.shape.summary import human_bytes, human_seconds
 from sightline.tui.common.visible_text import title
 
 _AGES = ((60.0, 1.0, "s"), (3600.0, 60.0, "m"), (86400.0, 3600.0, "h"), (86400.0 * 365, 86400.0, "d"))
-_AGE_GRAIN_SECONDS = 10  # ages are drawn anew about so often; finer ones would only be wrong
+_AGE_GRAIN_SECONDS = 10  # ages are redrawn about this often, so finer ones would be wrong
 _UNITS = "KMGTP"
 
 
@@ -20,23 +20,23 @@ def state_of(buffer: Buffer) -> str:
 
 
 def name_of(buffer: Buffer) -> str:
-    """What a buffer is called, safe to be shown: a command as it was typed, all else by what it is about."""
+    """Return what to call a buffer, safe to show: a command as typed, anything else by what it is about."""
     return title(buffer.command if buffer.kind == "cmd" and buffer.command else call_name(buffer))
 
 
 def is_void(buffer: Buffer | None) -> bool:
-    """Whether there is nothing to read of a buffer, and never will be."""
+    """Return whether a buffer has nothing to read, and never will."""
     return buffer is not None and (buffer.state == "evicted" or not (buffer.bytes or buffer.state == "running"))
 
 
 MARKS = {"running": "●", "ok": "✓", "failed": "✗", "unknown": "?", "interrupted": "◌", "evicted": "·"}
 PIN = "◆"
 PARTIAL = "◔"
-"""Beside an output of which only a part reached the store, and where something of it is missing."""
+"""The mark of an output of which only a part reached the store, and of the places where something is missing."""
 
 
 def age(seconds: float) -> str:
-    """How long ago, in at most four characters: ``now``, ``30s``, ``5m``, ``3h``, ``12d``, ``2y``."""
+    """Write an age in at most four characters: ``now``, ``30s``, ``5m``, ``3h``, ``12d``, ``2y``."""
     if seconds < _AGE_GRAIN_SECONDS:
         return "now"
     for below, unit, letter in _AGES:
@@ -47,16 +47,16 @@ def age(seconds: float) -> str:
 
 
 def used(buffer: Buffer) -> float:
-    """When it was used last, seconds since the epoch; of what a past session gave, when that was: it stands there."""
+    """Return the time of the last use, in seconds since the epoch; for an import, the time of the original call."""
     ended = buffer.created if buffer.ended is None else buffer.ended
     return ended if buffer.artifact and buffer.accessed - ended > _LATER_SECONDS else buffer.accessed
 
 
-_LATER_SECONDS = 86400.0  # what was imported counts as used when it was; what a hook kept, at the time of its call
+_LATER_SECONDS = 86400.0  # an import was used when it was imported; what a hook kept, when it was called
 
 
 def short_bytes(count: int) -> str:
-    """A size in at most five characters: ``512B``, ``64K``, ``1.2M``."""
+    """Write a size in at most five characters: ``512B``, ``64K``, ``1.2M``."""
     if count < 1000:
         return f"{count}B"
     size, units = count / 1024, iter(_UNITS)
@@ -67,7 +67,7 @@ def short_bytes(count: int) -> str:
 
 
 def short_count(count: int) -> str:
-    """A number of lines in at most five characters: ``0``, ``9999``, ``12K``, ``1.2M``."""
+    """Write a number of lines in at most five characters: ``0``, ``9999``, ``12K``, ``1.2M``."""
     if count < 10_000:
         return str(count)
     size, units = count / 1000, iter(_UNITS)
@@ -78,7 +78,7 @@ def short_count(count: int) -> str:
 
 
 def duration(buffer: Buffer, now: float) -> str:
-    """How long it took or has been running, in at most five characters: ``0.4s``, ``2m05``, ``3h20``, ``2d``."""
+    """Write how long it took or has been running, in at most five characters: ``0.4s``, ``2m05``, ``3h20``, ``2d``."""
     if buffer.kind != "cmd":
         return ""
     seconds = max((now if buffer.ended is None else buffer.ended) - buffer.created, 0.0)
@@ -92,14 +92,14 @@ def duration(buffer: Buffer, now: float) -> str:
 
 
 def exit_text(buffer: Buffer) -> str:
-    """The exit code as a column has it; empty while there is none."""
+    """Write the exit code for a column; empty if there is none."""
     if buffer.timed_out:
         return "time"
     return "" if buffer.exit_code is None else str(buffer.exit_code)
 
 
 def ending(buffer: Buffer) -> str:
-    """How it ended, or that it goes on: ``running``, ``ok``, ``exit 1``, ``exit unknown``, ``signal 9`` …"""
+    """Say how it ended, or that it runs: ``running``, ``ok``, ``exit 1``, ``exit unknown``, ``signal 9`` …"""
     if buffer.state in ("running", "interrupted", "evicted"):
         return buffer.shown_state
     if buffer.timed_out:
@@ -112,12 +112,12 @@ def ending(buffer: Buffer) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 line``, ``2,004 lines``."""
+    """Write a count with its noun: ``1 line``, ``2,004 lines``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def facts(buffer: Buffer, now: float) -> list[str]:
-    """What a person wants to know of a buffer, the most telling first."""
+    """Return the facts that a person wants to know of a buffer, the most important first."""
     told = [ending(buffer), counted(buffer.lines, "line"), human_bytes(buffer.bytes)]
     if buffer.kind == "cmd":
         told.append(human_seconds(max(0.0, (now if buffer.ended is None else buffer.ended) - buffer.created)))
@@ -129,7 +129,7 @@ def facts(buffer: Buffer, now: float) -> list[str]:
 
 
 def tombstone_text(stone: dict[str, object] | None, buffer: Buffer) -> tuple[str, ...]:
-    """What to say in place of an output that is gone."""
+    """Return what to show instead of an output that is gone."""
     how = {"file": "Read the file again", "tool": "Call the tool again"}.get(buffer.kind, "Run the command again")
     fate = "was removed" if stone and stone.get("reason") == "removed" else "has expired"
     held = f"It held {counted(buffer.lines, 'line')}, {human_bytes(buffer.bytes)}."

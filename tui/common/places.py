@@ -1,4 +1,4 @@
-"""Places in an output: as a person types them, and where a line of a stream stands in the viewer."""
+"""Reads places in an output that a person types, and finds where a line of a stream stands in the viewer."""
 
 import re
 
@@ -14,7 +14,7 @@ class Hit(NamedTuple):
     Attributes:
         buffer: name of the buffer.
         stream: ``out``, ``err``, ``part.N``, or ``all`` for both in order of arrival.
-        line: its number there, from 1.
+        line: number of the line there, from 1.
     """
 
     buffer: str
@@ -23,10 +23,10 @@ class Hit(NamedTuple):
 
 
 def viewer_line(store: Reading, buffer: Buffer, hit: Hit) -> int:
-    """The number that a line has among all that its buffer has; the last one for any past the end.
+    """Return the number of a line among all lines of its buffer; the last number for a line past the end.
 
     Raises:
-        SightlineError: as `Store.open`.
+        SightlineError: raised by `Store.open`.
     """
     if hit.stream == "all":
         return hit.line
@@ -38,12 +38,12 @@ def viewer_line(store: Reading, buffer: Buffer, hit: Hit) -> int:
 
 
 def shown_number(store: Reading, buffer: Buffer, number: int, shown: OutputReader) -> int:
-    """The number of a line where only one stream of its buffer is shown, or its bytes. Raises as `viewer_line`.
+    """Return the number of a line if only one stream of its buffer is shown, or its bytes. Raises as `viewer_line`.
 
     Args:
         store: the store.
         buffer: the buffer.
-        number: of the line among all.
+        number: number of the line among all lines.
         shown: what is shown.
     """
     reading = open_reader(store, buffer)
@@ -59,11 +59,11 @@ _MEANT = re.compile(rf"\s*(?P<first>{_PLACE})\s*(?P<range>[,-]\s*(?P<last>{_PLAC
 
 
 class LineRange(NamedTuple):
-    """Lines that a text means.
+    """The lines that a text means.
 
     Attributes:
-        first: the line, or the first of a range.
-        last: the last of the range, 0 where it is no range.
+        first: number of the line, or of the first of a range.
+        last: number of the last line of a range; 0 if it is not a range.
     """
 
     first: int
@@ -71,17 +71,17 @@ class LineRange(NamedTuple):
 
 
 def is_place(text: str) -> bool:
-    """Whether a text is written as a place is."""
+    """Return whether a text is written like a place."""
     return _MEANT.fullmatch(text) is not None
 
 
 def lines_meant(text: str, total: int, row_bytes: int = 0) -> LineRange | None:
-    """The lines that a text means, None where it means none.
+    """Return the lines that a text means; None if it is no place.
 
     Args:
-        text: ``42``, ``42,80`` or ``42-80``, ``50%``, ``$``, ``42,`` for "to the end"; in bytes ``0x2a0``.
-        total: lines of the output; a larger number means the last line.
-        row_bytes: bytes of a row where bytes are shown, 0 where lines are.
+        text: ``42``, ``42,80`` or ``42-80``, ``50%``, ``$``, ``42,`` for "to the end"; for bytes ``0x2a0``.
+        total: number of lines; a larger number means the last line.
+        row_bytes: bytes of a row if bytes are shown; 0 for lines.
     """
     match = _MEANT.fullmatch(text)
     if not match:

@@ -1,6 +1,6 @@
-"""What the inspector remembers from one time to the next: theme, split, order …, in one small private file.
+"""Remembers theme, split, order and the like for the next start of the inspector, in one small private file.
 
-It is a convenience: a file that cannot be read is as good as none, and one that cannot be written is let be.
+It is only a convenience, so a file that cannot be read or written is ignored.
 """
 
 import json
@@ -11,18 +11,18 @@ from sightline.private_files import read_file, write_atomically
 from sightline.tui.common.store_errors import STORE_ERRORS
 
 FILE = "inspector.json"
-"""Its name under the store's root."""
+"""Name of the file below the store's root."""
 
-_MAX_BYTES = 1 << 16  # anything larger is not ours
+_MAX_BYTES = 1 << 16  # a larger file is not ours
 
 Remembrance = TypeVar("Remembrance", bool, int, float, str)
 
 
 class Preferences:
-    """Small facts by name. Kept in memory; `save` writes what has changed."""
+    """Small facts by name, kept in memory; `save` writes what has changed."""
 
     def __init__(self, root: str) -> None:
-        """Read what is there.
+        """Read the file.
 
         Args:
             root: the store's folder.
@@ -32,7 +32,7 @@ class Preferences:
         self._saved = dict(self._facts)
 
     def get(self, name: str, default: Remembrance) -> Remembrance:
-        """A fact, or the default where there is none or one of another type."""
+        """Return a fact, or the default if there is none or it has another type."""
         fact = self._facts.get(name, default)
         return fact if type(fact) is type(default) else default
 
@@ -41,13 +41,13 @@ class Preferences:
         self._facts[name] = fact
 
     def save(self) -> None:
-        """Write what has changed since it was read or saved."""
+        """Write the file if a fact has changed since it was read or saved."""
         if self._facts == self._saved:
             return
         try:
             write_atomically(self._path, json.dumps(self._facts, indent=1).encode() + b"\n")
         except STORE_ERRORS:
-            return  # a full disk or a store that is only lent: the next start looks as this one did
+            return  # the disk is full, or the store is not ours to write to
         self._saved = dict(self._facts)
 
 

@@ -1,4 +1,4 @@
-"""A line to type in that is there when it is needed: the filter above the list, the search below the viewer."""
+"""A line to type in that appears when it is needed: the filter above the list, the search below the viewer."""
 
 from collections.abc import Awaitable, Callable
 from typing import ClassVar
@@ -17,14 +17,14 @@ from sightline.tui.common.textual_internals import KeysFirst
 
 
 class Asks(NamedTuple):
-    """One prompt.
+    """What one prompt asks for.
 
     Attributes:
-        hint: what to type there, told while it is empty.
-        pane: selector of the pane that it stands in.
-        above: selector of the widget that it stands above; at the pane's bottom where it is empty.
-        back: selector of the widget that the keys go to afterwards.
-        keeps: whether its text is still there when it is opened again.
+        hint: what to type, shown while it is empty.
+        pane: selector of the pane in which it stands.
+        above: selector of the widget above which it stands; empty for the bottom of the pane.
+        back: selector of the widget that gets the focus afterwards.
+        keeps: whether its text is kept until it is opened again.
     """
 
     hint: str
@@ -43,22 +43,22 @@ PROMPTS = {
 
 
 class Completer(Suggester):
-    """Shows what a text may become."""
+    """Suggests a completion of the text."""
 
     def __init__(self, completed: Callable[[str], str | None]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._completed = completed
 
     async def get_suggestion(self, value: str) -> str | None:
-        """What stands there in full, None for nothing."""
+        """Return the completed text; None for no suggestion."""
         return self._completed(value)
 
 
 class Prompt(KeptStyles, KeysFirst):
-    """A hidden input. Opening and leaving it move the focus at once, so that keys typed ahead go where they should.
+    """A hidden input. Opening and closing it move the focus at once, so that keys typed ahead reach the right widget.
 
     Attributes:
-        back: selector of the widget that the keys go to afterwards.
+        back: selector of the widget that gets the focus afterwards.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,7 +67,7 @@ class Prompt(KeptStyles, KeysFirst):
         Binding("tab", "complete", "Complete"),
     ]
 
-    # Each letter changes it; as Textual has it, the whole screen would be laid out and painted anew with each.
+    # Each letter changes it; Textual would lay out and paint the whole screen for that.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     def __init__(
@@ -82,12 +82,12 @@ class Prompt(KeptStyles, KeysFirst):
         """Make the widget.
 
         Args:
-            asks: what for, and where the keys go afterwards.
+            asks: what it asks for, and where the focus goes afterwards.
             id: its name in messages.
-            typed: called with the text whenever it has changed, at once: no message, whose effect would be drawn a
-                frame after the letter.
-            settled: waits until what was typed has had its effect; the keys behind Enter count on that.
-            completed: what a text may become, which Tab takes; None for nothing.
+            typed: called with the text at once when it has changed; a message would be drawn a frame after the
+                letter.
+            settled: waits until the typed text has had its effect, on which the keys after Enter rely.
+            completed: returns a completion of the text, which Tab takes; None for nothing.
         """
         suggester = Completer(completed) if completed else None
         super().__init__(placeholder=asks.hint, id=id, suggester=suggester, compact=True, select_on_focus=False)
@@ -96,47 +96,47 @@ class Prompt(KeptStyles, KeysFirst):
         self._typed = typed
         self._settled = settled
         self._told = ""
-        self.cursor_blink = False  # an idle screen is never drawn anew
+        self.cursor_blink = False  # an idle screen is not redrawn
         self.display = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where nothing is completed, that key means what it means elsewhere."""
+        """Leave the completion key to others if there is nothing to complete."""
         return self.suggester is not None if action == "complete" else super().check_action(action, parameters)
 
     def action_complete(self) -> None:
-        """Take what the text may become."""
+        """Take the completion."""
         self.action_end()
         self.action_cursor_right()
 
     def open(self) -> None:
-        """Show it and take the keys, the very next one included."""
+        """Show the prompt, and take the focus for the very next key."""
         self.display = True
         self.screen.set_focus(self)
 
     def close(self) -> None:
-        """Hide it, with its text; the keys go back."""
+        """Hide the prompt with its text, and give the focus back."""
         self.screen.set_focus(self.screen.query_one(self.back))
         self.display = False
 
     async def key_came(self, event: events.Key) -> None:
-        """Enter is taken here, so that the next key waits for what it does."""
-        if event.key in ("enter", "ctrl+j"):  # a line feed, as it is pasted, or typed in less
+        """Handle Enter here, so that the next key waits for its effect."""
+        if event.key in ("enter", "ctrl+j"):  # a line feed comes from pasting, or from less
             event.stop()
             event.prevent_default()
-            await self.action_submit()  # in this widget's task: while it waits, the application goes on
+            await self.action_submit()  # in this widget's task, so that the application goes on meanwhile
 
     def watch_value(self, value: str) -> None:
-        """Tell at once: the next key may be on its way."""
+        """Call `typed` at once, because the next key may be on its way."""
         if value != self._told:
             self._told = value
             self._typed(value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """It has been told."""
+        """Stop the message, because `typed` was called already."""
         event.stop()
 
     async def action_submit(self) -> None:
-        """Enter: take the text."""
+        """Take the text, at Enter."""
         text = self.value
         if self._settled is not None:
             await self._settled()
@@ -146,23 +146,23 @@ class Prompt(KeptStyles, KeysFirst):
         self.screen.post_message(PromptAnswered(self.id or "", text))
 
     def action_leave(self) -> None:
-        """Escape: never mind."""
+        """Close without taking the text, at Escape."""
         self.clear()
         self.close()
 
 
 class SearchPrompt(Prompt):
-    """A prompt that tells when it is left, and has a key for the case of letters."""
+    """A prompt that reports when it is closed, and has a key for the case of letters."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("alt+c,ctrl+t", "switch_case", "Match case", key_display="alt+c"),
     ]
 
     def action_switch_case(self) -> None:
-        """Match letters in another way."""
+        """Switch how capital and small letters match."""
         self.post_message(CaseSwitched())
 
     def action_leave(self) -> None:
-        """Escape: never mind."""
+        """Close, and report it, at Escape."""
         self.post_message(PromptLeft(self.id or ""))
         super().action_leave()

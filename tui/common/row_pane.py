@@ -1,4 +1,4 @@
-"""A pane of so many rows that only those on the screen are ever drawn, with a scrollbar that costs as little."""
+"""A pane with any number of rows, of which only the visible ones are drawn, with a scrollbar that is as cheap."""
 
 from typing import Any
 
@@ -16,21 +16,21 @@ _CHANGES_ROWS = (*_OUTLINES, "tint", "hatch", "text_opacity")
 
 
 class BareRows(StylesCache):
-    """What Textual keeps a widget's rows in; asking a dozen style rules about each doubles what a short one costs."""
+    """Replaces Textual's cache of rows, whose dozen questions about styles double the cost of a short row."""
 
     def __init__(self) -> None:
         super().__init__()
         self._is_bare = False
 
     def render_widget(self, widget: Widget, crop: Region) -> list[Strip]:
-        """The rows of a region of the widget."""
+        """Return the rows of a region of the widget."""
         self._is_bare = widget.opacity == 1.0 and not widget.styles.has_any_rules(*_CHANGES_ROWS)
         return super().render_widget(widget, crop)
 
     def render_line(
         self, styles: StylesBase, y: int, size: Size, content_size: Size, *args: Any, **kwargs: Any
     ) -> Strip:
-        """One row: as the widget draws it, where nothing goes around it."""
+        """Return one row as the widget draws it; nothing goes around it."""
         if not self._is_bare or size != content_size:
             return super().render_line(styles, y, size, content_size, *args, **kwargs)
         _, base_background, background, draw, *_ = args
@@ -42,7 +42,7 @@ class BareRows(StylesCache):
 
 
 class RowScrollBar(ScrollBar):
-    """Looks and behaves as Textual's, which has its few different cells laid out as a text of many lines each time."""
+    """Looks and works like Textual's scrollbar, which lays out its few cells as a text of many lines each time."""
 
     def __init__(self, thickness: int) -> None:
         super().__init__(vertical=True, name="vertical", thickness=thickness)
@@ -51,7 +51,7 @@ class RowScrollBar(ScrollBar):
         self._drawn: object = None
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Its rows, made anew where the bar has changed; none where what it belongs to was just taken away."""
+        """Draw the rows, again if the bar has changed; none if its pane was just removed."""
         if self.parent is None:
             return [Strip.blank(crop.width)] * crop.height
         bar = self.render()
@@ -62,7 +62,7 @@ class RowScrollBar(ScrollBar):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """A row; blank where the screen already has room for more of them than the bar has been told of."""
+        """Draw a row; it is blank if the screen has grown and the bar is not told of that yet."""
         if y < len(self._rows):
             return self._rows[y]
         return Strip.blank(self.size.width, self.visual_style.rich_style)
@@ -86,21 +86,21 @@ class RowScrollBar(ScrollBar):
 
 
 class RowPane(OwnScrollbar):
-    """Knows how many rows there are, for its scrollbar."""
+    """Tells its scrollbar how many rows there are."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         keep_rows_in(self, BareRows())
 
     def new_scrollbar(self) -> ScrollBar:
-        """The bar beside it; asked for once."""
+        """The scrollbar; Textual asks for it once."""
         return RowScrollBar(self.scrollbar_size_vertical)
 
     @property
     def columns(self) -> int:
-        """Cells of a row: what Textual calls its size has those that the scrollbar, which is always there, covers."""
+        """Cells of a row, without those under the scrollbar, which Textual's size includes."""
         return max(self.size.width - self.styles.scrollbar_size_vertical, 0)
 
     def set_height(self, rows: int) -> None:
-        """There are so many rows now."""
-        self.set_scrolled_size(Size(1, rows))  # no pane scrolls sideways by Textual's means
+        """Set the number of rows."""
+        self.set_scrolled_size(Size(1, rows))  # no pane uses Textual's sideways scrolling

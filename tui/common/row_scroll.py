@@ -1,4 +1,4 @@
-"""A pane that is scrolled by rows over lines of unknown heights; its scrollbar counts lines."""
+"""A pane that scrolls by rows over lines whose heights are not known; its scrollbar counts lines."""
 
 from collections.abc import Callable
 
@@ -11,15 +11,15 @@ _WHEEL_ROWS = 3
 
 
 class RowScroll(RowPane):
-    """Knows which rows are on the screen, and stays at the end of what grows. What draws them is its subclass.
+    """Knows which rows are visible, and follows the end of what grows. A subclass draws them.
 
     Attributes:
-        window: which rows are on the screen.
-        following: whether it stays at the end while there is more and more.
+        window: the visible rows.
+        following: whether it follows the end as more lines come.
     """
 
     def __init__(self, height: Callable[[int], int], *, id: str) -> None:  # noqa: A002
-        """Make the widget; `height` tells the rows of a line, where lines take several."""
+        """Make the widget; `height` gives the rows of a line, if lines can take several."""
         super().__init__(id=id)
         self.window = Window(height)
         self.following = False
@@ -27,21 +27,21 @@ class RowScroll(RowPane):
 
     @property
     def grows(self) -> bool:
-        """Whether there may be more, so that its end is worth staying at."""
+        """Whether more lines may come, so that following the end makes sense."""
         return False
 
     def changed(self) -> None:
-        """Other rows are on the screen, or the same ones look otherwise: draw them."""
+        """Draw again, because other rows are visible, or the same ones look different."""
         self.refresh()
 
     def resize_to_lines(self) -> None:
-        """Have the scrollbar know how far one can go, in lines."""
+        """Tell the scrollbar how many lines there are."""
         self.window.rows = self.size.height
         height = self.window.end.line - 1 + self.size.height if self.window.wraps else self.window.count
         self.set_height(height)
 
     def move(self, move: Callable[[], None]) -> None:
-        """Move the window, the scrollbar along with it."""
+        """Move the window, and the scrollbar with it."""
         move()
         self._placing = True
         self.scroll_to(y=self.window.top.line - 1, animate=False, force=True)
@@ -50,12 +50,12 @@ class RowScroll(RowPane):
         self.changed()
 
     def stay_at_end(self) -> None:
-        """Go to the end, where it is followed."""
+        """Go to the end if it is followed."""
         if self.following:
             self.move(lambda: self.window.move_to(self.window.end))
 
     def keep_place(self) -> None:
-        """Another number of rows is on the screen: the same row stays at its top as far as it can."""
+        """Keep the same row at the top, as far as that can be, after the number of visible rows has changed."""
         self.resize_to_lines()
         if self.following:
             self.stay_at_end()
@@ -63,9 +63,9 @@ class RowScroll(RowPane):
             self.move(lambda: self.window.move_to(self.window.top))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The scrollbar was moved: scrolling up lets go of the end, scrolling back down to it follows again."""
+        """Follow the scrollbar: scrolling up stops following the end, and scrolling down to it starts that again."""
         super().watch_scroll_y(old_value, new_value)
-        if self._placing or self.window.rows != self.size.height:  # another size, of which it is still to be told
+        if self._placing or self.window.rows != self.size.height:  # the new size is still to be reported
             return
         end, line = self.window.end, round(new_value) + 1
         self.window.top = end if line >= end.line else Place(line)
@@ -73,11 +73,11 @@ class RowScroll(RowPane):
         self.changed()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Rows, not lines: where lines take several, the wheel goes on by rows too."""
+        """Scroll by rows rather than lines, so that the wheel moves evenly over wrapped lines, too."""
         self._wheel(event, _WHEEL_ROWS)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """As down."""
+        """Scroll by rows, upwards."""
         self._wheel(event, -_WHEEL_ROWS)
 
     def _wheel(self, event: events.MouseEvent, rows: int) -> None:
@@ -89,4 +89,4 @@ class RowScroll(RowPane):
             self.move(lambda: self.window.move_by(rows))
 
     def wheel_sideways(self, steps: int) -> None:
-        """The wheel was turned with a key held."""
+        """Scroll sideways, because the wheel was turned with a key held."""

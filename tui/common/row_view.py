@@ -1,4 +1,4 @@
-"""Columns of rows with a cursor, however many: what the list of buffers and all other lists have in common."""
+"""Any number of rows with a cursor: the common part of the list of buffers and of all other lists."""
 
 from abc import abstractmethod
 from typing import ClassVar
@@ -14,7 +14,7 @@ from sightline.tui.common.row_pane import RowPane
 
 
 def row_keys(first: str, last: str) -> list[Binding]:
-    """The keys that move a cursor over rows; what the first and the last row are called."""
+    """Return the keys that move a cursor over rows; the arguments name the first and the last row."""
     return [
         Binding("down,j", "move(1)", "Down", show=False),
         Binding("up,k", "move(-1)", "Up", show=False),
@@ -28,45 +28,45 @@ def row_keys(first: str, last: str) -> list[Binding]:
 
 
 class RowTable(Styled, RowPane, can_focus=True):
-    """Draws only the rows on the screen, and moves the cursor. What the rows are, and where, is told by a subclass."""
+    """Draws only visible rows, and moves the cursor. A subclass says what the rows are, and where."""
 
     @property
     @abstractmethod
     def cursor(self) -> int:
-        """The row that the cursor stands on, from 0."""
+        """The row of the cursor, from 0."""
 
     @property
     @abstractmethod
     def row_count(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
 
     @abstractmethod
     def move_to(self, at: int) -> None:
-        """Put the cursor on a row, or the nearest there is, and bring it into sight."""
+        """Put the cursor on a row, or on the nearest one, and make it visible."""
 
     @property
     def row_lines(self) -> int:
-        """How many lines of the screen a row takes."""
+        """Lines of the screen that a row takes."""
         return 1
 
     @property
     def first_row(self) -> int:
-        """The row at the top of the screen."""
+        """The topmost visible row."""
         return self.scroll_offset.y // self.row_lines
 
     @property
     def whole_rows(self) -> int:
-        """How many rows there is room for."""
+        """Number of rows that fit."""
         return max(self.size.height // self.row_lines, min(self.size.height, 1))
 
     @property
     def cursor_in_sight(self) -> bool:
-        """Whether the row of the cursor is on the screen."""
+        """Whether the cursor's row is visible."""
         line, height = self.cursor * self.row_lines - self.scroll_offset.y, self.size.height
         return 0 <= line < height and line + min(self.row_lines, height) <= height
 
     def bring_cursor_into_sight(self) -> None:
-        """Scroll no further than that needs."""
+        """Scroll just far enough to show the cursor."""
         lines, rows = self.row_lines, self.whole_rows
         if self.cursor * lines < self.scroll_offset.y:
             self.scroll_to(y=self.cursor * lines, animate=False, force=True)
@@ -74,7 +74,7 @@ class RowTable(Styled, RowPane, can_focus=True):
             self.scroll_to(y=(self.cursor - rows + 1) * lines, animate=False, force=True)
 
     def page_rows(self, pages: float) -> int:
-        """How many rows so many pages are, one of the old kept in sight."""
+        """Return the number of rows in these pages, each of which keeps one row of the page before."""
         return int(pages * max(self.whole_rows - 1, 1))
 
     def action_move(self, rows: int) -> None:
@@ -95,7 +95,7 @@ class RowTable(Styled, RowPane, can_focus=True):
 
 
 class RowView(RowTable):
-    """Rows that are at hand. A subclass says how many there are, draws one, and what choosing one does."""
+    """Rows in memory. A subclass says how many there are, draws one, and says what choosing one does."""
 
     PREFIX = "row-view"
     PARTS: ClassVar[tuple[str, ...]] = ("dim", "strong", "accent", "key", "error")
@@ -109,20 +109,20 @@ class RowView(RowTable):
 
     @property
     def cursor(self) -> int:
-        """The row that the cursor stands on, from 0."""
+        """The row of the cursor, from 0."""
         return self._cursor
 
     @property
     def row_count(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self._row_count
 
     def set_rows(self, count: int, *, cursor: int | None = None) -> None:
-        """There are so many rows now, and they may be others.
+        """Set the number of rows, which may be other rows than before.
 
         Args:
-            count: of the rows.
-            cursor: the row that the cursor goes to; it stays by default.
+            count: number of rows.
+            cursor: the row for the cursor; by default it stays.
         """
         self._row_count = count
         self.set_height(count)
@@ -131,27 +131,27 @@ class RowView(RowTable):
 
     @abstractmethod
     def draw(self, at: int, width: int) -> Strip:
-        """A row, as wide as that or wider."""
+        """Draw a row, at least this wide."""
 
     def choose(self) -> None:
-        """The row under the cursor is meant: Enter was pressed, or it was clicked on twice."""
+        """Act on the row under the cursor, at Enter or a double click."""
 
     def move_to(self, at: int) -> None:
-        """Put the cursor on a row and bring it into sight."""
+        """Put the cursor on a row, and make it visible."""
         self._cursor = max(0, min(at, self._row_count - 1))
         self.bring_cursor_into_sight()
         self.refresh()
         self.cursor_moved()
 
     def cursor_moved(self) -> None:
-        """The cursor may stand on another row."""
+        """Act on the cursor's move to another row."""
 
     def on_resize(self) -> None:
-        """Keep the cursor in sight."""
+        """Keep the cursor visible."""
         self.move_to(self._cursor)
 
     def render_line(self, y: int) -> Strip:
-        """A row on the screen."""
+        """Draw a row of the screen."""
         at, width, base = self.scroll_offset.y + y, self.columns, self.own_style
         if at >= self._row_count:
             return Strip.blank(width, base)
@@ -162,16 +162,16 @@ class RowView(RowTable):
         return strip
 
     def action_page(self, pages: float) -> None:
-        """Scroll by pages, the cursor along."""
+        """Scroll by pages, with the cursor."""
         self.scroll_to(y=self.scroll_offset.y + self.page_rows(pages), animate=False, force=True)
         super().action_page(pages)
 
     def action_choose(self) -> None:
-        """Enter: choose the row."""
+        """Choose the row, at Enter."""
         self.choose()
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the row clicked on; twice to choose it."""
+        """Put the cursor on the clicked row; a second click chooses it."""
         at = self.scroll_offset.y + event.y
         if at < self._row_count:
             self.move_to(at)

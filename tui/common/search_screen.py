@@ -1,4 +1,4 @@
-"""A screen with one pane that can be searched: the line to type in, and what becomes of it."""
+"""A screen with one pane that can be searched, and the prompt for that."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from sightline.tui.common.pane_search import PaneSearch
 from sightline.tui.common.prompt import PROMPTS, SearchPrompt
 
 SEARCH_KEY = Binding("slash", "search", "Search", key_display="/", priority=True)
-"""To be among a screen's keys; with priority: what is typed behind it is meant for the prompt."""
+"""The search key for a screen's bindings; it has priority, because the keys after it are meant for the prompt."""
 
 
 class SearchScreen(Screen[None]):
@@ -28,13 +28,13 @@ class SearchScreen(Screen[None]):
         """The search of that pane."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The key that opens the prompt is a letter like any other while one is open."""
+        """Leave the key to an open prompt, as a letter."""
         if action == "search":
             return not isinstance(self.focused, Input)
         return super().check_action(action, parameters)
 
     def action_search(self) -> None:
-        """Take what is searched for."""
+        """Open the prompt for the search."""
         prompt = self.query_one_optional(SearchPrompt)
         if prompt is None:
             asks = PROMPTS["search"]._replace(back=self.SEARCHED)
@@ -55,5 +55,5 @@ class SearchScreen(Screen[None]):
         self.search.left()
 
     def on_case_switched(self) -> None:
-        """Letters match in another way."""
+        """Switch how capital and small letters match."""
         self.search.switch_case()

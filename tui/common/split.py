@@ -1,4 +1,4 @@
-"""How the panes share the screen: the line between them, dragged by mouse or moved by key; kept until the next time."""
+"""Shares the screen between the panes: the line between them is dragged by mouse or moved by key, and remembered."""
 
 from rich.segment import Segment
 from textual import events
@@ -12,26 +12,26 @@ from sightline.tui.common.preferences import Preferences
 
 
 class Dragging:
-    """Follows the mouse while a widget is held; moving the split is the screen's."""
+    """Follows the mouse while a widget is held; the screen moves the split."""
 
     def __init__(self, widget: Widget, *, stacked: bool) -> None:
-        """Prepare.
+        """Prepare to drag.
 
         Args:
-            widget: that is taken hold of.
-            stacked: whether it stands between panes that are stacked.
+            widget: the widget that is dragged.
+            stacked: whether it stands between panes one above the other.
         """
         self._widget = widget
         self._stacked = stacked
         self.held = False
 
     def hold(self, held: bool) -> None:
-        """Begin to drag the widget, or end it."""
+        """Begin or end the drag."""
         self.held = held
         self._widget.capture_mouse(held)
 
     def follow(self, event: events.MouseMove) -> None:
-        """Move the split with the mouse while the widget is held."""
+        """Send the mouse's place while the widget is held."""
         if self.held:
             self._widget.post_message(SplitDragged(int(event.screen_x), int(event.screen_y), stacked=self._stacked))
 
@@ -40,7 +40,7 @@ _AT_LEFT, _AT_RIGHT = "▌", "▐"
 
 
 class Divider(Widget):
-    """One cell wide; a line at the side of the pane that the keys go to."""
+    """A line one cell wide, which is thicker at the side of the pane with the focus."""
 
     def __init__(self) -> None:
         super().__init__(id="divider")
@@ -48,7 +48,7 @@ class Divider(Widget):
         self._line = _AT_LEFT
 
     def border(self, left: bool) -> None:
-        """The keys go to the pane at the left, or to that at the right."""
+        """Mark the pane with the focus, at the left or at the right."""
         line = _AT_LEFT if left else _AT_RIGHT
         if line != self._line:
             self._line = line
@@ -59,33 +59,33 @@ class Divider(Widget):
         return Strip([Segment(self._line * self.size.width, self.rich_style)], self.size.width)
 
     def on_mouse_down(self) -> None:
-        """Take hold of it."""
+        """Start dragging."""
         self._dragging.hold(True)
 
     def on_mouse_up(self) -> None:
-        """Let go."""
+        """End dragging."""
         self._dragging.hold(False)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag it."""
+        """Follow the mouse."""
         self._dragging.follow(event)
 
 
 LEAST, MOST, STEP = 15, 85, 5
-"""Percent that a pane keeps at least, has at most, and moves by with a key."""
+"""The least and the greatest share of a pane, and the step of a key, in percent."""
 
-_BESIDE, _STACKED = "split", "split_stacked"  # shares of the width where panes stand beside each other, of the height
+_BESIDE, _STACKED = "split", "split_stacked"  # share of the width beside each other, of the height if stacked
 
 
 class Split:
-    """The share of the first pane; as the style sheet has it while nobody has chosen one."""
+    """The share of the first pane; as in the style sheet until a person has chosen one."""
 
     def __init__(self, screen: Screen[None], remembered: Preferences, stacked_class: str) -> None:
-        """Take up the shares of the last time.
+        """Take the shares that are remembered.
 
         Args:
-            screen: with the panes `#left` and `#right` in `#panes`.
-            remembered: what was chosen the last time.
+            screen: the screen, with the panes `#left` and `#right` in `#panes`.
+            remembered: what a person has chosen before.
             stacked_class: the class that the screen has while its panes are stacked.
         """
         self._screen = screen
@@ -97,7 +97,7 @@ class Split:
         return self._screen.has_class(self._stacked_class)
 
     def lay_out(self) -> None:
-        """Give the first pane its share; a share of the width is none of the height."""
+        """Give the first pane its share; those of the width and of the height are different ones."""
         left, stacked = self._screen.query_one("#left"), self._is_stacked
         wanted = f"{share}%" if (share := self._chosen()) else ""
         _set(left, "height", wanted if stacked else "")
@@ -109,7 +109,7 @@ class Split:
         self._move_to(round((self._chosen() or self._measured()) / STEP + steps) * STEP)
 
     def drag(self, message: SplitDragged) -> None:
-        """Follow the mouse."""
+        """Move the split to the mouse."""
         panes, stacked = self._screen.query_one("#panes").region, self._is_stacked
         if message.stacked == stacked:
             cells, of = (message.y - panes.y, panes.height) if stacked else (message.x - panes.x, panes.width)
@@ -130,7 +130,7 @@ class Split:
 
 
 def _set(widget: Widget, rule: str, value: str) -> None:
-    """Set a style where it is another one: each time it is set, the screen is laid out anew."""
+    """Set a style only if it changes, because each setting lays out the screen again."""
     wanted = Scalar.parse(value) if value else None
     if widget.styles.inline.get_rule(rule, None) != wanted:
         setattr(widget.styles, rule, wanted)

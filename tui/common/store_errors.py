@@ -1,4 +1,4 @@
-"""What may go wrong with a store while one looks at it, and how it is said."""
+"""Names the errors that a store can raise while a person looks at it, and reports them."""
 
 import errno
 import sqlite3
@@ -9,14 +9,14 @@ from sightline.errors import SightlineError
 from sightline.tui.common.messages import ReadFailed
 
 STORE_ERRORS = (SightlineError, OSError, sqlite3.Error)
-"""Causes that lie in the store, not in the inspector: told, and survived. Anything else is a bug, and shows as one."""
+"""Errors that lie in the store are reported and survived. Any other error is a bug, and shows as one."""
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def _is_full(error: BaseException | None) -> bool:
-    """Whether the disk, or one's share of it, is why."""
+    """Return whether a full disk, or a full quota, is the reason."""
     if error is None:
         return False
     if isinstance(error, OSError) and error.errno in _FULL:
@@ -27,9 +27,9 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def tell(app: MessagePump, error: Exception) -> None:
-    """Have the application tell the person of one of these errors.
+    """Have the application report one of these errors to the person.
 
-    Sent to it straight: by way of the widgets, a message ends at whoever made it, which while drawing is the screen.
+    It is sent there directly, because through the widgets a message would stop at its sender, which may be the screen.
     """
     if _is_full(error):
         app.post_message(

@@ -1,4 +1,4 @@
-"""Reads of the store off the UI's thread: one at a time, and once more where they were asked for meanwhile."""
+"""Reads the store outside the UI's thread: one read at a time, and another if it was asked for meanwhile."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,10 +16,10 @@ T = TypeVar("T")
 
 
 def is_whole(widget: Widget) -> bool:
-    """Whether nothing of a widget has been taken away; not before it is begun to be.
+    """Return whether a widget still has all its parts, which is so until its removal begins.
 
-    A widget that is taken away stays attached until all its children have gone, one by one. Its timers and messages end
-    before that; what another task calls, such as what was read for it or what waits for a screen to be drawn, does not.
+    A widget that is removed stays attached until its children are gone, one by one. Its timers and messages end before
+    that; calls from other tasks, such as the result of a read, or a callback after drawing, still come.
     """
     return widget.is_attached and all(node.is_running for node in widget.ancestors_with_self)
 
@@ -28,7 +28,7 @@ class StoreRead(Generic[T]):
     """One kind of read that a widget needs again and again.
 
     However often it is asked for while it runs, it runs once more: a burst of changes neither piles up nor starves it.
-    Of a widget that is taken away nothing is asked any more, and nothing is told to it.
+    A widget that is removed is neither asked nor told anything more.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class StoreRead(Generic[T]):
         failed: Callable[[], None] = lambda: None,
         dropped: Callable[[T], None] = lambda _: None,
     ) -> None:
-        """Prepare.
+        """Prepare the read.
 
         Args:
-            widget: for which it reads.
-            plan: called in the UI's thread; gives what to run in another, or None for nothing.
+            widget: the widget that needs it.
+            plan: called in the UI's thread; returns what to run in another thread, or None for nothing.
             done: called in the UI's thread with the result.
-            failed: called in the UI's thread where the store could not be read, which the person is told anyway.
-            dropped: called instead of `done` where the widget has been taken away: what has to be closed is closed.
+            failed: called in the UI's thread if the store could not be read; the person is told in any case.
+            dropped: called instead of `done` if the widget was removed, to close what has to be closed.
         """
         self._widget = widget
         self._plan = plan
@@ -59,24 +59,24 @@ class StoreRead(Generic[T]):
         self._rests.set()
 
     def ask(self) -> None:
-        """Have it read, now or after the read that is under way."""
+        """Run the read now, or after the one that is running."""
         if not is_whole(self._widget):
             return
         self._asked = True
         if not self._running:
             self._running = True
             self._rests.clear()
-            work: WorkType[None] = self._run  # no coroutine yet, which nobody would await where all ends now
+            work: WorkType[None] = self._run  # a coroutine made now might never be awaited
             self._widget.run_worker(work)
 
     async def settled(self, seconds: float) -> None:
-        """Wait until nothing is asked for any more; after so many seconds no longer."""
+        """Wait until no read is asked for any more, or this many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._rests.wait()
 
     def carry_out_now(self, read: Callable[[], T]) -> None:
-        """Read in the UI's thread: for what is quick, and wanted on the very first screen."""
+        """Run a read in the UI's thread; for a quick one that the very first screen needs."""
         try:
             result = read()
         except STORE_ERRORS as error:

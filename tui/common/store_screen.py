@@ -1,4 +1,4 @@
-"""A screen over the main one that shows something of the store, and learns of its changes and of its own size."""
+"""A screen over the main one that shows something of the store, and learns of its changes."""
 
 import asyncio
 from abc import abstractmethod
@@ -12,11 +12,11 @@ from sightline.tui.common.messages import LineChosen, StoreChanged
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
 
-SETTLE_SECONDS = 0.15  # changes come in bursts; one read follows many of them
+SETTLE_SECONDS = 0.15  # changes come in bursts, so one read follows many
 
 
 class StoreScreen(Screen[ScreenResultType]):
-    """Has what it shows read again after changes, soon and not for each of them."""
+    """Reads again after changes, soon but not for each of them."""
 
     _settling: Timer | None = None
 
@@ -26,7 +26,7 @@ class StoreScreen(Screen[ScreenResultType]):
 
     @abstractmethod
     def tell(self) -> None:
-        """Say how things stand in the rows around what it shows."""
+        """Update the rows around the content."""
 
     def store_changed(self, message: StoreChanged) -> None:
         """Read again after a change in the store, except mere growth of outputs."""
@@ -38,21 +38,21 @@ class StoreScreen(Screen[ScreenResultType]):
         self.read()
 
     def on_resize(self) -> None:
-        """It is told to another width, once the columns have moved."""
+        """Update the rows at the new width, after the layout."""
         self.call_after_refresh(self._tell_again)
 
     def _tell_again(self) -> None:
-        if is_whole(self):  # it is called once a screen was drawn, which may be the one below
+        if is_whole(self):  # the callback may come for the screen below
             self.tell()
 
     def on_screen_resume(self) -> None:
-        """It may have changed while another screen was above."""
+        """Read again, because the store may have changed while another screen was on top."""
         if self.is_mounted:
             self.read()
 
 
 async def go_to(screen: Screen[Any], store: Reading, ref: str) -> None:
-    """Go to the lines that a ref names, on the main screen; say what has become of them where they are gone."""
+    """Go to a ref's lines in the main screen; if they are gone, say what became of them."""
     try:
         target = await asyncio.to_thread(store.resolve, ref)
     except STORE_ERRORS as error:

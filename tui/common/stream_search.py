@@ -1,7 +1,7 @@
-"""A search through an output of any size: from the place on the screen to the end, then from the start to that place.
+"""Searches an output of any size: from the place on the screen to the end, then from the start to that place.
 
-`run` works in a thread of its own and may be asked for hits meanwhile. What it knows of each stream is two lists of
-offsets, which are whole as far as they go; so the next hit is known long before all have been counted.
+`run` works in a thread of its own, and may be asked for hits meanwhile. For each stream it keeps two ascending lists of
+offsets without gaps, so the next hit is known long before all hits have been counted.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,19 +13,19 @@ from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel
 from sightline.store import Stream
 
-_SMALL_BYTES = 1 << 22  # of a stream this small the first hit need not be looked for by itself
+_SMALL_BYTES = 1 << 22  # in a smaller stream the first hit is not searched separately
 
 
 NONE = -1
-"""Stands for an offset where there is no hit."""
+"""Stands for an offset if there is no hit."""
 
 
-_SAMPLE_BYTES = 1 << 16  # of a stream, that tell whether there are colours in it
+_SAMPLE_BYTES = 1 << 16  # of a stream, which tell whether it has colours
 _COLOURS = "(?:\x1b\\[[0-9;:]*[mK])*"
 
 
 def through_colours(pattern: Pattern) -> Pattern:
-    """A plain text as a pattern that also finds it where colours change within; anything else as it is."""
+    """Let a plain text match across changes of colour; leave other patterns as they are."""
     if not pattern.literal:
         return pattern
     letters = (char if char.isalnum() or char in " _" or not char.isascii() else f"\\{char}" for char in pattern.text)
@@ -33,13 +33,13 @@ def through_colours(pattern: Pattern) -> Pattern:
 
 
 class Step(NamedTuple):
-    """Where the next hit is.
+    """The place of the next hit.
 
     Attributes:
-        number: of the line it stands in; 0 where there is none.
-        wrapped: whether it lies beyond the end, or the start, at which one began again.
-        rank: how many lines with hits there are up to it, 0 where that is not known.
-        exact: whether it is exactly so many.
+        number: number of its line; 0 if there is no hit.
+        wrapped: whether the search went past the end, or the start, to reach it.
+        rank: number of lines with hits up to it; 0 if that is not known.
+        exact: whether that number is exact.
     """
 
     number: int
@@ -49,7 +49,7 @@ class Step(NamedTuple):
 
 
 class SearchSource(Protocol):
-    """Tells where in some streams numbers are, as `sightline.tui.common.output_reader.OutputReader` does."""
+    """Maps places in streams to numbers, as `sightline.tui.common.output_reader.OutputReader` does."""
 
     @property
     def line_count(self) -> int:
@@ -60,13 +60,13 @@ class SearchSource(Protocol):
         """The streams that are searched."""
 
     def source(self, stream: str) -> Stream:
-        """One of them."""
+        """Return one of these streams."""
 
     def offsets(self, number: int) -> dict[str, int]:
-        """Up to where each stream stands before a number."""
+        """Return how many bytes of each stream stand before a number."""
 
     def number_at(self, stream: str, offset: int) -> int:
-        """The number of what a byte of a stream stands in."""
+        """Return the number for a byte of a stream."""
 
     def close(self) -> None:
         """Close its files."""
@@ -76,14 +76,14 @@ class _Stream:
     """What is known of one stream.
 
     Attributes:
-        path: its file.
-        begin: where the search began.
-        first: the first hit from there on; NONE where there is none, None while that is not known.
+        path: path of its file.
+        begin: offset where the search began.
+        first: the first hit from there on; NONE if there is none, None while that is not known.
         ahead: hits from there on.
-        ahead_done: whether those are all.
-        behind: hits before.
-        behind_done: likewise.
-        scanned: up to where the stream has been looked through.
+        ahead_done: whether all of those are known.
+        behind: hits before that offset.
+        behind_done: whether all of those are known.
+        scanned: offset up to which the stream has been searched.
     """
 
     def __init__(self, path: str, begin: int, scanned: int) -> None:
@@ -104,7 +104,7 @@ class _Stream:
         return self.ahead.thinned or self.behind.thinned
 
     def after(self, offset: int) -> int | None:
-        """The first hit at an offset or above: NONE where there is none, None where it is not known yet."""
+        """Return the first hit at an offset or above: NONE if there is none, None if that is not known yet."""
         if offset < self.begin:
             hit = self.behind.around(offset).after
             if hit is not None or not self.behind_done:
@@ -115,7 +115,7 @@ class _Stream:
         return NONE if hit is None and self.ahead_done else hit
 
     def before(self, offset: int) -> int | None:
-        """The last hit below an offset, of thinned hits one close to it; as `after`."""
+        """Return the last hit below an offset, or of thinned hits one close to it; NONE and None as for `after`."""
         if offset > self.begin:
             if not self.ahead_done and self.ahead.last < offset:
                 return None
@@ -129,7 +129,7 @@ class _Stream:
         return NONE if hit is None else hit
 
     def rank(self, offset: int) -> int:
-        """How many hits there are below an offset."""
+        """Return the number of hits below an offset."""
         if offset <= self.begin:
             return self.behind.around(offset).rank
         return self.behind.total + self.ahead.around(offset).rank
@@ -139,8 +139,8 @@ class Search:
     """One search for one pattern.
 
     Attributes:
-        pattern: what is looked for.
-        complete: whether all has been looked through.
+        pattern: the pattern.
+        complete: whether everything has been searched.
     """
 
     def __init__(
@@ -152,14 +152,14 @@ class Search:
         *,
         matches: bool = False,
     ) -> None:
-        """Prepare.
+        """Prepare to search.
 
         Args:
-            pattern: what to look for.
-            open_it: opens the output, as often as it is needed.
-            path_of: the file of a stream.
-            number: the line from which on hits are wanted first.
-            matches: whether each match counts, wherever in a line, and not each line.
+            pattern: the pattern.
+            open_it: opens the output, as often as needed.
+            path_of: returns the path of a stream's file.
+            number: the line from which hits are wanted first.
+            matches: whether each match counts, even several in a line, rather than each line.
         """
         self.pattern = self._scanned = pattern
         self.complete = False
@@ -172,21 +172,21 @@ class Search:
 
     @property
     def total(self) -> int:
-        """Lines with hits found so far."""
+        """Number of lines with hits found so far."""
         return sum(stream.total for stream in self._streams.values())
 
     def cancel(self) -> None:
-        """End it."""
+        """End the search."""
         self._cancel.cancel()
 
     def run(self, tell: Callable[[], None]) -> None:
-        """Look through all of it.
+        """Search everything.
 
         Args:
-            tell: called now and then, whenever more is known.
+            tell: called now and then when more is known.
 
         Raises:
-            Cancelled, SearchFailed, StoreFailed, OSError.
+            Cancelled, SearchFailed, StoreFailed, OSError: the search cannot go on.
         """
         reading = self._open_it()
         try:
@@ -215,7 +215,7 @@ class Search:
         tell()
 
     def run_on(self, tell: Callable[[], None]) -> None:
-        """Look through what has been written since. Raises as `run`."""
+        """Search what has been written since. Raises what `run` raises."""
         reading = self._open_it()
         try:
             for name in reading.streams:
@@ -224,7 +224,7 @@ class Search:
                     self._streams = {**self._streams, name: _Stream(self._path_of(name), 0, 0)}
                 stream = self._streams.get(name)
                 if stream is not None and source.byte_count > stream.scanned:
-                    begin = source.offset_of_line(source.line_at(stream.scanned))  # its last line may have grown
+                    begin = source.offset_of_line(source.line_at(stream.scanned))  # the last line may have grown
                     stream.scanned = source.byte_count
                     self._scan(stream, stream.ahead, begin, tell)
         finally:
@@ -246,7 +246,7 @@ class Search:
         return found[0] if found else NONE
 
     def _last_between(self, stream: _Stream, begin: int, until: int) -> int:
-        """The last hit from one at ``begin`` on that lies below an offset."""
+        """Return the last hit at ``begin`` or above that lies below an offset."""
         found = begin
 
         def take(heads: list[bytes]) -> bool:
@@ -287,15 +287,15 @@ class Search:
     # from hit to hit
 
     def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
-        """The next hit from a line on; None where that is not known yet.
+        """Return the next hit from a line on; None if that is not known yet.
 
         Args:
-            number: the line.
-            back: whether upwards.
-            here: whether the line itself counts.
+            number: number of the line.
+            back: whether to go upwards.
+            here: whether a hit in that line itself counts.
 
         Raises:
-            Cancelled, SearchFailed, StoreFailed, OSError.
+            Cancelled, SearchFailed, StoreFailed, OSError: the search cannot go on.
         """
         if not self._streams:
             return Step(0) if self.complete else None
@@ -317,7 +317,7 @@ class Search:
             reading.close()
 
     def _first(self, reading: SearchSource, number: int) -> Step | None:
-        """The first hit from a line on."""
+        """Return the first hit from a line on."""
         offsets = reading.offsets(number)
         numbers = list[int]()
         for name, stream in self._streams.items():
@@ -329,7 +329,7 @@ class Search:
         return self._ranked(reading, min(numbers, default=0))
 
     def _last(self, reading: SearchSource, number: int) -> Step | None:
-        """The last hit above a line."""
+        """Return the last hit above a line."""
         offsets = reading.offsets(number)
         numbers = list[int]()
         for name, stream in self._streams.items():
@@ -343,17 +343,17 @@ class Search:
         return self._ranked(reading, max(numbers, default=0))
 
     def within(self, stream: str, line: int, length: int, offset: int, *, back: bool = False) -> int:
-        """Where in one line the next match stands, in bytes from its start; NONE where there is none.
+        """Return where the next match in one line stands, in bytes from its start; NONE if there is none.
 
         Args:
-            stream: of the line.
+            stream: stream of the line.
             line: its number in the stream.
-            length: of the line, bytes.
-            offset: from which on matches count, in bytes from the line's start; upwards, below which.
-            back: whether upwards.
+            length: bytes of the line.
+            offset: first byte at which a match counts, from the line's start; upwards, the byte below which it counts.
+            back: whether to go upwards.
 
         Raises:
-            Cancelled, SearchFailed, StoreFailed, OSError.
+            Cancelled, SearchFailed, StoreFailed, OSError: the search cannot go on.
         """
         reading = self._open_it()
         try:

@@ -10,22 +10,22 @@ from textual.strip import Strip
 from sightline.named_tuple import NamedTuple
 
 ELLIPSIS = "…"
-LEAST_LEFT = 8  # cells of a row that what stands at its right never takes
+LEAST_LEFT = 8  # cells of a row that the parts at the right must leave
 
 
 class Part(NamedTuple):
-    """A text on one line, safe to show, and the style class that it is drawn in (empty for the row's own)."""
+    """A text on one line, safe to show, and its style class (empty for the row's own style)."""
 
     text: str
     style: str = ""
 
 
 class Ink(NamedTuple):
-    """What a part is drawn in.
+    """A style, prepared for drawing.
 
     Attributes:
-        style: with the row's own below it.
-        is_bare: whether a blank looks the same in it as in none.
+        style: the style on top of the row's own.
+        is_bare: whether a blank looks the same with it as without.
     """
 
     style: Style
@@ -33,7 +33,7 @@ class Ink(NamedTuple):
 
 
 class Inks(dict[str, Ink]):
-    """Inks by style class, on one row's own style; made when they are first asked for."""
+    """Inks by style class, on top of one row's own style; each is made at its first use."""
 
     def __init__(self, base: Style, styles: Mapping[str, Style]) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ def _is_bare(style: Style) -> bool:
 
 
 class PartStyles(dict[str, Style]):
-    """Styles by class, without a background unless they set one; keeps what comes of them on the rows' own."""
+    """Styles by class, without a background unless they set one; it keeps the inks for each row style."""
 
     def __init__(self, styles: Mapping[str, Style]) -> None:
         super().__init__(styles)
@@ -62,40 +62,40 @@ class PartStyles(dict[str, Style]):
         self._inks.clear()
 
     def on(self, base: Style) -> Inks:
-        """On rows of this style."""
+        """Return the inks for rows of this style."""
         if base not in self._inks:
             self._inks[base] = Inks(base, self)
         return self._inks[base]
 
     def without(self, names: Collection[str]) -> "PartStyles":
-        """But for these, which come out in the row's own."""
+        """Return the styles without these classes, whose parts then have the row's own style."""
         return PartStyles({name: style for name, style in self.items() if name not in names})
 
 
 def _cells(text: str) -> int:
-    """How many cells a text takes that is safe to show: most are ASCII, and each is asked for several times a row."""
+    """Return the cells of a safe text; the quick way for ASCII matters, because rows ask several times."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def cut(text: str, width: int) -> str:
-    """A text that is too wide, cut and ended with an ellipsis."""
+    """Cut a text that is too wide, with an ellipsis at its end."""
     if _cells(text) <= width:
         return text
     return set_cell_size(text, width - 1).rstrip() + ELLIPSIS if width > 0 else ""
 
 
 def pad(text: str, width: int) -> str:
-    """A text in exactly this many cells."""
+    """Pad or cut a text to exactly this many cells."""
     return set_cell_size(cut(text, width), width)
 
 
 def width_of(parts: Iterable[Part]) -> int:
-    """How many cells parts take."""
+    """Return the cells that parts take."""
     return sum([len(text) if text.isascii() else cell_len(text) for text, _ in parts])
 
 
 def filled(parts: Sequence[Part], width: int) -> list[Part]:
-    """Parts in exactly this many cells."""
+    """Pad or cut parts to exactly this many cells."""
     left = width - width_of(parts)
     if left < 0:
         parts = fitted(parts, width)
@@ -104,7 +104,7 @@ def filled(parts: Sequence[Part], width: int) -> list[Part]:
 
 
 def fitted(parts: Sequence[Part], width: int) -> list[Part]:
-    """Parts as far as they fit; the one that does not is cut with an ellipsis."""
+    """Return the parts that fit; the first one that does not is cut with an ellipsis."""
     left = width
     for at, (text, style) in enumerate(parts):
         taken = _cells(text)
@@ -117,7 +117,7 @@ def fitted(parts: Sequence[Part], width: int) -> list[Part]:
 
 
 def _ended(parts: Sequence[Part]) -> list[Part]:
-    """Parts that fill a row, ended with an ellipsis: there is more than they say."""
+    """End parts that fill a row with an ellipsis, because there is more."""
     kept = [part for part in parts if part.text]
     if kept:
         text, style = kept.pop()
@@ -126,7 +126,7 @@ def _ended(parts: Sequence[Part]) -> list[Part]:
 
 
 def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, styles: PartStyles) -> Strip:
-    """One row: some parts at its left end, some at its right, which are left out where they would take it all."""
+    """Make one row with parts at both ends; those at the right are left out if they would take too much."""
     at_right = width_of(right)
     if at_right > width - LEAST_LEFT:
         right, at_right = (), 0
@@ -139,7 +139,7 @@ def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, st
 
 
 def _segments(parts: Iterable[Part], inks: Inks) -> list[Segment]:
-    """Neighbours that look the same in one piece, blanks with what stands beside them: each costs on its way out."""
+    """Join neighbours that look alike, and blanks with their neighbours, because each segment costs time."""
     made, text, ink, is_blank = list[Segment](), "", inks[""], True
     for added, name in parts:
         if not added:

@@ -1,7 +1,7 @@
-"""Which syntax an output has, and where its parts stand: by pygments for files, JSON and diffs, else as a log.
+"""Finds the syntax of an output and its parts: by pygments for files, JSON and diffs, else as a log.
 
-Only a screenful at a time is looked at, so the syntax is that of some lines out of their place: what began far above
-may be taken for something else. The module is loaded after the first screen is there.
+It sees only a screenful at a time, so text that began far above may be taken for something else. It is loaded after
+the first screen.
 """
 
 import os
@@ -18,10 +18,10 @@ from pygments.util import ClassNotFound
 from sightline.records import Buffer
 from sightline.tui.common.line_painter import Spans
 
-LINE_CHARACTERS = 1_000  # of a line are looked at; what stands behind is drawn plain
+LINE_CHARACTERS = 1_000  # of a line are highlighted; the rest is drawn plain
 LOG_CHARACTERS = 400
-BLOCK_CHARACTERS = 32_000  # more at once is not looked at: it would be felt
-SLOW_SECONDS = 0.1  # a syntax that took longer for a block is given up: some patterns run away on what is no such text
+BLOCK_CHARACTERS = 32_000  # a larger block is not highlighted, because that would be felt
+SLOW_SECONDS = 0.1  # a syntax that takes longer is given up, as some patterns run away on other text
 
 _PARTS: dict[object, str] = {
     Keyword: "keyword",
@@ -52,12 +52,12 @@ _INTERPRETERS = {"sh": "bash", "bash": "bash", "zsh": "bash", "python": "python"
 
 
 def syntax_of(buffer: Buffer, stream: str, sample: str) -> "LanguageSyntax | Log":
-    """The syntax of an output.
+    """Return the syntax of an output.
 
     Args:
-        buffer: its record; of a file, the name tells.
-        stream: which of its streams is shown, empty for all.
-        sample: how its text begins.
+        buffer: the buffer's record; the name of a file tells its syntax.
+        stream: the only stream that is shown; empty for all.
+        sample: the beginning of its text.
     """
     lexer = _by_kind(buffer, stream) or _by_content(sample)
     return LanguageSyntax(lexer) if lexer is not None else Log()
@@ -73,12 +73,12 @@ def _by_kind(buffer: Buffer, stream: str) -> Lexer | None:
 
 
 def _by_command(command: str) -> Lexer | None:
-    """What a command prints that shows a file, or a diff."""
+    """Return the syntax of what a command prints if it shows a file or a diff."""
     if _DIFFS.match(command):
         return _lexer("diff")
     try:
         words = shlex.split(command[:500])
-    except ValueError:  # a quote is open
+    except ValueError:  # a quote is not closed
         return None
     if not words or os.path.basename(words[0]) not in _READERS or {"|", ";", "&&"} & set(words):
         return None
@@ -114,7 +114,7 @@ def _lexer(name: str) -> Lexer | None:
 
 
 class LanguageSyntax:
-    """The syntax of a language that pygments knows."""
+    """The syntax of a language that pygments has."""
 
     by_line = False
 
@@ -123,7 +123,7 @@ class LanguageSyntax:
         self._too_slow = False
 
     def spans(self, texts: Sequence[str]) -> list[Spans]:
-        """What stands where in each of some lines that follow each other."""
+        """Return what stands where in each of some consecutive lines."""
         lines = [text[:LINE_CHARACTERS] for text in texts]
         found: list[list[tuple[int, int, str]]] = [[] for _ in lines]
         if self._too_slow or sum(map(len, lines)) > BLOCK_CHARACTERS:
@@ -154,7 +154,7 @@ def _part_of(token: _TokenType | None) -> str:
 
 
 class Log:
-    """What lines of logs, builds and tests have in common: times, levels, places, what is quoted, what was raised."""
+    """The common syntax of logs, builds and tests: times, levels, places, quoted text, exceptions."""
 
     by_line = True
 
@@ -174,7 +174,7 @@ class Log:
     )
 
     def spans(self, texts: Sequence[str]) -> list[Spans]:
-        """What stands where in each of some lines."""
+        """Return what stands where in each of some lines."""
         return [
             [(*match.span(), match.lastgroup or "") for match in self._KNOWN.finditer(text[:LOG_CHARACTERS])]
             for text in texts

@@ -1,4 +1,4 @@
-"""The lines of a text with a cursor, of which only what is on the screen is read: an answer, or the text of a view."""
+"""Shows the lines of a text with a cursor, and reads only the visible ones: an answer, or the text of a view."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from sightline.tui.common.row_view import RowView
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.visible_text import TAB_STOP, lone_controls_shown, pieces
 
-LINE_BYTES = 1 << 14  # read of one line at most: its two ends
+LINE_BYTES = 1 << 14  # read of one line at most, half from each end
 _COLUMN_STEP = 8
 _KEPT_STRIPS = 500
-_READ_AHEAD = 40  # lines that are read with one that has to be
+_READ_AHEAD = 40  # lines that are read together with a needed one
 
 
 class TextRows(RowView):
-    """Lines, each on a row; long ones are scrolled sideways."""
+    """Lines, a row each; long ones are scrolled sideways."""
 
     PARTS = (*RowView.PARTS, "control")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
@@ -45,7 +45,7 @@ class TextRows(RowView):
 
     @dataclass(eq=False, repr=False)
     class Chosen(Message):
-        """A line is meant: its number, from 1, and its text."""
+        """A person has chosen a line: its number, from 1, and its text."""
 
         number: int
         text: str
@@ -54,7 +54,7 @@ class TextRows(RowView):
         """Make the widget.
 
         Args:
-            id: of the widget.
+            id: id of the widget.
             leads: whether a line can be chosen, to go somewhere.
         """
         super().__init__(id=id)
@@ -64,7 +64,7 @@ class TextRows(RowView):
         self._strips: LRUCache[int, Strip] = LRUCache(_KEPT_STRIPS)
 
     def show(self, text: Lines | None) -> None:
-        """Show a text from its beginning; the one before it is closed."""
+        """Show a text from its beginning, and close the one before."""
         if self._text is not None:
             self._text.close()
         self._text, self._column = text, 0
@@ -78,7 +78,7 @@ class TextRows(RowView):
             self._text = None
 
     def draw(self, at: int, width: int) -> Strip:
-        """A line, made safe."""
+        """Draw a line, made safe."""
         if at not in self._strips:
             self._read(at)
         strip = self._strips.get(at) or Strip([], 0)
@@ -100,11 +100,11 @@ class TextRows(RowView):
         self._strips.clear()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that would do nothing is not shown."""
+        """Hide a key that would do nothing."""
         return self._leads if action == "choose" else super().check_action(action, parameters)
 
     def _line(self) -> Line | None:
-        """The line under the cursor; None where there is none, or it cannot be read, which is then said."""
+        """The line under the cursor; None if there is none, or it cannot be read, which is then reported."""
         if self._text is None or not self.row_count:
             return None
         try:
@@ -114,12 +114,12 @@ class TextRows(RowView):
             return None
 
     def choose(self) -> None:
-        """Tell which line is meant."""
+        """Post that the line was chosen."""
         if self._leads and (line := self._line()) is not None:
             self.post_message(self.Chosen(self.cursor + 1, line.data.decode(errors="surrogateescape")))
 
     def action_copy(self) -> None:
-        """Put the line on the clipboard, as far as it was read."""
+        """Copy the line, as far as it was read."""
         if (line := self._line()) is not None:
             copy(self.app, clean_line(line.data))
             self.notify(f"Copied line {self.cursor + 1:,}", markup=False)
@@ -130,13 +130,13 @@ class TextRows(RowView):
         self.refresh()
 
     def action_line_start(self) -> None:
-        """Back to the first column."""
+        """Scroll back to the first column."""
         self._column = 0
         self.refresh()
 
 
 def drawn(line: Line, base: Style, styles: dict[str, Style]) -> Strip:
-    """The text of a raw line, made safe; of a long one its two ends, and what was left out."""
+    """Draw a raw line's text, made safe; for a long line its two ends, and how much is left out."""
     if line.whole:
         return Strip(_segments(line.data, base, styles))
     half = len(line.data) // 2

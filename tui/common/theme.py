@@ -1,4 +1,4 @@
-"""Colours and style sheets: the themes dark, light and the terminal's own, and the sheets that are read at need."""
+"""The themes dark, light and the terminal's own, and the style sheets that are loaded when needed."""
 
 import os
 from dataclasses import replace
@@ -20,8 +20,8 @@ DARK = Theme(
     error="#ef7e83",
     dark=True,
     variables={
-        "unseen": "#2b2413",  # behind lines that no agent saw
-        "focused": "#1d3b47",  # behind the title of the pane that the keys go to
+        "unseen": "#2b2413",  # background of lines no agent saw
+        "focused": "#1d3b47",  # background of the title of the focused pane
     },
 )
 
@@ -42,7 +42,7 @@ LIGHT = Theme(
         "unseen": "#fbf0cd",
         "focused": "#c4e4ea",
         "panel-lighten-1": "#b3bfcb",
-    },  # what it colours must stand out from the background
+    },  # colours of text must stand out from the background
 )
 
 _ANSI = BUILTIN_THEMES["ansi-dark"]
@@ -50,7 +50,7 @@ TERMINAL = replace(
     _ANSI,
     name="sightline-terminal",
     primary="ansi_cyan",
-    secondary="ansi_bright_cyan",  # no blue: that is behind the cursor's row
+    secondary="ansi_bright_cyan",  # not blue, the cursor row's background
     accent="ansi_yellow",
     variables={
         **_ANSI.variables,
@@ -64,14 +64,14 @@ TERMINAL = replace(
 )
 
 THEMES = (DARK, LIGHT, TERMINAL)
-"""In the order that a key goes through them."""
+"""In the order in which a key goes through them."""
 
 
 _FOLDER = os.path.dirname(os.path.dirname(__file__))
 
 
 def load_style(app: App[object], name: str) -> None:
-    """Take in a sheet by its place below ``tui/``, such as ``common/row_view``, once."""
+    """Load a sheet once, by its place below ``tui/``, such as ``common/row_view``."""
     path = os.path.join(_FOLDER, f"{name}.tcss")
     if not app.stylesheet.has_source(path, ""):
         app.stylesheet.read(path)

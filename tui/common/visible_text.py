@@ -1,6 +1,6 @@
-"""Makes any text fit to be put on a screen: what a terminal would obey, hide or reorder is shown as something to read.
+"""Makes any text safe for a screen: what a terminal would obey, hide or reorder becomes something to read.
 
-Nothing that a command wrote, and no command, label or name, reaches the terminal by another way.
+No output, command, label or name reaches the terminal in another way.
 """
 
 import re
@@ -13,44 +13,44 @@ _UNSEEN = (
     "\x00-\x1f\x7f-\x9f"  # C0, DEL and C1: what terminals obey
     f"{HIDING}\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001343f"
     "\u2028\u2029"  # line and paragraph separators
-    "\ud800-\udfff"  # cannot be written at all
+    "\ud800-\udfff"  # surrogates, which cannot be written
 )
 _HIDDEN = re.compile(f"(?!{JOINING})[{_UNSEEN}]")
-"""What is shown as a mark; of what `invisible` lets stay, joiners between letters: of emoji the width is not known."""
+"""What is shown as a mark. Joiners between letters count, too, although `invisible` keeps them for emoji."""
 
 _EMOJI_STYLE = re.compile("(?<![\ufe00-\ufe0f])[\ufe0e\ufe0f]")
-"""A lone variation selector asks for a character's emoji or text form; terminals disagree on its width: left out."""
+"""A lone variation selector asks for the emoji or text form; it is dropped, as terminals disagree on its width."""
 
-_ESCAPED_BYTES = range(0xDC80, 0xDD00)  # what "surrogateescape" makes of bytes that are no UTF-8
+_ESCAPED_BYTES = range(0xDC80, 0xDD00)  # how "surrogateescape" writes bytes that are not UTF-8
 
 TAB_STOP = 8
 _LONE_CONTROLS = re.compile(rb"[\x00-\x06\x0b\x0c\x0e-\x17\x19\x1c-\x1f\x7f]")
-"""Controls that stand in no escape sequence, neither as its parts nor as its end."""
+"""Control characters outside escape sequences."""
 
 
 class Piece(NamedTuple):
-    """A run of text, and whether it stands for something that cannot be shown as itself."""
+    """A run of text, and whether it is a mark for something that cannot be shown as itself."""
 
     text: str
     marked: bool
 
 
 def visible(text: str) -> str:
-    """One line of text in which every control and every unseen character is shown: ``␛``, ``‹U+202E›``."""
+    """Write one line of text with marks for controls and unseen characters: ``␛``, ``‹U+202E›``."""
     if text.isascii() and text.isprintable():
         return text
     return _HIDDEN.sub(_picture, _EMOJI_STYLE.sub("", text))
 
 
 def title(text: str) -> str:
-    """A command, label or name as one line: as `visible`, with line breaks as ``↵`` and tabs as spaces."""
+    """Write a command, label or name as one line: as `visible` does, with ``↵`` for line breaks and spaces for tabs."""
     if text.isascii() and text.isprintable():
         return text
     return visible(text.strip().replace("\r\n", "\n").replace("\n", "↵").replace("\t", " "))
 
 
 def pieces(text: str) -> list[Piece]:
-    """As `visible`, with what stands for something unseen apart, to be coloured. Tabs are left to the caller."""
+    """Split text as `visible` writes it, so that its marks can be coloured. Tabs are left to the caller."""
     if text.isascii() and text.isprintable():
         return [Piece(text, False)] if text else []
     text = _EMOJI_STYLE.sub("", text)
@@ -68,7 +68,7 @@ def pieces(text: str) -> list[Piece]:
 
 
 def lone_controls_shown(data: bytes) -> bytes:
-    """A raw line with its stray controls (NUL, form feed …) as pictures, so that cleaning does not drop them."""
+    """Replace stray control characters (NUL, form feed …) of a raw line by pictures, so that cleaning keeps them."""
     if not _LONE_CONTROLS.search(data):
         return data
     return _LONE_CONTROLS.sub(lambda match: _C0_PICTURES[match[0][0]].encode(), data)

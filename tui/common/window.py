@@ -1,7 +1,7 @@
-"""Which rows of an output are on the screen, where long lines take several: where it begins, and how one moves it.
+"""Works out which rows of an output are visible if long lines take several: where the window begins, and how it moves.
 
-Nothing here knows how many rows an output has: that would mean to look at all of it. Places are found by walking from
-another one, over as many lines as the screen is high.
+The number of rows of an output is not known, because counting them would mean to read all of it. Places are found by
+walking from another one, over as many lines as the screen has rows.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class Place(NamedTuple):
 
     Attributes:
         line: number of the line, from 1.
-        row: which of its rows, from 0.
+        row: index of the row within the line, from 0.
     """
 
     line: int
@@ -34,7 +34,7 @@ def _folds_of(text: str, width: int) -> tuple[int, ...]:
     starts, row_cells = [0], 0
     for at, char in enumerate(text):
         cells = get_character_cell_size(char)
-        if cells and row_cells and row_cells + cells > width:  # what has no width stays with what it joins
+        if cells and row_cells and row_cells + cells > width:  # a character without width stays with the one before
             starts.append(at)
             row_cells = 0
         row_cells += cells
@@ -42,7 +42,7 @@ def _folds_of(text: str, width: int) -> tuple[int, ...]:
 
 
 def folds(strip: Strip, width: int) -> tuple[int, ...]:
-    """The characters with which the rows of a line begin.
+    """Return the index of the first character of each row of a line.
 
     Args:
         strip: the line.
@@ -55,7 +55,7 @@ def folds(strip: Strip, width: int) -> tuple[int, ...]:
 
 
 def fold(strip: Strip, width: int, row: int) -> Strip:
-    """One row of a line; what is past its last row is empty."""
+    """Return one row of a line; past its last row, an empty one."""
     starts = folds(strip, width)
     if len(starts) == 1 and not row:
         return strip
@@ -74,35 +74,35 @@ class Walk:
     """Walks over the rows of lines."""
 
     def __init__(self, count: int, height: Callable[[int], int] | None = None) -> None:
-        """Prepare.
+        """Prepare to walk.
 
         Args:
-            count: how many lines there are.
-            height: rows of a line; asked only for lines that one comes by. Without it each line is one row.
+            count: number of lines.
+            height: returns the rows of a line, called only for lines on the way; without it each line is one row.
         """
         self._count = count
         self._height = height or (lambda _: 1)
         self._even = height is None
 
     def on(self, place: Place, rows: int) -> Place:
-        """So many rows further down, or up where they are negative; not past either end."""
+        """Return the place this many rows further down, or up if negative, not past either end."""
         if self._even:
             return self.held(Place(place.line + rows))
         return self._down(place, rows) if rows >= 0 else self._up(place, -rows)
 
     def held(self, place: Place) -> Place:
-        """The nearest place that exists."""
+        """Return the nearest place that exists."""
         line = max(1, min(place.line, self._count))
         return Place(line, max(0, min(place.row, self._height(line) - 1 if self._count else 0)))
 
     def last(self, rows: int) -> Place:
-        """Where a screen of so many rows begins that ends with the last one."""
+        """Return where a screen of this many rows begins that ends with the last row."""
         if not self._count:
             return START
         return self.on(Place(self._count, self._height(self._count) - 1), 1 - rows)
 
     def shown(self, top: Place, rows: int) -> list[Place]:
-        """The places on a screen of so many rows; fewer where the output ends."""
+        """Return the places on a screen of this many rows; fewer if the output ends before."""
         places, line, row = list[Place](), *top
         while line <= self._count and len(places) < rows:
             height = self._height(line)
@@ -127,21 +127,21 @@ class Walk:
         return Place(line, max(row, 0))
 
 
-_FAR_ROWS = 2_000  # further than this one goes by lines, since each row on the way would have to be read
+_FAR_ROWS = 2_000  # longer ways go by lines, because each row on the way would have to be read
 
 
 class Window:
     """A screenful of rows.
 
     Attributes:
-        count: lines of the output.
-        rows: rows of the screen, 0 before it is known.
+        count: number of lines of the output.
+        rows: rows of the screen; 0 before that is known.
         wraps: whether long lines take several rows.
-        top: the first row on the screen.
+        top: the topmost visible row.
     """
 
     def __init__(self, height: Callable[[int], int]) -> None:
-        """Make the widget; `height` tells the rows of a line where long lines take several."""
+        """Make the window; `height` gives the rows of a line, if long lines take several."""
         self.count = self.rows = 0
         self.wraps = False
         self.top = START
@@ -152,40 +152,40 @@ class Window:
 
     @property
     def end(self) -> Place:
-        """The furthest that one can go down: the last row stands at the bottom."""
+        """The lowest top: there the last row stands at the bottom."""
         return self._walk().last(max(self.rows, 1))
 
     @property
     def at_end(self) -> bool:
-        """Whether the last row is on the screen."""
+        """Whether the last row is visible."""
         return self.top >= self.end
 
     def places(self) -> list[Place]:
-        """The rows on the screen."""
+        """The visible rows."""
         return self._walk().shown(self.top, self.rows)
 
     def on_screen(self, number: int) -> bool:
-        """Whether a line begins on the screen."""
+        """Return whether the beginning of a line is visible."""
         places = self.places()
         return bool(places) and places[0] <= Place(number) <= places[-1]
 
     def move_to(self, place: Place) -> None:
-        """Begin with a row, or as near to it as there are rows for a whole screen."""
+        """Make a row the top, or the nearest row that still fills the screen."""
         self.top = max(START, min(self._walk().held(place), self.end))
 
     def move_by(self, rows: int) -> None:
-        """Go down, or up where it is negative."""
+        """Move down, or up if negative."""
         if abs(rows) > _FAR_ROWS:
             self.move_to(Place(self.top.line + rows))
         else:
             self.move_to(self._walk().on(self.top, rows))
 
     def show(self, place: Place, above: int) -> None:
-        """Go where a row has so many above it."""
+        """Show a place with this many rows above it."""
         self.move_to(self._walk().on(place, -above))
 
     def bring_in(self, number: int) -> None:
-        """Go no further than needed to have a line on the screen, its beginning in any case."""
+        """Move just far enough to show a line, above all its beginning."""
         if number <= self.top.line:
             self.move_to(Place(number))
             return

@@ -78,7 +78,7 @@ class UnseenRegions:
         return Region(first, self._next(first, seen=True) - 1)
 
     def _next(self, number: int, *, seen: bool) -> int:
-        """The first number from one on whose line was seen, or was not; one past the last where there is none."""
+        """Return the first number from the given one on whose line was seen, or unseen; one past the last if none."""
         found, standing = self._count + 1, self._text.before(number)
         for stream, end in self._ends.items():
             line = standing.get(stream, 0) + 1

@@ -107,7 +107,7 @@ def _text(line: Line) -> str:
 
 
 def gap_markers(buffer: Buffer) -> dict[tuple[str, int], str]:
-    """What is missing of an output, by stream and the line behind which that is told; before the first, behind it."""
+    """Return words for each gap, by stream and the line after which they stand; for a gap at the start, line 1."""
     if not buffer.gaps:
         return {}
     found: dict[tuple[str, int], str] = {}

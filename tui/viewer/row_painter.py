@@ -234,7 +234,7 @@ class Rows:
         return "pointed" if audit.is_pointed_at(drawn) else "unseen" if self._is_unseen(drawn) else ""
 
     def _is_unseen(self, drawn: DrawnLine) -> bool:
-        """Whether it is known that no agent saw a line; of what runs and nobody was shown, that says nothing yet."""
+        """Return whether it is known that no agent saw a line; of a running capture nobody was shown, it is not."""
         audit, opened = self._pane.known_audit, self._pane.opened
         if audit is None or audit.marks is None or opened is None or opened.hex:
             return False
