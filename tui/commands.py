@@ -1,4 +1,4 @@
-"""What can be done on the screen that is shown: its actions with their keys, as a page and as a palette."""
+"""Lists the actions of the shown screen with their keys, as a help page and as a palette."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -73,14 +73,14 @@ _MOVES = frozenset(("move", "page", "scroll_by", "top", "bottom", "edge", "sidew
 
 
 class Action(NamedTuple):
-    """Something that can be done.
+    """An action of the screen.
 
     Attributes:
-        pane: where its keys act.
-        what: it does.
-        keys: as they are written on the screen.
-        node: whose it is.
-        call: its name and arguments, as Textual runs it.
+        pane: the pane in which its keys act.
+        what: what it does, in words.
+        keys: its keys, as the screen shows them.
+        node: the node that has the binding.
+        call: its name and arguments, for Textual.
     """
 
     pane: str
@@ -91,10 +91,10 @@ class Action(NamedTuple):
 
 
 def actions_of(screen: Screen[object], keymap: dict[str, str]) -> list[Action]:
-    """What can be done on a screen, pane by pane; what can be done anywhere comes last.
+    """Return the actions on a screen, pane by pane; those that work everywhere come last.
 
     Args:
-        screen: the one that is shown.
+        screen: the screen that is shown.
         keymap: a person's own keys, by binding id.
     """
     panes = [widget for widget in screen.query("*") if not isinstance(widget, Input)]
@@ -109,11 +109,11 @@ def actions_of(screen: Screen[object], keymap: dict[str, str]) -> list[Action]:
 
 
 def as_looked_for(actions: Iterable[Action], here: DOMNode | None) -> list[Action]:
-    """Deeds before movements, which nobody looks for by name; and what acts anywhere, or where one is, first.
+    """Order actions for the palette: movements last, since nobody searches for them; those that work here first.
 
     Args:
-        actions: as `actions_of` gives them.
-        here: what has the focus.
+        actions: the actions, from `actions_of`.
+        here: the node with the focus.
     """
 
     firsts = ("next_miss", "brief", "timeline", "live")
@@ -128,7 +128,7 @@ def as_looked_for(actions: Iterable[Action], here: DOMNode | None) -> list[Actio
 
 
 def _bindings(node: DOMNode) -> Iterator[Binding]:
-    """Those that have a description, of classes of ours, and do something now."""
+    """Yield the bindings of our classes that have a description and do something now."""
     for cls in type(node).__mro__:
         if cls.__module__.startswith(_OURS):
             for binding in cls.__dict__.get("BINDINGS", ()):
@@ -149,13 +149,13 @@ Section = tuple[str, list[tuple[str, str]]]
 
 
 def section(name: str, bindings: Iterable[BindingType]) -> Section:
-    """A section of the help from a class' own bindings."""
+    """Make a section of the help from a class' own bindings."""
     described = [binding for binding in bindings if isinstance(binding, Binding) and binding.description]
     return name, [(" ".join(map(written, binding.key.split(","))), binding.description) for binding in described]
 
 
 def sections_of(actions: Iterable[Action]) -> list[Section]:
-    """A section for each pane."""
+    """Make a section for each pane."""
     sections = dict[str, list[tuple[str, str]]]()
     for action in actions:
         sections.setdefault(action.pane, []).append((" ".join(action.keys), action.what))
@@ -163,11 +163,11 @@ def sections_of(actions: Iterable[Action]) -> list[Section]:
 
 
 def help_of(actions: Sequence[Action], here: DOMNode | None) -> list[Section]:
-    """The sections of the help: what one may want to know, the keys of the pane that has the focus, others, the signs.
+    """Return the sections of the help: questions with their keys, the focused pane, other panes, the signs.
 
     Args:
-        actions: as `actions_of` gives them.
-        here: what has the focus.
+        actions: the actions, from `actions_of`.
+        here: the node with the focus.
     """
     taken = {key for action in actions if action.node is here for key in action.keys}  # they do something else there
     keys = dict[str, str]()
@@ -181,7 +181,7 @@ def help_of(actions: Sequence[Action], here: DOMNode | None) -> list[Section]:
 
 
 TWO_COLUMNS = 110
-"""Cells of a screen from which on the help has two columns."""
+"""Cells of a screen on which the help has two columns."""
 
 
 class Help(ModalScreen[None]):
@@ -199,7 +199,7 @@ class Help(ModalScreen[None]):
         self._sections = sections
 
     def compose(self) -> ComposeResult:
-        """The sections under each other; where it is wide, in two columns of about the same height."""
+        """Lay the sections out one below the other, or on a wide screen in two columns of about the same height."""
         with VerticalScroll(id="help") as panel:
             panel.border_title = "Help"
             wide = self.app.size.width >= TWO_COLUMNS
@@ -217,7 +217,7 @@ class Help(ModalScreen[None]):
 
 
 def _columns(sections: Sequence[Section], count: int) -> list[list[Section]]:
-    """Sections in so many columns, in their order, the first as long as the half of all rows needs."""
+    """Share sections out to columns, in their order; the first column gets at least half of the rows."""
     rows = sum(len(rows) + 2 for _, rows in sections)
     columns: list[list[Section]] = [[] for _ in range(count)]
     at = 0
@@ -234,7 +234,7 @@ def _lines_of(rows: Sequence[tuple[str, str]]) -> Content:
 
 
 class PaletteRows(ChoiceRows[Action]):
-    """Actions, with where their keys act."""
+    """A list of actions, with the panes in which their keys act."""
 
     PARTS = (*ChoiceRows.PARTS, "match")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
@@ -244,7 +244,7 @@ class PaletteRows(ChoiceRows[Action]):
         self.terms = list[Term]()
 
     def draw(self, at: int, width: int) -> Strip:
-        """An action, where its keys act, and the keys."""
+        """Draw an action, its pane and its keys."""
         action = self.offered[at]
         named = marked_parts([Part(action.what), Part(f"  {action.pane.lower()}", "dim")], self.terms, is_command=True)
         keys = [Part(f"{' '.join(action.keys)} ", "key")]
@@ -252,15 +252,15 @@ class PaletteRows(ChoiceRows[Action]):
 
 
 class Palette(Choice[Action, Action]):
-    """The palette: all actions, found by name."""
+    """The palette: finds an action by its name."""
 
     TITLE_TEXT, HINT = "Do", "what to do"
 
     def __init__(self, actions: list[Action]) -> None:
-        """Make the widget.
+        """Make the palette.
 
         Args:
-            actions: what it offers.
+            actions: the actions that it offers.
         """
         self._found = PaletteRows()
         super().__init__(self._found)
@@ -277,7 +277,7 @@ class Palette(Choice[Action, Action]):
 
 
 def matching(actions: list[Action], terms: list[Term]) -> list[Action]:
-    """The actions that terms find by what they do and where, the best first."""
+    """Return the actions that match terms by their words or pane, the best first."""
     scored = list[tuple[int, int]]()
     for at, action in enumerate(actions):
         scores = [term.score(f"{action.what} {action.pane}".lower()) for term in terms]

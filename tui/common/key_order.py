@@ -69,9 +69,7 @@ class KeyOrder:
             return
         if not (is_stopped(typed) or above is None):
             self._follow(typed, above)
-        elif not self._app.screen.call_later(
-            self._dealt_with, typed
-        ):  # messages that it had a widget send come first
+        elif not self._app.screen.call_later(self._dealt_with, typed):  # messages that it had a widget send come first
             self._dealt_with(typed)
 
     def _dealt_with(self, typed: Typed) -> None:

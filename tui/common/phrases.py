@@ -11,7 +11,7 @@ _UNITS = "KMGTP"
 
 
 def state_of(buffer: Buffer) -> str:
-    """``running``, ``ok``, ``failed``, ``unknown``, ``interrupted`` or ``evicted``."""
+    """Name the state for marks: ``running``, ``ok``, ``failed``, ``unknown``, ``interrupted`` or ``evicted``."""
     if buffer.state in ("running", "interrupted", "evicted"):
         return buffer.state
     if buffer.failed:

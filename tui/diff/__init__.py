@@ -1,4 +1,4 @@
-"""Two outputs compared: loaded when the first diff is opened."""
+"""The comparison of two outputs: loaded when the first diff is opened."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""One comparison as the screen wants it: run off the UI's thread, watched and ended from there."""
+"""Runs one comparison for the screen in another thread, from where its progress is read and it can be cancelled."""
 
 from collections.abc import Callable
 
@@ -12,14 +12,14 @@ from sightline.store import Reading, Target
 
 
 class ComparisonResult(NamedTuple):
-    """What was compared, and what was found. Whoever has it closes the sides.
+    """What was compared, and the result. Whoever has it closes the sides.
 
     Attributes:
-        left: what was.
-        right: what is.
-        ignore: what made no difference.
-        comparison: what was found.
-        open_sides: opens both once more, for who reads them in another thread. Raises as opening buffers does.
+        left: the older side.
+        right: the newer side.
+        ignore: the differences that were ignored.
+        comparison: the result.
+        open_sides: opens both sides again, for a reader in another thread. Raises what opening buffers raises.
     """
 
     left: Side
@@ -35,7 +35,7 @@ class ComparisonResult(NamedTuple):
 
 
 class ComparisonJob:
-    """A comparison under way.
+    """A comparison that is running.
 
     Attributes:
         done: how much is done, from 0 to 1.
@@ -49,11 +49,11 @@ class ComparisonJob:
         self.done = 0.0
 
     def cancel(self) -> None:
-        """End it, now."""
+        """Cancel it at once."""
         self._cancel.cancel()
 
     def run(self) -> ComparisonResult | None:
-        """Compare; None where it was cancelled. Raises as opening buffers and comparing them do."""
+        """Compare; None if it was cancelled. Raises what opening buffers and comparing them raise."""
         left, right = self._open_sides()
         try:
             found = compare(left, right, self._ignore, cancel=self._cancel, progress=self._progress)

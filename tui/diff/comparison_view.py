@@ -1,4 +1,4 @@
-"""The comparison itself: hunks of two outputs, side by side or under each other, of which only what is seen is read."""
+"""Shows a comparison: hunks of two outputs, side by side or one below the other; only visible lines are read."""
 
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
@@ -19,7 +19,7 @@ from sightline.tui.diff.diff_rows import Kind, Row, Rows
 from sightline.tui.diff.diff_search import DiffSearch, Places
 from sightline.tui.diff.row_strips import Look, RowStrips
 
-KEPT_ABOVE = 3  # rows that stay in sight above a hunk that one goes to
+KEPT_ABOVE = 3  # rows that stay visible above a hunk that was gone to
 
 
 class ComparisonView(Styled, RowPane, can_focus=True):
@@ -48,28 +48,28 @@ class ComparisonView(Styled, RowPane, can_focus=True):
 
     @property
     def compared(self) -> ComparisonResult | None:
-        """What it shows."""
+        """The comparison that is shown."""
         return self._compared
 
     @property
     def search(self) -> "DiffPaneSearch":
-        """What is looked for in it; made with the first search."""
+        """The search in it; made with the first search."""
         if self._search is None:
             self._search = DiffPaneSearch(self)
         return self._search
 
     @property
     def unified(self) -> bool:
-        """Whether the sides stand under each other."""
+        """Whether the sides stand one below the other."""
         return self._unified
 
     @property
     def rows(self) -> Rows | None:
-        """The rows that it shows."""
+        """The rows of the comparison."""
         return self._strips.rows if self._strips is not None else None
 
     def show(self, compared: ComparisonResult, *, unified: bool) -> None:
-        """Show a comparison, which it closes when it shows another; at the same line where it showed the same sides."""
+        """Show a comparison, and close it with the next; with the same sides as before, the cursor keeps its line."""
         line = self._line_at(self._cursor) if self._compared is not None else None
         self._close()
         self._compared = compared
@@ -77,7 +77,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         self._go_to(self._row_of(line) if line is not None else self._first_hunk(), lead=KEPT_ABOVE)
 
     def lay_out(self, *, unified: bool) -> None:
-        """Show the same side by side, or under each other."""
+        """Show the same comparison side by side, or one side below the other."""
         if self._compared is not None and unified != self._unified:
             line = self._line_at(self._cursor)
             self._lay_out(unified)
@@ -106,7 +106,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         self._compared = self._strips = None
 
     def on_unmount(self) -> None:
-        """Close the files and end the running search."""
+        """Close the files, and end a running search."""
         if self._search is not None:
             self._search.clear()
         self._close()
@@ -114,7 +114,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
     # drawing
 
     def render_line(self, y: int) -> Strip:
-        """A row on the screen."""
+        """Draw a row of the screen."""
         at, width, base = self.scroll_offset.y + y, self.columns, self.own_style
         if self._strips is None or at >= len(self._strips.rows):
             return Strip.blank(width, base)
@@ -138,7 +138,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         return "selected" if self._anchor is not None and first <= at <= last else "gutter"
 
     def _part_style(self, component: str) -> Style:
-        """A background given as a share of another is wanted as it comes out."""
+        """Return a part's style; a background that is a share of another colour is blended."""
         own, whole = super()._part_style(component), self.get_component_rich_style(component)
         return own + Style(bgcolor=whole.bgcolor) if own.bgcolor is not None else own
 
@@ -151,7 +151,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
     # places
 
     def _line_at(self, at: int) -> tuple[int, bool]:
-        """A line that a row shows, and whether it is one of the right."""
+        """Return the line on a row, and whether it is one of the right side."""
         if self._strips is None or not len(self._strips.rows):
             return 1, True
         left, right = self._lines(self._strips.rows[at])
@@ -179,7 +179,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
 
     @property
     def line(self) -> tuple[int, bool]:
-        """The line under the cursor, and whether it is one of the right."""
+        """The line under the cursor, and whether it is one of the right side."""
         return self._line_at(self._cursor)
 
     def go_to_line(self, number: int, right: bool) -> None:
@@ -188,7 +188,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         self._go_to(self._row_of((number, right)), lead=self.size.height // 3)
 
     def show_row(self, row: Row) -> None:
-        """Put the cursor on what a row of another folding shows; a fold that hides it is opened."""
+        """Put the cursor on the lines that a row of an unfolded layout shows, and open a fold that hides them."""
         if self.rows is None:
             return
         at = self.rows.row_like(row)
@@ -199,10 +199,10 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         self._go_to(at, lead=self.size.height // 3)
 
     def show_match(self, found: dict[int, tuple[int, int]]) -> None:
-        """Have the cursor on a side where a match is, and bring that between the edges.
+        """Put the cursor on a side with a match, and make the match visible.
 
         Args:
-            found: by side, 0 for the left, first and last character of a match.
+            found: first and last character of a match, by side; 0 is the left one.
         """
         if int(self._right) not in found:
             self._right = not self._right
@@ -217,7 +217,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         return self._texts_at(self._cursor)
 
     def strips_on_screen(self) -> dict[tuple[int, int], Strip]:
-        """The texts on the screen."""
+        """The visible texts."""
         top = self.scroll_offset.y
         rows = range(top, min(top + self.size.height, len(self.rows or ())))
         return {key: strip for at in rows for key, strip in self._texts_at(at).items()}
@@ -232,21 +232,21 @@ class ComparisonView(Styled, RowPane, can_focus=True):
             return {}
 
     def tell(self) -> None:
-        """Tell where it stands, and how the search does."""
+        """Post the cursor's place and the state of the search."""
         if self.rows is not None:
             notes = self._search.notes() if self._search is not None else []
             self.post_message(DiffMoved(self.rows.hunk_near(self._cursor) + 1, " ".join(notes)))
 
     def _go_to(self, at: int, *, lead: int | None = None, extent: int = 1) -> None:
-        """Put the cursor on a row and bring it into sight.
+        """Put the cursor on a row, and make it visible.
 
         Args:
             at: the row.
-            lead: rows to be seen above it, where one has to scroll; None to scroll no further than needed.
-            extent: rows from it on that are wanted in sight, as far as they fit.
+            lead: rows to show above it if scrolling is needed; None for scrolling just far enough.
+            extent: rows from it on to show, as far as they fit.
         """
         self._cursor = max(0, min(at, len(self.rows or ()) - 1))
-        # Before it was ever laid out, it will be about as high as the screen.
+        # Before the first layout, the height of the screen is a good guess.
         top, height = self.scroll_offset.y, self.size.height or self.app.size.height
         if lead is None:
             wanted = min(max(top, self._cursor - height + 1), self._cursor)
@@ -283,7 +283,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
 class DiffPaneSearch(PaneSearch[DiffSearch]):
     """The search of a comparison."""
 
-    ranks: ClassVar = False  # a row may show two hits, and be one step
+    ranks: ClassVar = False  # hits of one row are one step
 
     def __init__(self, view: ComparisonView) -> None:
         super().__init__(view)
@@ -292,7 +292,7 @@ class DiffPaneSearch(PaneSearch[DiffSearch]):
 
     @property
     def places(self) -> Places | None:
-        """Where lines stand as it is laid out now."""
+        """Where the lines stand in the present layout."""
         compared = self._view.compared
         if compared is None:
             return None
@@ -302,7 +302,7 @@ class DiffPaneSearch(PaneSearch[DiffSearch]):
         return self._places[1]
 
     def draw(self, side: int, line: int, strip: Strip, *, here: bool) -> Strip:
-        """A line of one side with its hits marked."""
+        """Draw a line of one side with its hits marked."""
         return self.drawn((side, line), strip, here=here)
 
     def _place(self) -> object:
@@ -329,7 +329,7 @@ class DiffPaneSearch(PaneSearch[DiffSearch]):
             self._bring_into_view()
 
     def _bring_into_view(self) -> None:
-        """Have the cursor on the side of the hit, and the hit between the edges."""
+        """Put the cursor on the side of the hit, and make the hit visible."""
         spans = {key: self.marks(key, strip) for key, strip in self._view.strips_at_cursor().items()}
         found = {key[0]: marks[0] for key, marks in spans.items() if marks}
         if found:

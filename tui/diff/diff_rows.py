@@ -1,6 +1,6 @@
-"""The rows of a comparison on the screen: which lines stand where, with equal parts folded. Numbers only, no text.
+"""Works out which lines of a comparison stand on which rows, with equal parts folded. It has numbers only, no text.
 
-Any row is found by bisection, so that it is no matter how many there are.
+A row is found by bisection, so their number does not matter.
 """
 
 from array import array
@@ -15,11 +15,11 @@ from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.hunks import Hunk
 
 CONTEXT_LINES = 3
-"""Equal lines that are shown beside a hunk."""
+"""Equal lines that are shown before and after a hunk."""
 
 
 class Kind(Enum):
-    """What a row shows: an equal line, a fold of several, lines side by side, or one of a side."""
+    """What a row shows: an equal line, a fold of several, lines side by side, or a line of one side."""
 
     EQUAL = "equal"
     FOLD = "fold"
@@ -29,15 +29,15 @@ class Kind(Enum):
 
 
 class Row(NamedTuple):
-    """What stands in a row.
+    """The content of a row.
 
     Attributes:
         kind: what it shows.
-        part: index of the hunk, or of the equal part (the one before hunk N is N).
-        at: which row of the part it is, from 0.
-        left: number of the line on the left, 0 where there is none; of a fold its first one, of a change unknown.
-        right: likewise on the right.
-        hidden: lines that a fold hides.
+        part: index of the hunk, or of the equal part; equal part N comes before hunk N.
+        at: index of the row in that part, from 0.
+        left: number of the left line, 0 if there is none; of a fold its first line, of a change not known.
+        right: the same for the right side.
+        hidden: number of lines that a fold hides.
     """
 
     kind: Kind
@@ -52,12 +52,12 @@ class Rows:
     """The rows of one comparison."""
 
     def __init__(self, comparison: Comparison, *, unified: bool, context: int = CONTEXT_LINES) -> None:
-        """Lay out.
+        """Lay out the rows.
 
         Args:
-            comparison: what is shown.
-            unified: whether the lines of a hunk stand under each other, or side by side.
-            context: equal lines shown beside a hunk.
+            comparison: the comparison.
+            unified: whether the lines of a hunk stand one below the other instead of side by side.
+            context: equal lines to show before and after a hunk.
         """
         self._comparison = comparison
         self._hunks = comparison.hunks
@@ -72,7 +72,7 @@ class Rows:
 
     @property
     def comparison(self) -> Comparison:
-        """What is shown."""
+        """The comparison."""
         return self._comparison
 
     def __len__(self) -> int:
@@ -80,11 +80,11 @@ class Rows:
 
     @property
     def folds(self) -> bool:
-        """Whether equal parts are folded that are not opened one by one."""
+        """Whether equal parts are folded, except those that were opened one by one."""
         return self._folds
 
     def __getitem__(self, y: int) -> Row:
-        """The row at a place. Raises IndexError past the last."""
+        """Return a row by its index. Raises IndexError past the last."""
         if not 0 <= y < len(self):
             raise IndexError(y)
         place = bisect_right(self._starts, y) - 1
@@ -99,41 +99,41 @@ class Rows:
         return Row(Kind.ADDED, part, at, right=hunk.right + at - hunk.left_count)
 
     def hunk(self, part: int) -> Hunk:
-        """A hunk by its index."""
+        """Return a hunk by its index."""
         return self._hunks[part]
 
     @property
     def hunk_count(self) -> int:
-        """How many hunks there are."""
+        """Number of hunks."""
         return len(self._hunks)
 
     def height_of_hunk(self, part: int) -> int:
-        """Rows of a hunk."""
+        """Return the number of rows of a hunk."""
         return self._starts[2 * part + 2] - self._starts[2 * part + 1]
 
     def row_of_hunk(self, part: int) -> int:
-        """The first row of a hunk."""
+        """Return the first row of a hunk."""
         return self._starts[2 * part + 1]
 
     def hunk_near(self, y: int) -> int:
-        """Index of the hunk that a row stands in or behind, -1 before the first."""
+        """Return the index of the hunk that a row stands in or behind; -1 before the first."""
         place = bisect_right(self._starts, y) - 1
         return min((place - 1) // 2 if place else -1, len(self._hunks) - 1)
 
     def next_hunk(self, y: int) -> int | None:
-        """Index of the first hunk that begins below a row."""
+        """Return the index of the first hunk that begins below a row."""
         part = self.hunk_near(y) + 1
         return part if part < len(self._hunks) else None
 
     def previous_hunk(self, y: int) -> int | None:
-        """Index of the last hunk that begins above a row; from inside a hunk, that one."""
+        """Return the index of the last hunk that begins above a row; within a hunk, that one."""
         part = self.hunk_near(y)
         if part >= 0 and self.row_of_hunk(part) >= y:
             part -= 1
         return part if part >= 0 else None
 
     def row_of_line(self, number: int, *, right: bool) -> int:
-        """The row that shows a line of one side, or the fold that hides it."""
+        """Return the row that shows a line of one side, or the fold that hides it."""
         starts = self._hunks.starts(right=right)
         part = bisect_right(starts, number) - 1
         if part >= 0:
@@ -146,7 +146,7 @@ class Rows:
         return self._row_of_equal(part + 1, number - (other if right else left), lines)
 
     def row_like(self, row: Row) -> int:
-        """The row that shows the same as one of another folding; of a fold its first line."""
+        """Return the row that shows what a row of another folding shows; for a fold, its first line."""
         if row.kind in (Kind.EQUAL, Kind.FOLD):
             return self.row_of_line(row.right, right=True)
         return self.row_of_hunk(row.part) + row.at
@@ -174,7 +174,7 @@ class Rows:
         self._starts = array("Q", accumulate(chain(interleaved, folded[-1:]), initial=0))
 
     def _folded(self, equal: list[int]) -> list[int]:
-        """Rows of each equal part."""
+        """Return the number of rows of each equal part."""
         inner = 2 * self._context + 1
         rows = [lines if lines <= inner else inner for lines in equal]
         for part in {0, len(equal) - 1}:
@@ -184,11 +184,11 @@ class Rows:
         return rows
 
     def _shown(self, part: int) -> tuple[int, int]:
-        """Lines of an equal part that are shown above and below its fold."""
+        """Return how many lines of an equal part are shown above and below its fold."""
         return self._context if part else 0, self._context if part < len(self._hunks) else 0
 
     def _equal(self, part: int) -> tuple[int, int, int]:
-        """(first line on the left, on the right, lines) of an equal part."""
+        """Return (first left line, first right line, number of lines) of an equal part."""
         left, right = (self._hunks[part - 1].left_end, self._hunks[part - 1].right_end) if part else (1, 1)
         if part < len(self._hunks):
             return left, right, self._hunks[part].left - left

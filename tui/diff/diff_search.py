@@ -1,4 +1,4 @@
-"""A search through both sides of a comparison. Its numbers are rows, as they stand where nothing is folded, from 1."""
+"""Searches both sides of a comparison. Its numbers are rows of the unfolded layout, from 1."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from sightline.tui.diff.side_text import Pairs, Texts
 
 
 class SideReading:
-    """The lines of a side, as a search reads them."""
+    """The lines of a side, for a search."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
@@ -22,15 +22,15 @@ class SideReading:
 
     @property
     def line_count(self) -> int:
-        """Lines of all its parts."""
+        """Number of lines of all its parts."""
         return self._side.line_count
 
     def source(self, stream: str) -> Stream:
-        """One part."""
+        """Return one part."""
         return self._side.parts[int(stream)].reader
 
     def offsets(self, number: int) -> dict[str, int]:
-        """Up to where each part stands before a line."""
+        """Return how many bytes of each part stand before a line."""
         found, before = dict[str, int](), 0
         for stream in self.streams:
             reader = self.source(stream)
@@ -39,23 +39,23 @@ class SideReading:
         return found
 
     def number_at(self, stream: str, offset: int) -> int:
-        """The line that a byte of a part stands in."""
+        """Return the line in which a byte of a part stands."""
         before = sum(self.source(str(at)).line_count for at in range(int(stream)))
         return before + self.source(stream).line_at(offset)
 
 
 class Places:
-    """Where the lines of both sides stand, when nothing is folded."""
+    """Maps the lines of both sides to rows of the unfolded layout."""
 
     def __init__(self, comparison: Comparison, *, unified: bool) -> None:
         self.rows = Rows(comparison, unified=unified)
         self.rows.fold(False)
 
     def number(self, pairs: Pairs, line: int, *, right: bool) -> int:
-        """The number of the row that shows a line. Raises as reading the sides does."""
+        """Return the number of the row that shows a line. Raises what reading the sides raises."""
         at = self.rows.row_of_line(line, right=right)
         if at >= len(self.rows):
-            return 0  # it has come since they were compared
+            return 0  # it was written after the comparison
         row = self.rows[at]
         if row.kind is not Kind.CHANGE:
             return at + 1
@@ -66,7 +66,7 @@ class Places:
         return self.rows.row_of_hunk(row.part) + (partner - other if few else line - own) + 1
 
     def line_from(self, pairs: Pairs, number: int, *, right: bool) -> int:
-        """The first line of a side that stands in a row or below; past its last one where none does."""
+        """Return the first line of a side in a row or below it; one past the last line if there is none."""
         for at in range(number - 1, len(self.rows)):
             row = self.rows[at]
             lines = pairs.beside(self.rows.hunk(row.part), row.at) if row.kind is Kind.CHANGE else (row.left, row.right)
@@ -81,10 +81,10 @@ class Places:
 
 
 class DiffSearch:
-    """One search for one pattern, in both sides at once.
+    """One search for one pattern in both sides.
 
     Attributes:
-        pattern: what is looked for.
+        pattern: the pattern.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class DiffSearch:
         ignore: Ignore,
         number: int,
     ) -> None:
-        """Prepare. Raises as opening the sides does.
+        """Prepare to search. Raises what opening the sides raises.
 
         Args:
-            pattern: what to look for.
-            open_sides: opens them, as often as it is needed.
-            places: where their lines stand.
-            ignore: what made no difference when they were compared.
-            number: the row from which on hits are wanted first.
+            pattern: the pattern.
+            open_sides: opens the sides, as often as needed.
+            places: maps their lines to rows.
+            ignore: the differences that the comparison ignored.
+            number: the row from which hits are wanted first.
         """
         self.pattern = pattern
         self._open_sides = open_sides
@@ -128,29 +128,29 @@ class DiffSearch:
 
     @property
     def complete(self) -> bool:
-        """Whether all has been looked through."""
+        """Whether everything has been searched."""
         return all(side.complete for side in self.sides)
 
     @property
     def total(self) -> int:
-        """Lines with hits found so far, of both sides."""
+        """Number of lines with hits found so far, in both sides."""
         return sum(side.total for side in self.sides)
 
     def cancel(self) -> None:
-        """End it."""
+        """End the search."""
         for side in self.sides:
             side.cancel()
 
     def run(self, tell: Callable[[], None]) -> None:
-        """Look through both sides. Raises as `Search.run`."""
+        """Search both sides. Raises what `Search.run` raises."""
         for side in self.sides:
             side.run(tell)
 
     def run_on(self, tell: Callable[[], None]) -> None:
-        """What has come since was not compared."""
+        """Do nothing: lines written since were not compared."""
 
     def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
-        """The next row with a hit; None where that is not known yet. Raises as `Search.step`, and as reading does."""
+        """Return the next row with a hit; None if it is not known yet. Raises what `Search.step` and reading raise."""
         number += not (here or back)
         left, right = self._open_sides()
         try:

@@ -1,4 +1,4 @@
-"""The comparison with its keys, which are those of less and vim where they have one."""
+"""The comparison with its keys, which are those of less and vim if these have one for the purpose."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from sightline.tui.diff.diff_rows import Kind
 
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
-_LOOKED_AT = 5_000  # rows at each end of a selection where its first and last line are looked for
+_LOOKED_AT = 5_000  # rows at each end of a selection that are searched for its ends
 
 
 class DiffView(ComparisonView):
@@ -58,7 +58,7 @@ class DiffView(ComparisonView):
         self._go_to(self._cursor + rows * (self._taken_count() or 1))
 
     def action_page(self, pages: float) -> None:
-        """Scroll by pages, the cursor keeping its place on the screen; at an end it goes to the very row."""
+        """Scroll by pages, with the cursor at the same place of the screen; at an end it goes to the last row."""
         self._count = ""
         rows, top = int(pages * max(self.size.height - 1, 1)), self.scroll_offset.y
         self.scroll_to(y=top + rows, animate=False, force=True)
@@ -67,14 +67,14 @@ class DiffView(ComparisonView):
         self._go_to(self._cursor + rows)
 
     def action_edge(self, way: int) -> None:
-        """Go to the first row or the last, or to the line typed, of the side where the cursor is."""
+        """Go to the first row or the last, or to the typed line of the cursor's side."""
         if count := self._taken_count():
             self._go_to(self._row_of((count, self._right)), lead=self.size.height // 3)
         else:
             self._go_to(0 if way < 0 else len(self.rows or ()))
 
     def action_next(self, way: int) -> None:
-        """Go to the next hunk or the previous one; while something is searched for, to the next hit."""
+        """Go to the next hunk or the previous one; during a search, to the next hit."""
         if self._search is not None and self._search.is_on:
             self._search.step(back=way < 0)
         else:
@@ -116,16 +116,16 @@ class DiffView(ComparisonView):
             self.post_message(SideLinesChosen(right, line, line))
 
     def action_select(self) -> None:
-        """Begin to select rows, or end it."""
+        """Start selecting rows, or stop."""
         self._anchor = self._cursor if self._anchor is None else None
         self.refresh()
 
     def action_copy_text(self) -> None:
-        """Have the selected lines copied; without any, the ref."""
+        """Copy the selected lines; without any, the ref."""
         self._copy("text" if self._anchor is not None else "ref")
 
     def action_copy_ref(self) -> None:
-        """Have the ref of the selected lines copied, or of the hunk, or of the line."""
+        """Copy the ref of the selected lines, or of the hunk, or of the line."""
         self._copy("ref")
 
     def _copy(self, what: str) -> None:
@@ -143,14 +143,14 @@ class DiffView(ComparisonView):
         self.post_message(SideLinesChosen(right, *sides[right], copied=what))
 
     def _selected_lines(self, *, right: bool) -> tuple[int, int]:
-        """First and last line of one side in the selected rows; the last is before the first where there are none."""
+        """Return the first and last line of one side in the selected rows; if none, the last is before the first."""
         first, last = self._selected()
         near = range(first, min(last, first + _LOOKED_AT) + 1), range(last, max(first, last - _LOOKED_AT) - 1, -1)
         top, bottom = (next(filter(None, (self._ends(at)[right] for at in rows)), (1, 0)) for rows in near)
         return top[0], bottom[1]
 
     def _ends(self, at: int) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """First and last line that a row stands for, left and right."""
+        """Return the first and last line that a row stands for, on the left and on the right."""
         if self.rows is None:
             return None, None
         row = self.rows[at]
@@ -162,15 +162,15 @@ class DiffView(ComparisonView):
         self._scroll_to_column(self._column + steps * _COLUMN_STEP)
 
     def action_line_start(self) -> None:
-        """Back to the first column."""
+        """Scroll to the first column."""
         self._scroll_to_column(0)
 
     def action_line_end(self) -> None:
-        """To the end of the longest line on the screen."""
+        """Scroll to the end of the longest visible line."""
         self._scroll_to_column(self._longest())
 
     def action_digit(self, digit: int) -> None:
-        """Digits are collected for the G that may follow."""
+        """Collect a digit of the number for a G that may follow."""
         self._count = f"{self._count}{digit}".lstrip("0")[:_MAX_COUNT_DIGITS]
 
     def _taken_count(self) -> int:
@@ -178,7 +178,7 @@ class DiffView(ComparisonView):
         return count
 
     def action_let_go(self) -> None:
-        """Forget the selection and the number typed, else the search; else the key means what it means elsewhere."""
+        """Drop the selection and the typed number, else the search; without any, leave the key to others."""
         if self._anchor is not None or self._count:
             self._anchor, self._count = None, ""
         elif self._search is None or not self._search.clear():
@@ -189,7 +189,7 @@ class DiffView(ComparisonView):
     # mouse
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor there; a fold is opened, a line clicked twice is opened in its buffer."""
+        """Put the cursor there, and open a fold; a double click opens the line in its buffer."""
         at = self.scroll_offset.y + event.y
         if self.rows is None or at >= len(self.rows):
             return

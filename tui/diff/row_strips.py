@@ -1,4 +1,4 @@
-"""Draws the rows of a comparison: numbers, marks and text of both sides, side by side or under each other."""
+"""Draws the rows of a comparison: numbers, marks and text of both sides, side by side or one below the other."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -22,20 +22,20 @@ Styles = dict[str, Style]
 
 
 def line_strip(text: str, spans: Sequence[Span], base: Style, word: Style, styles: Styles) -> Strip:
-    """A line with stretches of it marked.
+    """Draw a line with some stretches of it marked.
 
     Args:
-        text: cleaned.
-        spans: what differs.
+        text: the text, cleaned.
+        spans: the stretches that differ.
         base: style of the line.
-        word: what is laid over a change in it.
-        styles: ``control`` for what cannot be shown as itself, ``ignored`` for differences that make none.
+        word: style to lay over a change.
+        styles: ``control`` for marks of what cannot be shown as itself, ``ignored`` for ignored differences.
     """
     return Strip(_segments(_runs(text, spans, base, word, styles["ignored"]), base + styles["control"]))
 
 
 def cells(text: str) -> int:
-    """How wide a line is drawn."""
+    """Return the width of a drawn line."""
     null = Style.null()
     return sum(cell_len(segment.text) for segment in _segments([(text, null)], null))
 
@@ -63,21 +63,21 @@ _MIN_DIGITS = 3
 _KEPT_STRIPS = 1_000
 _NO_SPANS: Spans = ((), ())
 _MARKS = ("-", "+")
-_GOES_ON = "›"  # at the edge, where there is more of a line
+_GOES_ON = "›"  # at the edge of a line that continues
 _PARTS = ("removed", "added")
 
 
 class Look(NamedTuple):
-    """How a row is to be drawn.
+    """How to draw a row.
 
     Attributes:
-        width: cells.
-        column: first column of the text that is seen.
+        width: cells of the row.
+        column: first visible column of the text.
         base: style of plain text.
         styles: by part, see `DiffView.PARTS`.
-        own: part that the numbers are drawn in on the side where the cursor is; ``gutter`` where it is not.
-        right: whether that side is the right one.
-        marked: what lays hits of a search over a line of a side: (side, line, text).
+        own: part for the numbers on the cursor's side; the other side has ``gutter``.
+        right: whether the cursor is on the right side.
+        marked: lays the hits of a search over a line: (side, line, text).
     """
 
     width: int
@@ -90,7 +90,7 @@ class Look(NamedTuple):
 
 
 class RowStrips:
-    """The drawn rows of one comparison."""
+    """Draws the rows of one comparison."""
 
     def __init__(self, compared: ComparisonResult, rows: Rows, *, unified: bool) -> None:
         self.rows = rows
@@ -102,30 +102,30 @@ class RowStrips:
         self._drawn: LRUCache[tuple[int, int, int], Strip] = LRUCache(_KEPT_STRIPS)
 
     def forget(self) -> None:
-        """Forget the drawn rows, since they would look different now."""
+        """Forget the drawn rows, because they would look different now."""
         self._drawn.clear()
 
     def lines(self, row: Row) -> tuple[int, int]:
-        """The lines that a row shows, left and right, 0 for none. Raises as reading the sides does."""
+        """Return the lines on a row, left and right, 0 for none. Raises what reading the sides raises."""
         if row.kind is Kind.CHANGE:
             return self.pairs.beside(self.rows.hunk(row.part), row.at)
         return row.left, row.right
 
     def room(self, width: int) -> int:
-        """Cells for the text of a line."""
+        """Return the cells for the text of a line."""
         if self._unified:
             return max(width - 2 * self._digits - 5, 0)
         return max((width - 1) // 2 - self._digits - 4, 0)
 
     def longest(self, row: Row) -> int:
-        """Cells that the texts of a row take. Raises as reading the sides does."""
+        """Return the cells that the texts of a row take. Raises what reading the sides raises."""
         if row.kind is Kind.FOLD:
             return 0
         lines = zip(self.pairs.texts, self.lines(row), strict=True)
         return max(cells(texts[line]) for texts, line in lines if line)
 
     def draw(self, row: Row, look: Look) -> Strip:
-        """A row. Raises as reading the sides does."""
+        """Draw a row. Raises what reading the sides raises."""
         if row.kind is Kind.FOLD:
             return self._fold(row, look)
         return self._one_column(row, look) if self._unified else self._two_columns(row, look)
@@ -177,7 +177,7 @@ class RowStrips:
         return self._with_text(gutter, self._marked(row, lines, side, base, look), look.width, base, look)
 
     def _compared_lines(self, row: Row) -> tuple[int, int]:
-        """The line of a row that stands by itself, and the one of the other side that it is compared with."""
+        """Return a row's single line, and the line of the other side that it is compared with."""
         if row.kind is Kind.REMOVED:
             return row.left, self.pairs.partner(self.rows.hunk(row.part), left=row.left)
         if row.kind is Kind.ADDED:
@@ -185,7 +185,7 @@ class RowStrips:
         return row.left, row.right
 
     def texts(self, row: Row, look: Look) -> dict[tuple[int, int], Strip]:
-        """The texts that a row shows, by (side, line). Raises as reading the sides does."""
+        """Return the texts of a row, by (side, line). Raises what reading the sides raises."""
         if row.kind is Kind.FOLD:
             return {}
         if self._unified:
@@ -211,7 +211,7 @@ class RowStrips:
         return Strip.join([gutter, seen]).crop(0, width)
 
     def _text(self, row: Row, lines: tuple[int, int], side: int, base: Style, look: Look) -> Strip:
-        """The text of one side of a row, with what differs from the other marked."""
+        """Draw the text of one side of a row, with its differences marked."""
         key = lines[0], lines[1], side
         strip = self._drawn.get(key)
         if strip is None:
@@ -229,5 +229,5 @@ class RowStrips:
 
 
 def _base(row: Row, side: int, look: Look) -> Style:
-    """What a line of a side is drawn in."""
+    """Return the style of a line of a side."""
     return look.base if row.kind is Kind.EQUAL else look.base + look.styles[_PARTS[side]]

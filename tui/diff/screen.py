@@ -1,4 +1,4 @@
-"""The diff screen: two outputs compared, side by side where there is room, with what may be ignored on a key."""
+"""The diff screen: two outputs compared, side by side if there is room; keys choose what to ignore."""
 
 import asyncio
 import time
@@ -34,19 +34,19 @@ from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.side_text import text_of
 from sightline.verbs.previous_run import previous_run
 
-_FACTS = 3  # of a buffer: how it ended, lines, bytes
+_FACTS = 3  # facts of a buffer: how it ended, lines, bytes
 
 
 class DiffFacts(NamedTuple):
-    """What the header tells.
+    """What the header shows.
 
     Attributes:
-        ignore: what makes no difference.
-        hunks: what was found, None while nothing has been.
+        ignore: the differences that are ignored.
+        hunks: number of hunks; None before the comparison is done.
         hunk: the hunk that the cursor is in or behind, from 1.
         capped: whether there are more hunks than these.
-        doing: what goes on, with how far it is; empty when nothing does.
-        searched: what is searched for, and what was found; empty for nothing.
+        doing: what is running, and how far it is; empty for nothing.
+        searched: what is searched, and what was found; empty for nothing.
     """
 
     ignore: Ignore = Ignore()
@@ -65,7 +65,7 @@ class DiffHeader(Bar):
         self._clock = clock
 
     def tell(self, left: Target, right: Target, told: DiffFacts) -> None:
-        """Say it."""
+        """Update the rows."""
         ignored = [name for name, on in zip(("whitespace", "volatile tokens"), told.ignore, strict=True) if on]
         head = [Part(" ◉ ", "accent"), Part("Diff", "strong")]
         if ignored:
@@ -102,13 +102,13 @@ def _counts(told: DiffFacts) -> list[Part]:
     ]
 
 
-SIDE_BY_SIDE_COLUMNS = 120  # below it, each side would have less than 50 for its text
+SIDE_BY_SIDE_COLUMNS = 120  # on fewer, each side has less than 50 for its text
 PROGRESS_SECONDS = 0.2
-LONG_BYTES = 200 << 20  # of both sides; from here on it takes seconds
+LONG_BYTES = 200 << 20  # of both sides; from this size on it takes seconds
 
 
 class DiffScreen(SearchScreen):
-    """Two outputs, what differs between them, and where. Leaving it ends a comparison that is under way."""
+    """Two outputs and their differences. Closing it cancels a running comparison."""
 
     CSS_PATH: ClassVar = ["diff.tcss", "diff_view.tcss"]
     AUTO_FOCUS = "#diff-view"
@@ -133,10 +133,10 @@ class DiffScreen(SearchScreen):
         """Make the screen.
 
         Args:
-            store: where they are.
-            left: what was; of a buffer, all of its streams.
-            right: what is.
-            clock: what ages are counted from.
+            store: the store that has the outputs.
+            left: the older side; of a buffer, all of its streams.
+            right: the newer side.
+            clock: the time from which ages are counted.
         """
         super().__init__()
         self._store = store
@@ -144,7 +144,7 @@ class DiffScreen(SearchScreen):
         self._clock = clock
         self._ignore = Ignore()
         self._shown = self._targets, self._ignore
-        self._unified: bool | None = None  # None as the width has it
+        self._unified: bool | None = None  # None lets the width decide
         self._compared: ComparisonResult | None = None
         self._comparing: ComparisonJob | None = None
         self._timer: Timer | None = None
@@ -157,7 +157,7 @@ class DiffScreen(SearchScreen):
         return self.query_one(DiffView).search
 
     def compose(self) -> ComposeResult:
-        """Header, comparison, keys."""
+        """Lay out header, comparison and keys."""
         yield DiffHeader(clock=self._clock)
         yield DiffView()
         notice = Notice()
@@ -166,18 +166,18 @@ class DiffScreen(SearchScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Begin."""
+        """Start comparing."""
         self.action_compare()
 
     def on_unmount(self) -> None:
-        """End what is under way."""
+        """Cancel what is running."""
         if self._comparing is not None:
             self._comparing.cancel()
 
     # comparing
 
     def action_compare(self) -> None:
-        """Compare, instead of what is being compared."""
+        """Compare, and cancel a running comparison."""
         if self._comparing is not None:
             self._comparing.cancel()
         self._comparing = ComparisonJob(self._store, *self._targets, self._ignore)
@@ -204,7 +204,7 @@ class DiffScreen(SearchScreen):
         if compared is not None:
             self._compared, self._shown, self._hunk = compared, (self._targets, self._ignore), 0
             self.query_one(DiffView).show(compared, unified=self._is_unified())
-        self._targets, self._ignore = self._shown  # where it was stopped, what stands there is still the old one
+        self._targets, self._ignore = self._shown  # it was cancelled, so the screen still shows the old one
         self._tell()
 
     def _tell(self) -> None:
@@ -229,7 +229,7 @@ class DiffScreen(SearchScreen):
             self.set_focus(view)
 
     def _notice(self) -> list[Said]:
-        """What to say in place of a comparison."""
+        """Return what to say in place of a comparison."""
         compared, comparing = self._compared, self._comparing
         if compared is None and comparing is not None:
             size = sum(target.buffer.bytes for target in self._targets)
@@ -252,7 +252,7 @@ class DiffScreen(SearchScreen):
             self._tell()
 
     def on_side_lines_chosen(self, message: messages.SideLinesChosen) -> None:
-        """Lines are copied as a ref, or opened in their buffer: that is for whoever made this screen to do."""
+        """Copy a ref of lines, or open them in their buffer, which the caller of this screen does."""
         if self._compared is None:
             return
         side = self._compared.right if message.right else self._compared.left
@@ -280,7 +280,7 @@ class DiffScreen(SearchScreen):
         self.notify(f"Copied {counted(last + 1 - first, 'line')} of {ref.partition(':')[0]}", markup=False)
 
     def on_resize(self) -> None:
-        """Narrow screens have no room for two sides."""
+        """Show one side below the other if the screen is too narrow for both."""
         if self._unified is None:
             self._lay_out()
 
@@ -294,17 +294,17 @@ class DiffScreen(SearchScreen):
             view.lay_out(unified=self._is_unified())
 
     def action_switch_layout(self) -> None:
-        """Under each other instead of side by side, or the other way round."""
+        """Switch between side by side and one below the other."""
         self._unified = not self._is_unified()
         self._lay_out()
 
     def action_ignore(self, what: str) -> None:
-        """Have something make no difference, or make one again."""
+        """Ignore a kind of difference, or count it again."""
         self._ignore = self._ignore._replace(**{what: not getattr(self._ignore, what)})
         self.action_compare()
 
     def action_next_stream(self) -> None:
-        """Compare all streams, or the next one that either side has."""
+        """Compare all streams, or the next stream that either side has."""
         names = {name for target in self._targets for name, info in target.buffer.streams.items() if info.bytes}
         streams = ["all", *sorted(names, key=lambda name: (name != "out", len(name), name))]
         now = self._targets[0].stream
@@ -315,7 +315,7 @@ class DiffScreen(SearchScreen):
         self.notify({"all": "All streams"}.get(stream, f"Only {stream}"), timeout=2, markup=False)
 
     def action_stop(self) -> None:
-        """End the comparison that is under way, else leave."""
+        """Cancel a running comparison, else close the screen."""
         if self._comparing is None:
             self.dismiss()
             return
@@ -335,13 +335,13 @@ def _stops() -> list[Part]:
 
 
 async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> None:
-    """Open the diff, or say what is missing for one.
+    """Open the diff, or say what is missing for it.
 
     Args:
-        app: shows it.
+        app: the app that shows it.
         store: the store.
-        buffer: the selected one.
-        marks: names of the marked ones; one alone is compared with the selected one.
+        buffer: the selected buffer.
+        marks: names of the marked buffers; a single one is compared with the selected one.
     """
     try:
         sides = await asyncio.to_thread(sides_of, store, buffer, marks)
@@ -356,7 +356,7 @@ async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks
 
 
 def sides_of(store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> tuple[Buffer, Buffer] | None:
-    """What is compared, the older one first; None where there is nothing. Raises as the store does."""
+    """Return the two to compare, the older first; None if there are none. Raises what the store raises."""
     names = list(marks)
     if len(names) == 1 and buffer is not None and buffer.name != names[0]:
         names.append(buffer.name)

@@ -1,4 +1,4 @@
-"""The lines of a compared side as text, read as they come on the screen; and which lines of a hunk belong together."""
+"""Reads the lines of a compared side as they become visible, and pairs the lines of a hunk."""
 
 from collections.abc import Sequence
 
@@ -15,8 +15,8 @@ from sightline.tui.common.line_painter import plain_text
 from sightline.tui.common.selection import COPY_BYTES
 from sightline.tui.common.visible_text import lone_controls_shown
 
-LINE_BYTES = 1 << 14  # read of one line at most: its two ends
-_READ_AHEAD = 60  # lines that are read with the one asked for: a screenful costs one read
+LINE_BYTES = 1 << 14  # read of one line at most, half from each end
+_READ_AHEAD = 60  # lines read with the needed one, so that a screenful costs one read
 _KEPT_TEXTS = 2_000
 _KEPT_PAIRS = 500
 
@@ -24,14 +24,14 @@ Spans = tuple[Sequence[Span], Sequence[Span]]
 
 
 class Texts:
-    """The lines of a side. What it keeps does not depend on how many there are."""
+    """The lines of a side. The memory for them does not depend on their number."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
         self._kept: LRUCache[int, str] = LRUCache(_KEPT_TEXTS)
 
     def __getitem__(self, number: int) -> str:
-        """A line, cleaned; empty if it is gone. Raises as reading the side does."""
+        """Return a line, cleaned; empty if it is gone. Raises what reading the side raises."""
         text = self._kept.get(number)
         if text is None:
             for line in self._side.lines(number, number + _READ_AHEAD, LINE_BYTES):
@@ -40,12 +40,12 @@ class Texts:
         return text
 
     def run(self, first: int, count: int) -> list[str]:
-        """Lines that follow each other, as far as they exist."""
+        """Return consecutive lines, as far as they exist."""
         return [_text(line) for line in self._side.lines(first, first + count - 1, LINE_BYTES)]
 
 
 def text_of(side: Side, first: int, last: int) -> str | None:
-    """Lines, cleaned, each with its newline; None where that is more than a terminal takes. Raises as reading does."""
+    """Return lines, cleaned, with newlines; None if they are more than a terminal takes. Raises what reading raises."""
     texts, size = list[str](), 0
     for line in side.lines(first, last, COPY_BYTES):
         texts.append(_text(line) + "\n")
@@ -68,7 +68,7 @@ def _all_ignored(spans: Sequence[Span]) -> list[Span]:
 
 
 class Pairs:
-    """Which lines stand beside each other, and where they differ; worked out for what is on the screen only."""
+    """Works out, for visible lines only, which lines stand beside each other, and where they differ."""
 
     def __init__(self, left: Texts, right: Texts, ignore: Ignore) -> None:
         self.texts = left, right
@@ -77,7 +77,7 @@ class Pairs:
         self._spans: LRUCache[tuple[int, int], Spans | None] = LRUCache(_KEPT_PAIRS)
 
     def beside(self, hunk: Hunk, at: int) -> tuple[int, int]:
-        """The lines, left and right, in a row of a hunk whose sides stand beside each other; 0 for none."""
+        """Return the lines, left and right, on a row of a hunk that is shown side by side; 0 for none."""
         few_left = hunk.left_count <= hunk.right_count
         few, many = (hunk.left, hunk.right) if few_left else (hunk.right, hunk.left)
         order = self._order(hunk)
@@ -88,9 +88,9 @@ class Pairs:
         return (one, many + at) if few_left else (many + at, one)
 
     def partner(self, hunk: Hunk, *, left: int = 0, right: int = 0) -> int:
-        """The line of the other side that one of a hunk stands beside, 0 for none; give one of the two."""
+        """Return the line beside one of a hunk, given by its number on one side; 0 for none."""
         few_left = hunk.left_count <= hunk.right_count
-        if bool(left) == few_left:  # it is one of the fewer
+        if bool(left) == few_left:  # the side with fewer lines
             at = left - hunk.left if left else right - hunk.right
             order = self._order(hunk)
             return (hunk.right if left else hunk.left) + (at if order is None else order[at])
@@ -98,7 +98,7 @@ class Pairs:
         return beside[1] if left else beside[0]
 
     def spans(self, left: int, right: int, *, equal: bool = False) -> Spans | None:
-        """Where two lines differ; None where they have too little in common. Equal ones differ in what is ignored."""
+        """Return where two lines differ; None if they share too little. Equal lines differ in what is ignored."""
         if (left, right) not in self._spans:
             texts = self.texts[0][left], self.texts[1][right]
             found: Spans | None = ([], []) if texts[0] == texts[1] else inline(*texts, self._ignore)
@@ -108,7 +108,7 @@ class Pairs:
         return self._spans[(left, right)]
 
     def _order(self, hunk: Hunk) -> list[int] | None:
-        """Where each line of the shorter side stands; None for "from the top on"."""
+        """Return the row of each line of the shorter side; None for "from the top"."""
         few, many = sorted((hunk.left_count, hunk.right_count))
         if not few or few == many or few * (many - few + 1) > MOST_PAIRS:
             return None
