@@ -1,6 +1,6 @@
-"""Compares what was shown with what a harness would have shown by itself; where that is unknown, nothing is saved.
+"""Compares what was shown with what a harness would have shown by itself. If that is unknown, no saving is claimed.
 
-Its limits stand with each harness: what it was seen to do with outputs of known sizes.
+The limits are kept with each harness: they are what it was seen to do with outputs of known sizes.
 """
 
 import json
@@ -13,16 +13,16 @@ from sightline.shape.summary import human_bytes
 
 _VERBS = {"run_command": "cmd", "capture": "cmd", "read_file": "file", "tool": "tool"}
 _EXTRA = ("read_output", "query", "list_outputs")
-"""Calls that there would not be without us: all that they show is shown on top."""
+"""Calls that exist only because of Sightline, so that all they show counts as extra."""
 
 
 class Accounted(NamedTuple):
     """Calls of harnesses whose own limits are known.
 
     Attributes:
-        calls: how many.
-        shown_bytes: what was shown in them.
-        alone_bytes: what their harnesses would have shown by themselves.
+        calls: number of calls.
+        shown_bytes: bytes shown in them.
+        alone_bytes: bytes that their harnesses would have shown by themselves.
     """
 
     calls: int = 0
@@ -31,19 +31,19 @@ class Accounted(NamedTuple):
 
     @property
     def saved_bytes(self) -> int:
-        """What was not shown because of us; below zero where we showed more."""
+        """Bytes that Sightline did not show; negative if it showed more."""
         return self.alone_bytes - self.shown_bytes
 
     @property
     def told(self) -> str:
-        """What that comes to, in words; empty where nobody can tell, since no such call was made."""
+        """The saving in words; empty if there are no such calls."""
         if not self.calls:
             return ""
         return f"{human_bytes(abs(self.saved_bytes))} {'saved' if self.saved_bytes >= 0 else 'more'}"
 
 
 def alone_of(view: View, *, failed: bool) -> int | None:
-    """What the harness of a logged call would have shown by itself; None where that is not known.
+    """Return the bytes that the harness of a logged call would have shown by itself; None if that is not known.
 
     Args:
         view: the call.
@@ -60,15 +60,15 @@ def alone_of(view: View, *, failed: bool) -> int | None:
         return None
     if view.verb in _EXTRA:
         return 0
-    kind = _VERBS.get(view.verb) if view.refs else None  # what passed as it is may not stand in the log
+    kind = _VERBS.get(view.verb) if view.refs else None  # a call that passed unchanged may have no buffer in the log
     return harness.alone_bytes(kind, view.bytes_total, failed=failed) if kind else None
 
 
 def accounted(calls: Iterable[tuple[int, int | None]]) -> Accounted:
-    """What calls come to.
+    """Sum up calls.
 
     Args:
-        calls: of each the bytes shown, and those that its harness would have shown by itself, None for unknown.
+        calls: for each call the bytes shown, and those that its harness would have shown by itself, None for unknown.
     """
     known = [(shown, alone) for shown, alone in calls if alone is not None]
     return Accounted(len(known), sum(shown for shown, _ in known), sum(alone for _, alone in known))

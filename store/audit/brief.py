@@ -1,6 +1,6 @@
-"""A brief: what a session, or a stretch of time, ran and missed, on one screen; as rows, text, Markdown and data.
+"""A brief: shows on one screen what a session, or a period, ran and missed; as rows, text, Markdown and data.
 
-The inspector and ``sightline brief`` tell the same. Each of its items has a ref that leads to the lines.
+The inspector and ``sightline brief`` use the same one. Each item has a ref that leads to its lines.
 """
 
 import time
@@ -27,21 +27,21 @@ from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Reading
 
 MOST_ITEMS = 200
-"""Of each section; how many more there are is told."""
+"""Items of a section at most; the number of all of them is given."""
 
 TEXT_ITEMS = 8
-"""Of each section that are told as text, so that all of it fits a screen."""
+"""Items of a section in the text, so that the whole text fits on a screen."""
 
 _COMMAND_CHARACTERS = 60
 
 
 class Item(NamedTuple):
-    """Something that a section tells.
+    """One entry of a section.
 
     Attributes:
         ref: the lines, or the output, that it is about; empty for none.
-        text: what there is to say of it.
-        command: the output's; empty where the text says it.
+        text: the words of the entry.
+        command: command of the output; empty if the text has it.
     """
 
     ref: str
@@ -50,14 +50,14 @@ class Item(NamedTuple):
 
 
 class Section(NamedTuple):
-    """One question and what answers it.
+    """One question, and the entries that answer it.
 
     Attributes:
-        name: as programs know it: ``missed``, ``failed``, ``also``, ``evidence``, ``running``, ``again``, ``unopened``.
-        title: as a person reads it, with the count.
-        items: the most telling first, as many as `MOST_ITEMS`.
-        total: how many there are.
-        bad: whether it is bad that there are any.
+        name: name for programs: ``missed``, ``failed``, ``also``, ``evidence``, ``running``, ``again``, ``unopened``.
+        title: title for people, with the count.
+        items: the most important first, at most `MOST_ITEMS`.
+        total: number of all of them.
+        bad: whether any entry is bad news.
     """
 
     name: str
@@ -68,16 +68,16 @@ class Section(NamedTuple):
 
 
 class Brief(NamedTuple):
-    """All that a brief tells.
+    """The content of a brief.
 
     Attributes:
         title: what it is about.
         made: when it was made, seconds since the epoch.
-        since: from when on; 0 for the beginning.
-        totals: what the calls come to.
-        ran: how many commands were run.
-        failed: how many of these did not end well.
-        sections: those that have something to say.
+        since: beginning of the period; 0 for the beginning of the log.
+        totals: totals of the calls.
+        ran: number of commands that were run.
+        failed: number of these that did not end well.
+        sections: the sections that have entries.
         unknown: what nobody can tell, in sentences.
     """
 
@@ -92,7 +92,7 @@ class Brief(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The first thing to know, in a few words."""
+        """The most important fact, in a few words."""
         missed = next((section.total for section in self.sections if section.name == "missed"), 0)
         if missed:
             return f"! {counted(missed, 'failure')} no agent saw"
@@ -102,7 +102,7 @@ class Brief(NamedTuple):
 
     @property
     def facts(self) -> str:
-        """What was run and how much of it was shown, in one line."""
+        """What was run, and how much of it was shown, in one line."""
         totals = self.totals
         lines = counted(totals.captured_lines, "line")
         seen = f"seen {told_share(totals, 0)} of {lines}" if totals.captured_lines else "no lines captured"
@@ -116,7 +116,7 @@ class Brief(NamedTuple):
 def make_brief(
     store: Reading, *, session: str | None = None, since: float = 0.0, project: Project | None = None
 ) -> Brief:
-    """What a session did and missed, or all of them; only from a time on, seconds since the epoch; in one project."""
+    """Make a brief of one session or all, since a time in seconds since the epoch, and in one project or all."""
     calls = calls_in(store, calls_of(store, session=session, since=since), project)
     everyone = {one.session.name: one for one in list_sessions(store)}
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
@@ -137,7 +137,7 @@ def make_brief(
         _section("unopened", "{} never opened", _unopened(calls, newest), "output"),
         _section("again", "{} read again", _again(calls), "output"),
     )
-    gone = len(unknowable(store, calls, names, since)) if project is None else 0  # whose those were is not known
+    gone = len(unknowable(store, calls, names, since)) if project is None else 0  # their project is not known any more
     facts = everyone.get(session or "")
     return Brief(
         title=facts.name if facts else session or (project.root if project else "all sessions"),
@@ -174,7 +174,7 @@ def _running(buffer: Buffer) -> Item:
 
 
 def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Item]:
-    """Outputs of which no line stood in any reply; what went into a command's filters is among them."""
+    """Return outputs of which no reply had a line, with those that went into a command's filters."""
     seen = seen_after(calls, len(calls))
     there = [buffer for buffer in captured if buffer.lines and buffer.state != "running" and buffer.name not in seen]
     return [
@@ -188,7 +188,7 @@ def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Item]:
 
 
 def _again(calls: Sequence[Call]) -> list[Item]:
-    """Outputs lines of which were shown again to the session that had had them, the most first."""
+    """Return outputs of which lines were shown again to the session that had them already, the most repeated first."""
     lines, asked = Counter[str](), dict[str, str]()
     for call in calls:
         if call.again and call.view.refs:
@@ -214,7 +214,7 @@ def _unknown(gone: int, unjudged: int, partial: int) -> Iterator[str]:
 
 
 def as_text(brief: Brief) -> str:
-    """The brief as one reads it in a terminal; texts of outputs as they are, which whoever prints them makes safe."""
+    """Write the brief for a terminal. The texts of outputs are as they are; the caller makes them safe."""
     rows = [brief.verdict, brief.facts]
     for section in brief.sections:
         rows += ["", section.title]
@@ -227,7 +227,7 @@ def as_text(brief: Brief) -> str:
 
 
 def as_markdown(brief: Brief) -> str:
-    """The brief as Markdown."""
+    """Write the brief as Markdown."""
     rows = [f"# {plain_text(brief.title)}\n", f"**{plain_text(brief.verdict)}**\n", plain_text(brief.facts)]
     for section in brief.sections:
         rows.append(f"\n## {plain_text(section.title)}\n")
@@ -241,7 +241,7 @@ def as_markdown(brief: Brief) -> str:
 
 
 def as_data(brief: Brief) -> dict[str, Any]:
-    """The brief for programs; times are seconds since the epoch."""
+    """Encode the brief for programs; times are seconds since the epoch."""
     totals = brief.totals
     return {
         "title": brief.title,

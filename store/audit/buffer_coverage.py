@@ -1,7 +1,7 @@
-"""The coverage of the store's buffers: from the ranges that views record, and from their texts where these do not tell.
+"""Works out the coverage of buffers, from the ranges that views record and, where these are missing, from their texts.
 
-What was recognised in a text is kept in the index: it is looked for once a view. So is whether a view of an older
-version, which did not tell whole lines from cut ones, may have cut any.
+What was recognised in a view's text is kept in the index, so each text is searched once. So is whether a view of an
+older version, which did not tell cut lines from whole ones, may have cut any.
 """
 
 import json
@@ -21,12 +21,12 @@ from sightline.shape.markers import CUTS
 from sightline.store import Reading, Target
 
 LARGE_BYTES = 64 << 20
-"""From here on grep looks for lines: it does not know those that are coloured, and takes a fifth of the time."""
+"""From this size on grep searches the lines. It misses coloured ones, but takes a fifth of the time."""
 
 _MATCHED = "matched"
 _MAY_HAVE_CUT = "may have cut"
 _TRANSFORMING = ("query",)
-"""Verbs whose answers are made of lines by programs. All others record what they show of their first buffer."""
+"""Verbs whose answers programs make from lines. All others record what they show of their first buffer."""
 
 
 def coverage_of(
@@ -37,17 +37,17 @@ def coverage_of(
     until: View | None = None,
     onlookers: bool = False,
 ) -> Coverage:
-    """A buffer's coverage as it is now: by what was shown to all, except to people who look on.
+    """Work out a buffer's coverage as of now, by what all sessions were shown, except people who only looked on.
 
     Args:
         store: the store.
-        buffer: its record, with its progress where it is running.
-        session: only what one session was shown, whoever that is.
-        until: only views up to this one; of those of the same moment, as an import may have, in the order of the log.
-        onlookers: whether what people were shown counts, too, of an output that an agent captured.
+        buffer: the buffer's record, with its progress if it is running.
+        session: the only session whose views count, even if it is a person's.
+        until: the last view that counts; views of the same time, as from an import, follow the order of the log.
+        onlookers: whether views count that people had of an output that an agent captured.
 
     Raises:
-        ExpiredRef, StoreFailed: its bytes are needed, and gone.
+        ExpiredRef, StoreFailed: bytes are needed that are gone.
     """
     views = _views_of(store, buffer, session)
     if session is None and not onlookers:
@@ -65,7 +65,7 @@ def _place(view: View) -> tuple[float, int]:
 
 
 def _views_of(store: Reading, buffer: Buffer, session: str | None) -> list[IndexedView]:
-    """The views that may show lines of a buffer, newest first: those of what was filtered from it, too."""
+    """Return the views that may show lines of a buffer, newest first, with those of what was filtered from it."""
     found = list_views(store, buffer=buffer.name, session=session)
     if filtered := filtered_from(buffer):
         found += [
@@ -76,12 +76,12 @@ def _views_of(store: Reading, buffer: Buffer, session: str | None) -> list[Index
 
 
 def filtered_from(buffer: Buffer) -> str:
-    """The name of the command whose filters a buffer went into; empty for any other buffer."""
+    """Return the name of the command into whose filters a buffer went; empty for any other buffer."""
     return buffer.origin if buffer.kind == "cmd" else ""
 
 
 def contribution_of(store: Reading, buffer: Buffer, indexed: IndexedView) -> Contribution:
-    """What one view adds to a buffer's coverage."""
+    """Work out what one view adds to a buffer's coverage."""
     view = indexed.view
     own = buffer.name in view.refs
     if own and (not is_transformed(view, buffer.name) or is_recorded(view, buffer.name)):
@@ -91,14 +91,14 @@ def contribution_of(store: Reading, buffer: Buffer, indexed: IndexedView) -> Con
 
 
 def is_recorded(view: View, name: str) -> bool:
-    """Whether a view records which lines of a buffer stood in it."""
+    """Return whether a view records which lines of a buffer it showed."""
     return any(one.buffer == name for one in (*view.shown, *view.matched)) or any(
         one.buffer == name for one in view.parts or ()
     )
 
 
 def may_have_cut(store: Reading, buffer: Buffer, indexed: IndexedView) -> bool:
-    """Whether lines that a view records of a buffer may have been cut: it does not tell, nor does its text."""
+    """Return whether recorded lines may have been cut, because neither the record nor the text excludes that."""
     view = indexed.view
     if view.parts is not None or not (claimed := recorded(view.shown, buffer.name)):
         return False
@@ -112,7 +112,7 @@ def may_have_cut(store: Reading, buffer: Buffer, indexed: IndexedView) -> bool:
 
 
 def _leaves_open(store: Reading, buffer: Buffer, indexed: IndexedView, claimed: dict[str, Spans]) -> bool:
-    """Whether a text is shorter than the lines that it should hold, or says itself that it cuts; or is gone."""
+    """Return whether a text is shorter than its recorded lines, or says that it was cut, or is gone."""
     try:
         if indexed.view.bytes_shown < _bytes_of(store, buffer, claimed):
             return True
@@ -124,7 +124,7 @@ def _leaves_open(store: Reading, buffer: Buffer, indexed: IndexedView, claimed: 
 
 
 def _bytes_of(store: Reading, buffer: Buffer, lines: dict[str, Spans]) -> int:
-    """How many bytes some lines are, their newlines left out."""
+    """Return the bytes of some lines, without their newlines."""
     size = 0
     for name, spans in lines.items():
         with store.open_text(Target(buffer, name)) as source:
@@ -133,19 +133,19 @@ def _bytes_of(store: Reading, buffer: Buffer, lines: dict[str, Spans]) -> int:
 
 
 _INTO_LINES = ("offset", "limit", "path")
-"""Arguments that lead to a byte of an output, or to a value in it: a line there is shown from its middle, or to it."""
+"""Arguments that lead to a byte or a value inside a line, which may then be shown in part."""
 
 
 def is_transformed(view: View, name: str) -> bool:
-    """Whether programs came between a buffer and a view of it, so that its lines must be recognised in the text.
+    """Return whether programs came between a buffer and a view, so that its lines must be recognised in the text.
 
-    A query's always did; and the buffers that a command line names were read by its programs.
+    A query always has programs; and a command line's programs read the buffers that it names.
     """
     return view.verb in _TRANSFORMING or name != view.refs[0]
 
 
 def _matched(store: Reading, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
-    """The lines of a buffer that are recognised in a view's text, by stream; found once."""
+    """Return the lines of a buffer that are recognised in a view's text, by stream; they are found once, and kept."""
     key = f"{_MATCHED} {indexed.view.id}"
     kept = store.index.derived(buffer.name, key)
     if kept is None:
@@ -176,16 +176,16 @@ def _in_stream(store: Reading, target: Target, text: list[str], among: Spans, ho
         with store.open_text(target) as source:
             find = None
             if source.byte_count >= LARGE_BYTES and len(among) == 1:
-                from sightline.search.line_search import can_find, find_lines  # only what is large pays for it
+                from sightline.search.line_search import can_find, find_lines  # only a large buffer needs it
 
                 find = partial(find_lines, store.local_copy(target)) if can_find() else None
             return match_lines(text, source, among, how, find)
     except SightlineError:
-        return ()  # its bytes are gone: nothing can be recognised in them any more
+        return ()  # the bytes are gone, so nothing can be recognised
 
 
 def command_of(view: View) -> str:
-    """What made the answer of a view: its query, or its command line."""
+    """Return what made the answer of a view: its query, or its command line."""
     request = json.loads(view.request)
     for name in ("pipeline", "command"):
         if text := request.get(name):
@@ -194,7 +194,7 @@ def command_of(view: View) -> str:
 
 
 def body_of(text: str) -> str:
-    """The text of a reply without what its door put around it: of one JSON object its streams."""
+    """Return a reply's text without what its door put around it; for a JSON object, the text of its streams."""
     if text.startswith("{"):
         try:
             data = json.loads(text)

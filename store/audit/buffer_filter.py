@@ -1,6 +1,6 @@
-"""The words that a list of buffers is filtered by, beside plain text: ``exit:!0 seen:<50 harness:codex``.
+"""Reads the words that filter a list of buffers, beside plain text: ``exit:!0 seen:<50 harness:codex``.
 
-The inspector's filter and ``list --match`` read the same words. What is none of them is left to whoever looks for text.
+The inspector's filter and ``list --match`` use the same words. The caller searches for the rest as text.
 """
 
 import re
@@ -36,31 +36,31 @@ WORDS = {
     "session": "a part of the name or title of who captured it",
     "harness": "claude-code, codex, …",
 }
-"""By name, the words that take a value, and which."""
+"""The words that take a value, by name, and their values."""
 
 _AGES = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SIZES = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _NUMBER = re.compile(r"(!|<=|>=|<|>|=)?(\d+(?:\.\d+)?)([a-z%]*)")
-_PROGRAM_WORDS = 4  # of a command, among which a program is looked for: uv run pytest
+_PROGRAM_WORDS = 4  # first words of a command that may be its program, as in `uv run pytest`
 _PAGE = 500
-_PAUSE_SECONDS = 0.001  # between two pages, in which whoever draws comes to his turn
+_PAUSE_SECONDS = 0.001  # between two pages, so that the thread that draws gets its turn
 
 Accepts = Callable[[Buffer], bool]
 
 
 class Condition(NamedTuple):
-    """One word: its name, as in `WORDS`, or `OVERLOOKED`; and its value."""
+    """One word: its name, from `WORDS` or `OVERLOOKED`, and its value."""
 
     name: str
     value: str = ""
 
 
 class Filter(NamedTuple):
-    """A filter as it was typed, in its parts.
+    """The parts of a typed filter.
 
     Attributes:
-        conditions: the words that are known.
-        text: the rest.
+        conditions: the known words.
+        text: the rest of the text.
     """
 
     conditions: tuple[Condition, ...]
@@ -68,7 +68,7 @@ class Filter(NamedTuple):
 
 
 def parsed(text: str) -> Filter:
-    """What a filter asks for; a word whose value is still to be typed asks for nothing."""
+    """Read a filter; a word without its value yet is no condition."""
     conditions, rest = list[Condition](), list[str]()
     for word in text.split():
         name, colon, value = word.partition(":")
@@ -82,7 +82,7 @@ def parsed(text: str) -> Filter:
 
 
 def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
-    """What a word that is being typed may become, the likeliest first."""
+    """Return the possible completions of a word, the likeliest first."""
     name, colon, value = word.partition(":")
     if not colon:
         return [f"{known}:" for known in WORDS if word and known.startswith(word)]
@@ -102,10 +102,10 @@ def completions(word: str, sessions: Sequence[Session] = ()) -> list[str]:
 
 
 def narrowing(text: str) -> tuple[Narrowing, bool]:
-    """What of a filter can be found without looking at each output, and whether that is all of it.
+    """Return the part of a filter that an index can answer, and whether that is all of it.
 
     Raises:
-        UsageError: a value is none that its word takes.
+        UsageError: a word does not take its value.
     """
     conditions, rest = parsed(text)
     found, is_all = Narrowing(words=tuple(rest.split())), not rest
@@ -121,13 +121,13 @@ def narrowing(text: str) -> tuple[Narrowing, bool]:
 
 
 class BufferFilter:
-    """Says which buffers some conditions accept. One thread at a time may use it."""
+    """Decides which buffers meet all conditions. Only one thread at a time may use it."""
 
     def __init__(self, store: Reading, conditions: Iterable[Condition]) -> None:
-        """Prepare.
+        """Prepare to decide.
 
         Raises:
-            UsageError: a value is none that its word takes.
+            UsageError: a word does not take its value.
         """
         self._store = store
         self._coverage: CoverageList | None = None
@@ -135,11 +135,11 @@ class BufferFilter:
         self._tests = [self._test(condition) for condition in conditions]
 
     def accepts(self, buffer: Buffer) -> bool:
-        """Whether a buffer answers to all conditions. Raises as the store does."""
+        """Return whether a buffer meets all conditions. Raises what the store raises."""
         return all(test(buffer) for test in self._tests)
 
     def names(self) -> Iterator[str]:
-        """Names of the buffers that it accepts, the one used last first; whoever draws meanwhile has his turns."""
+        """Yield the names of the buffers that it accepts, the last used first, with pauses for the drawing thread."""
         before: int | None = None
         while True:
             page = self._store.listed(_PAGE, before=before)
@@ -225,7 +225,7 @@ class BufferFilter:
         }
         if len(state) > 1 and "evicted".startswith(state):  # what 0.1.0 called it
             state = "expired"
-        meant = next((known for known in STATES if known.startswith(state)), "")  # as far as it is typed
+        meant = next((known for known in STATES if known.startswith(state)), "")  # a typed beginning is enough
         if not meant:
             raise UsageError(f"there is no state is:{state}", f"the states are {', '.join(STATES)}")
         return tests[meant]
@@ -239,7 +239,7 @@ def _exit(text: str) -> Accepts:
 
 
 def _measured(text: str, name: str, units: dict[str, int], of: Callable[[Buffer], float]) -> Accepts:
-    """A comparison with a number: ``>1M``, ``!0``, ``50``."""
+    """Read a comparison with a number: ``>1M``, ``!0``, ``50``."""
     match = _NUMBER.fullmatch(text.lower())
     if match is None or match[3] not in units:
         raise UsageError(f"{name}:{text} has no number to compare with", f"{name}: takes {WORDS[name]}")

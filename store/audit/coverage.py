@@ -1,9 +1,9 @@
 """Coverage: which lines of a buffer have stood in some view, as a pure function of the buffer's size and the views.
 
-Three grades. *Exact*: the engine knows that the lines stood there, in their own words, folded or in part. *Matched*: a
-pipeline came between, and what it gave reads as these lines do. *Asked about*: lines that went into an answer which
-does not hold them (``wc -l``, ``awk '{print $1}'``); they do not count as seen. A line of which only a part stood in
-views counts by that part, in bytes, and is whole once they have shown all of it.
+There are three grades. *Exact*: the line is known to have stood there in its own words, folded or in part. *Matched*: a
+pipeline came between, and its answer has a line that reads the same. *Asked about*: the line went into an answer that
+does not show it (``wc -l``, ``awk '{print $1}'``), so it does not count as seen. A line that views showed in part
+counts by that part, in bytes, and is whole once they have shown all of it.
 """
 
 import math
@@ -16,7 +16,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import LinePart, Shown, View
 
 NOT_ALL = 0.999_999
-"""The largest share that is told of a partial buffer: something of it stood in no view, since nobody has it."""
+"""The largest share for a partial buffer, of which something stood in no view, because nobody has it."""
 
 
 GRADES = ("exact", "matched", "asked")
@@ -26,8 +26,8 @@ class PartSeen(NamedTuple):
     """A line of which a part stood in some view.
 
     Attributes:
-        length: bytes that it has, its newline left out.
-        seen: its bytes that stood there, 1-based.
+        length: bytes of the line, without its newline.
+        seen: the bytes that stood there, from 1.
         matched: whether some of them were only recognised.
     """
 
@@ -37,7 +37,7 @@ class PartSeen(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Seen of its bytes, 0 to 1."""
+        """Share of its bytes that were seen, 0 to 1."""
         return size(self.seen) / self.length
 
     @property
@@ -50,13 +50,13 @@ NO_CUTS: Mapping[int, PartSeen] = MappingProxyType({})
 
 
 class Lines(NamedTuple):
-    """Lines of one stream by grade, each line in the best grade that it has.
+    """Lines of one stream by grade, each in the best grade that it has.
 
     Attributes:
         exact: lines known to have been shown.
         matched: lines recognised in what was shown.
-        asked: lines that an answer was made of, without showing them.
-        cut: by number, lines of which only a part was shown; none of them is exact or matched.
+        asked: lines from which an answer was made that does not show them.
+        cut: lines of which only a part was shown, by number; none of them is exact or matched.
     """
 
     exact: Spans = NONE
@@ -66,16 +66,16 @@ class Lines(NamedTuple):
 
     @property
     def seen(self) -> Spans:
-        """Lines of which all was seen: exact and matched."""
+        """Lines that were seen whole: exact and matched."""
         return union(self.exact, self.matched)
 
     @property
     def weight(self) -> float:
-        """How many lines were seen, where one that was cut counts by its part."""
+        """Number of lines that were seen; a cut line counts by its part."""
         return size(self.seen) + sum(one.share for one in self.cut.values())
 
     def by_grade(self) -> Iterator[tuple[str, Spans]]:
-        """(grade, lines) from the best on."""
+        """Yield (grade, lines) from the best grade on."""
         return ((grade, getattr(self, grade)) for grade in GRADES)
 
 
@@ -87,8 +87,8 @@ class Contribution(NamedTuple):
 
     Attributes:
         view: the view.
-        streams: its lines, by stream.
-        unsure: whether any of its whole lines may have been cut: an older version logged it, which did not tell.
+        streams: the buffer's lines in it, by stream.
+        unsure: whether its whole lines may have been cut, since an older version, which did not record that, logged it.
     """
 
     view: View
@@ -97,13 +97,13 @@ class Contribution(NamedTuple):
 
 
 class StreamCoverage(NamedTuple):
-    """One stream's coverage.
+    """The coverage of one stream.
 
     Attributes:
-        total: lines that the stream has.
-        lines: its lines by grade.
+        total: number of the stream's lines.
+        lines: the seen lines, by grade.
         partial: whether the buffer holds only a part of what was written.
-        unsure: whether any line that counts as seen may have been cut where it was shown.
+        unsure: whether a line that counts as seen may have been cut.
     """
 
     total: int
@@ -118,7 +118,7 @@ class StreamCoverage(NamedTuple):
 
     @property
     def unseen(self) -> Spans:
-        """Lines that stood in none, or only in part."""
+        """Lines that stood in no view, or only in part."""
         return minus(((1, self.total),), self.seen) if self.total else NONE
 
     @property
@@ -133,21 +133,21 @@ class StreamCoverage(NamedTuple):
 
     @property
     def seen_lines(self) -> int:
-        """How many lines stood in some view, whole."""
+        """Number of lines that stood in some view, whole."""
         return size(self.seen)
 
     @property
     def share(self) -> float:
-        """Seen of all lines, as of `Coverage`."""
+        """Share of the lines that were seen, as for `Coverage`."""
         return share_of(self.lines.weight, self.total, partial=self.partial)
 
     @property
     def at_most(self) -> bool:
-        """Whether no more than this share was seen, and perhaps less."""
+        """Whether the share is an upper bound, because less may have been seen."""
         return self.partial or self.unsure
 
     def shows(self, line: int, span: Span | None = None) -> bool:
-        """Whether a line stood in a view: all of it, or so many of its bytes."""
+        """Return whether a line, or this span of its bytes, stood in a view."""
         if holds(self.seen, line):
             return True
         cut = self.lines.cut.get(line)
@@ -155,12 +155,12 @@ class StreamCoverage(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """A buffer's coverage.
+    """The coverage of a buffer.
 
     Attributes:
-        buffer: its name.
-        streams: by name, every stream that the buffer has.
-        contributions: what it is made of, oldest view first.
+        buffer: name of the buffer.
+        streams: coverage of each stream, by name.
+        contributions: the views that it is made from, oldest first.
         partial: whether the buffer holds only a part of what was written.
     """
 
@@ -171,47 +171,47 @@ class Coverage(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Lines of all streams."""
+        """Number of lines of all streams."""
         return sum(stream.total for stream in self.streams.values())
 
     @property
     def seen_lines(self) -> int:
-        """Lines of all streams that stood in some view, whole."""
+        """Number of lines that stood in some view, whole."""
         return sum(stream.seen_lines for stream in self.streams.values())
 
     @property
     def cut_lines(self) -> int:
-        """Lines of all streams of which only a part stood in any view."""
+        """Number of lines of which only a part stood in any view."""
         return sum(len(stream.lines.cut) for stream in self.streams.values())
 
     @property
     def share(self) -> float:
-        """Seen of all lines, from 0 to 1; 1 for a whole buffer without lines, of which nothing can be missed.
+        """Share of the lines that were seen, 0 to 1; 1 for a whole buffer without lines, since nothing is missed.
 
-        A line of which a part was seen counts by that part.
+        A cut line counts by its part.
         """
         weight = sum(stream.lines.weight for stream in self.streams.values())
         return share_of(weight, self.total, partial=self.partial)
 
     @property
     def at_most(self) -> bool:
-        """Whether no more than this share was seen, and perhaps less."""
+        """Whether the share is an upper bound, because less may have been seen."""
         return self.partial or any(stream.unsure for stream in self.streams.values())
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """Who contributed, in the order in which they first did."""
+        """The sessions that contributed, in the order in which they first did."""
         return tuple(dict.fromkeys(one.view.session for one in self.contributions))
 
     def of_session(self, session: str) -> "Coverage":
-        """The part that one session's views make up."""
+        """Return the coverage from one session's views alone."""
         mine = [one for one in self.contributions if one.view.session == session]
         totals = {name: stream.total for name, stream in self.streams.items()}
         return cover(self.buffer, totals, mine, partial=self.partial)
 
 
 def recorded(shown: Iterable[Shown], buffer: str) -> dict[str, Spans]:
-    """The lines of one buffer among the ranges that a view records, by stream."""
+    """Return the lines of one buffer among the ranges that a view records, by stream."""
     found: dict[str, list[tuple[int, int]]] = {}
     for one in shown:
         if one.buffer == buffer:
@@ -220,7 +220,7 @@ def recorded(shown: Iterable[Shown], buffer: str) -> dict[str, Spans]:
 
 
 def recorded_cuts(parts: Iterable[LinePart], buffer: str) -> dict[str, dict[int, PartSeen]]:
-    """The lines of one buffer among those that a view records as cut, by stream."""
+    """Return the lines of one buffer that a view records as cut, by stream."""
     found: dict[str, dict[int, PartSeen]] = {}
     for one in parts:
         if one.buffer == buffer and one.length > 0:
@@ -233,19 +233,19 @@ def recorded_cuts(parts: Iterable[LinePart], buffer: str) -> dict[str, dict[int,
 def _with(one: PartSeen | None, other: PartSeen) -> PartSeen:
     if one is None:
         return other
-    length = max(one.length, other.length)  # while it was captured, it may have gone on
+    length = max(one.length, other.length)  # while it was captured, the line may have grown
     return PartSeen(length, union(one.seen, other.seen), one.matched or other.matched)
 
 
 def contribution(
     view: View, buffer: str, matched: Mapping[str, Spans] | None = None, *, unsure: bool = False
 ) -> Contribution:
-    """What a view adds to a buffer's coverage.
+    """Work out what a view adds to a buffer's coverage.
 
     Args:
-        view: the view, with the ranges that the engine recorded.
+        view: the view, with its recorded ranges.
         buffer: name of the buffer.
-        matched: lines recognised in its text, by stream; by default those that were when it was logged.
+        matched: lines recognised in its text, by stream; by default those that were recognised when it was logged.
         unsure: whether any of its lines may have been cut.
     """
     exact, asked = recorded(view.shown, buffer), recorded(view.asked, buffer)
@@ -259,7 +259,7 @@ def contribution(
 
 
 def graded(exact: Spans, matched: Spans, asked: Spans, cut: Mapping[int, PartSeen] = NO_CUTS) -> Lines:
-    """Lines by grade, each in the best that it has; one that was cut, and of which nothing is missing, is whole."""
+    """Sort lines into their best grades; a cut line of which all parts were shown is whole."""
     if cut:
         done = [(line, one.matched) for line, one in cut.items() if one.is_whole]
         exact = union(exact, spans_of((line, line) for line, recognised in done if not recognised))
@@ -271,7 +271,7 @@ def graded(exact: Spans, matched: Spans, asked: Spans, cut: Mapping[int, PartSee
 
 
 def joined(parts: Iterable[Lines]) -> Lines:
-    """The lines of several views of one stream, those that were cut with all that these show of them."""
+    """Join the lines of several views of one stream; the parts of a cut line are joined, too."""
     several = list(parts)
     cuts: dict[int, PartSeen] = {}
     for lines in several:
@@ -282,7 +282,7 @@ def joined(parts: Iterable[Lines]) -> Lines:
 
 
 def within(lines: Lines, total: int) -> Lines:
-    """Those of some lines that a stream has."""
+    """Return those of some lines that a stream has."""
     there: Spans = ((1, total),) if total else NONE
     cut = {line: one for line, one in lines.cut.items() if line <= total} if lines.cut else lines.cut
     return Lines(common(lines.exact, there), common(lines.matched, there), common(lines.asked, there), cut)
@@ -291,11 +291,11 @@ def within(lines: Lines, total: int) -> Lines:
 def cover(
     buffer: str, totals: Mapping[str, int], contributions: Iterable[Contribution], *, partial: bool = False
 ) -> Coverage:
-    """The coverage that some views make up.
+    """Work out the coverage from some views.
 
     Args:
         buffer: name of the buffer.
-        totals: lines of each stream as it is now: what a view says of lines beyond is left out.
+        totals: present number of lines of each stream; later lines of a view are dropped.
         contributions: the views, oldest first.
         partial: whether the buffer holds only a part of what was written.
     """
@@ -312,48 +312,48 @@ def cover(
 
 
 def share_of(seen: float, total: int, *, partial: bool) -> float:
-    """Seen of all lines, 0 to 1; of none all was seen, of what is partial never all."""
+    """Return the share of the lines that were seen, 0 to 1; 1 if there are none, and below 1 for a partial buffer."""
     share = seen / total if total else 1.0
-    if share >= 1 and seen < total:  # rounded up
+    if share >= 1 and seen < total:  # it was rounded up
         share = math.nextafter(1, 0)
     return min(share, NOT_ALL) if partial else share
 
 
 def rounded(share: float) -> float:
-    """A share to six digits, for JSON; 0 and 1 only where it is that."""
+    """Round a share to six digits for JSON; 0 and 1 only if it is exactly that."""
     return min(max(round(share, 6), 1e-6), NOT_ALL) if 0 < share < 1 else share
 
 
 def cut_data(lines: Lines) -> dict[str, Any]:
-    """The lines that were cut, as JSON has them: by number, how many bytes they have and which of these were seen."""
+    """Encode cut lines for JSON: by number, how many bytes each has, and which were seen."""
     return {str(line): {"bytes": one.length, "seen": written(one.seen)} for line, one in sorted(lines.cut.items())}
 
 
 class Told(Protocol):
-    """Anything with a share of seen lines: a buffer, a stream, or all of them."""
+    """Anything with a share of seen lines: a buffer, a stream, or several."""
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """The share, 0 to 1."""
 
     @property
     def at_most(self) -> bool:
-        """Whether no more than this share was seen, and perhaps less."""
+        """Whether the share is an upper bound, because less may have been seen."""
 
 
 def told_share(told: Told, digits: int = 1) -> str:
-    """How much was seen, in words: ``97 %``, or ``at most 97 %`` where it may be less."""
+    """Write the share in words: ``97 %``, or ``at most 97 %`` if less may have been seen."""
     return most(told.share, digits) if told.at_most and told.share else percent(told.share, digits)
 
 
 def most(share: float, digits: int = 1) -> str:
-    """A share that may be less: ``at most 97 %``, rounded up, or ``less than 100 %``."""
+    """Write a share that is an upper bound: ``at most 97 %``, rounded up, or ``less than 100 %``."""
     up = math.ceil(round(share * 10 ** (digits + 2), 6)) / 10**digits
     return "less than 100 %" if up == 100 and share < 1 else f"at most {up:.{digits}f} %".replace(".0 %", " %")
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """A share of 0 to 1 in percent, to so many digits; never 0 % or 100 % where it is only close to that."""
+    """Write a share of 0 to 1 in percent, with this many digits; 0 % and 100 % only if it is exactly that."""
     least = 10.0**-digits
     if 0 < share * 100 < least:
         return f"< {least:g} %"

@@ -1,4 +1,4 @@
-"""How much was seen of every buffer, for lists: read once from the index, and kept up to date by what came since."""
+"""Knows for lists how much of every buffer was seen: reads the index once, and then only newer views."""
 
 from collections.abc import Iterable
 
@@ -20,19 +20,19 @@ from sightline.records import Buffer, IndexedView, View
 from sightline.store import Reading
 
 _BATCH = 5000
-_TRACED_WITHIN = 256  # the newest views are read again: which lines they showed may have been found since
+_TRACED_WITHIN = 256  # the newest views are read again, since their lines may have been found only now
 
 
 class Share(NamedTuple):
-    """How much was seen of a buffer.
+    """How much of a buffer was seen.
 
     Attributes:
-        seen: lines that stood in some view, one of which only a part did by that part.
-        total: lines that it has.
-        views: views that concern it.
-        cut: whether the newest of these left something out.
+        seen: number of lines that stood in some view; a cut line counts by its part.
+        total: number of its lines.
+        views: number of views about it.
+        cut: whether the newest view left something out.
         partial: whether the buffer holds only a part of what was written.
-        unsure: whether lines that count as seen may have been cut where they were shown.
+        unsure: whether lines that count as seen may have been cut.
     """
 
     seen: float
@@ -44,12 +44,12 @@ class Share(NamedTuple):
 
     @property
     def share(self) -> float:
-        """From 0 to 1; 1 for a whole buffer without lines."""
+        """The share, 0 to 1; 1 for a whole buffer without lines."""
         return share_of(self.seen, self.total, partial=self.partial)
 
     @property
     def at_most(self) -> bool:
-        """Whether no more than this share was seen, and perhaps less."""
+        """Whether the share is an upper bound, because less may have been seen."""
         return self.partial or self.unsure
 
 
@@ -62,7 +62,7 @@ class _Known:
         self.overlooked: tuple[object, tuple[Failure, ...]] | None = None
         self._parts: dict[str, list[Lines]] = {}
         self.unmatched: dict[str, IndexedView] = {}
-        self.untold: dict[str, IndexedView] = {}  # views that do not tell which lines they cut
+        self.untold: dict[str, IndexedView] = {}  # views that do not record which lines they cut
         self.views: dict[str, None] = {}
         self.cut = False
 
@@ -71,7 +71,7 @@ class _Known:
 
     @property
     def lines(self) -> dict[str, Lines]:
-        """The lines that were seen, by stream: joined once for all views that came, which may be a thousand."""
+        """The seen lines by stream; they are joined here for all new views at once, which may be a thousand."""
         for parts in self._parts.values():
             if len(parts) > 1:
                 parts[:] = [joined(parts)]
@@ -79,14 +79,14 @@ class _Known:
 
 
 class CoverageList:
-    """Shares of all buffers. One thread at a time may use it."""
+    """The shares of all buffers. Only one thread at a time may use it."""
 
     def __init__(self, store: Reading, session: str | None = None) -> None:
-        """Prepare; nothing is read before `refresh`.
+        """Prepare to read; nothing is read before `refresh`.
 
         Args:
             store: the store.
-            session: only what one session was shown; None for all, except people who look on.
+            session: the only session whose views count; None for all, except people who look on.
         """
         self._store = store
         self._session = session
@@ -96,15 +96,15 @@ class CoverageList:
         self._only: set[str] | None = None
 
     def refresh(self, only: Iterable[str] | None = None) -> set[str]:
-        """Take in the views that came since; names of the buffers that they concern.
+        """Take in new views, and return the names of their buffers.
 
         Args:
-            only: names of the buffers that `of` is going to be asked about, beside those of earlier calls: the views of
-                others are then not read, of which there may be many. All by default, from then on.
+            only: names of buffers that `of` will be asked about, beside those of earlier calls. Views of other buffers
+                are then not read, because they may be many. By default all are read, in later calls, too.
         """
         fill_index(self._store)
         changed: set[str] = set()
-        if self._numbers and self._store.index.newest_view() < self._numbers[-1]:  # they were indexed anew
+        if self._numbers and self._store.index.newest_view() < self._numbers[-1]:  # views were indexed anew
             changed.update(self._known)
             self._known, self._numbers = {}, []
             self._only = None if self._only is None else set()
@@ -112,7 +112,7 @@ class CoverageList:
             is_first = self._only is None
             changed |= self._look_at(only)
             if is_first:
-                return changed  # all of their views were read just now
+                return changed  # all of their views were just read
         elif self._only is not None:
             self._known, self._numbers, self._only = {}, [], None
         after = self._numbers[0] - 1 if self._numbers else 0
@@ -127,7 +127,7 @@ class CoverageList:
         return changed
 
     def _look_at(self, names: Iterable[str]) -> set[str]:
-        """Read the views of some buffers, once; those that come later are taken in with all others."""
+        """Read the views of some buffers once; later views come with those of all others."""
         if self._only is None:
             self._only, self._numbers = set(), [max(self._store.index.newest_view() - _TRACED_WITHIN, 1)]
         new = set(names) - self._only
@@ -165,17 +165,17 @@ class CoverageList:
         return changed
 
     def _looks_on(self, session: str, name: str) -> bool:
-        """Whether a person of this session looks at what an agent captured; of what is gone it does not matter."""
+        """Return whether this session is a person's who looks at an agent's capture; False for a gone buffer."""
         buffer = self._store.index.buffer(name) if self._people.is_person(session) else None
         return buffer is not None and self._people.looks_on(session, buffer.session)
 
     def of(self, buffer: Buffer, *, matched: bool = True) -> Share:
-        """How much was seen of a buffer.
+        """Return how much of a buffer was seen.
 
         Args:
-            buffer: its record, with its progress where it is running.
-            matched: whether texts that pipelines made are searched for its lines, where they have not been yet; this
-                may take a moment each time there are new ones.
+            buffer: the buffer's record, with its progress if it is running.
+            matched: whether to search new texts made by pipelines for its lines; that may take a moment each
+                time.
         """
         if matched and buffer.state != "evicted" and filtered_from(buffer):
             return self._filtered(buffer)
@@ -191,7 +191,7 @@ class CoverageList:
         return Share(seen, buffer.lines, len(known.views), known.cut, buffer.is_partial, unsure)
 
     def _is_unsure(self, buffer: Buffer, known: _Known) -> bool:
-        """Whether any view of it may have cut what it shows, as an older version logged it; each is looked at once."""
+        """Return whether any view of an older version may have cut what it shows; each view is examined once."""
         if buffer.state == "evicted":
             return True
         for name, indexed in list(known.untold.items()):
@@ -202,7 +202,7 @@ class CoverageList:
         return coverage_of(self._store, buffer, session=self._session).at_most
 
     def seen_lines(self) -> dict[str, float]:
-        """How many lines of each buffer were seen that anyone was shown, as far as that is known without searching."""
+        """Return the number of seen lines of each buffer that anyone was shown, without searching texts."""
         return {
             name: sum(lines.weight for lines in found.values())
             for name, known in self._known.items()
@@ -210,7 +210,7 @@ class CoverageList:
         }
 
     def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
-        """The failures of a buffer that stood in no view; None where finding out would take more than a moment."""
+        """Return the failures of a buffer that stood in no view; None if finding out would take more than a moment."""
         found = self.overlooked_if_known(buffer)
         if found is not None:
             return found
@@ -230,7 +230,7 @@ class CoverageList:
         return found
 
     def fails(self, buffer: Buffer) -> bool | None:
-        """Whether a buffer tells of any failure, seen or not; None where finding out would take more than a moment."""
+        """Return whether a buffer has any failure, seen or not; None if finding out would take more than a moment."""
         try:
             failures = failures_if_quick(self._store, buffer)
         except SightlineError:
@@ -238,7 +238,7 @@ class CoverageList:
         return None if failures is None else bool(failures)
 
     def overlooked_if_known(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
-        """As `overlooked` where it was asked before and nothing has changed since; None where it would have to look."""
+        """Return what `overlooked` returned last if nothing has changed since; None if it would have to search."""
         if buffer.kind == "file" or buffer.state == "evicted":
             return ()
         known = self._known.get(buffer.name)
@@ -246,7 +246,7 @@ class CoverageList:
         return kept[1] if kept is not None and kept[0] == (buffer.state, buffer.bytes) else None
 
     def _filtered(self, buffer: Buffer) -> Share:
-        """What went into a command's filters is seen in the command's own views, too."""
+        """Count for what went into a command's filters the views of that command, too."""
         try:
             coverage = coverage_of(self._store, buffer, session=self._session)
         except SightlineError:
@@ -267,7 +267,7 @@ class CoverageList:
 
 
 def _recorded(view: View, name: str) -> dict[str, Lines]:
-    """The lines of a buffer that a view records, by stream; in which grade is not asked here."""
+    """Return the lines of a buffer that a view records, by stream, in any grade."""
     found = {stream: Lines(spans) for stream, spans in recorded((*view.shown, *view.matched), name).items()}
     for stream, cuts in recorded_cuts(view.parts, name).items() if view.parts else ():
         found[stream] = graded(found.get(stream, NO_LINES).exact, NONE, NONE, cuts)

@@ -1,6 +1,6 @@
-"""Where in a buffer the lines stand that say what failed: from any line on, without reading the rest.
+"""Finds the failure lines of a buffer from any line on, without reading the rest.
 
-The same judgement that puts failures first in a view: by the rules of the tools whose output it is, then in general.
+It judges as views do when they put failures first: by the rules of the tools that wrote the output, then in general.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,10 +16,10 @@ from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.store import Reading, Stream, Target
 
 REGION_GAP_LINES = 5
-"""Lines between two failure lines up to which both are one region; as much as a view shows around each."""
+"""Lines between two failure lines of one region, at most; as many as a view shows around each."""
 
 REGION_LINES = 200
-"""A region that goes on for longer is taken in steps of so many lines: one more screen of the same is news enough."""
+"""A longer region counts as a new one after this many lines, so that a key moves on by at most a screen or so."""
 
 Block = tuple[int, bytes]
 """Number of the first line, and whole lines."""
@@ -30,15 +30,15 @@ class GivenUp(Exception):
 
 
 class FailureLines:
-    """The lines of a buffer's streams that look like failures. A thread at a time."""
+    """The lines of a buffer's streams that look like failures. Only one thread at a time may use it."""
 
     def __init__(self, store: Reading, buffer: Buffer, cancelled: Callable[[], bool] = lambda: False) -> None:
-        """Prepare; nothing is read yet.
+        """Prepare to search; nothing is read yet.
 
         Args:
-            store: where it lies.
-            buffer: its record; the lines of a JSON result are those of its pretty form.
-            cancelled: asked now and then whether to give up, for which GivenUp is raised.
+            store: the store that has it.
+            buffer: the buffer's record; the lines of a JSON result are those of its pretty form.
+            cancelled: asked now and then; when it returns True, GivenUp is raised.
         """
         self._store = store
         self._buffer = buffer
@@ -46,9 +46,9 @@ class FailureLines:
         self._examined: dict[str, Examination] = {}
 
     def among(self, stream: str, first: int, last: int) -> dict[int, bool]:
-        """The lines that look like failures from one line of a stream to another, inclusive, and whether each is one.
+        """Return which lines of a stream in a range, inclusive, look like failures, and whether each is one.
 
-        Raises as `Store.open_text`.
+        Raises what `Store.open_text` raises.
         """
         with self._open(stream) as reader:
             examination = self._examination(stream)
@@ -56,7 +56,7 @@ class FailureLines:
             return dict(_failing((first, data), examination))
 
     def next_region(self, stream: str, line: int) -> int:
-        """The first line of the next region below a line of a stream, 0 where there is none. Raises as `among`."""
+        """Return the first line of the next region below a line; 0 if there is none. Raises what `among` raises."""
         with self._open(stream) as reader:
             examination = self._examination(stream)
             known = [one for one in self.among(stream, max(1, line - REGION_GAP_LINES), line) if line]
@@ -71,7 +71,7 @@ class FailureLines:
         return 0
 
     def previous_region(self, stream: str, line: int) -> int:
-        """The first line of the region above a line, or of the one that it stands in; as `next_region`."""
+        """Return the first line of the region above a line, or of the one around it, as `next_region` does."""
         found = 0
         with self._open(stream) as reader:
             examination = self._examination(stream)
@@ -96,7 +96,7 @@ class FailureLines:
             yield reader
 
     def _examination(self, stream: str) -> "Examination":
-        """What judges a stream: both of a command's share one, each block of a result has its own."""
+        """Return the judge of a stream: both streams of a command share one, each block of a result has its own."""
         if stream not in self._examined:
             nothing: Source = BytesSource(b"")
             judgement, added = judgement_of(self._buffer), self._store.rule_files
@@ -114,7 +114,7 @@ class FailureLines:
 
 
 def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bool]]:
-    """The lines of a block that look like failures, in order, and whether each is one."""
+    """Yield the lines of a block that look like failures, in order, and whether each is one."""
     judge = examination.judge
     for number, line in Sieve(judge.stems, judge.literals).lines([block]):
         if (verdict := judge.verdict(judged_part(line))) is not None:
@@ -122,7 +122,7 @@ def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bo
 
 
 def _blocks(reader: Stream, first: int) -> Iterator[Block]:
-    """Blocks from a line on, small at first: the next failure may be near."""
+    """Yield blocks from a line on, small ones first, because the next failure may be near."""
     near = first + NEAR_LINES
     yield first, b"".join(line.data + b"\n" for line in reader.lines(first, near - 1))
     yield from reader.blocks(near)
@@ -132,14 +132,14 @@ NEAR_LINES = 200
 
 
 def _blocks_above(reader: Stream, line: int) -> Iterator[Block]:
-    """Blocks above a line, the nearest first."""
+    """Yield blocks above a line, the nearest first."""
     number, end, size = min(line, reader.line_count + 1), reader.offset_of_line(line), BLOCK_BYTES >> 4
     while end > 0 and number > 1:
         start = max(0, end - size)
         data = reader.read(start, end - start)
         if start:
             cut = data.find(b"\n", 0, len(data) - 1) + 1
-            if not cut:  # a line longer than a block: its two ends are what is judged
+            if not cut:  # only the two ends of a line longer than a block are judged
                 start, number = reader.offset_of_line(number - 1), number - 1
                 ends = reader.read(start, size // 2) + reader.read(end - size // 2, size // 2)
                 yield number, ends.rstrip(b"\n") + b"\n"

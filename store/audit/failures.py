@@ -1,7 +1,7 @@
-"""What failed in a buffer, and which of it stood in no view: the overlooked failures.
+"""Finds what failed in a buffer, and which failures were overlooked, because they stood in no view.
 
-A failure is what a tool names once (a test may be told of in several places), or a region of lines without a name. It
-was seen when any line that tells of it stood in a view.
+A failure is what a tool names, such as a test, even if several places tell of it; or a region of lines without a name.
+It was seen if any line that tells of it stood in a view.
 """
 
 import json
@@ -27,26 +27,26 @@ from sightline.shape.summary import one_line
 from sightline.store import Reading, Target
 
 QUICK_BYTES = 16 << 20
-"""Up to here a buffer is examined in about a second or less, in the worst case."""
+"""The largest buffer that is examined in about a second, in the worst case."""
 
 TEXT_CHARACTERS = 200
-"""Of the line that says what failed, as far as lists and reports tell it."""
+"""Characters of a failure's line in lists and reports."""
 
-_FAILURES = "failures/7"  # another number whenever the same bytes would be judged in another way
+_FAILURES = "failures/7"  # raise the number when the same bytes would be judged differently
 _UNJUDGED = "unjudged/4"  # likewise
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
-"""Kinds of buffer that are not judged, and why."""
+"""Kinds of buffer that are not judged, with the reason."""
 
 
 class Place(NamedTuple):
-    """Where a failure is told of.
+    """A place that tells of a failure.
 
     Attributes:
-        stream: its name.
-        first: first line, 1-based.
+        stream: name of the stream.
+        first: first line, from 1.
         last: last line, inclusive.
-        telling: the lines among these that tell of it.
-        spots: of long ones among them, (line, first byte, last byte) of what tells, bytes from 1.
+        telling: the lines among these that tell of the failure.
+        spots: for long ones among them, (line, first byte, last byte) of the telling part, bytes from 1.
     """
 
     stream: str
@@ -56,7 +56,7 @@ class Place(NamedTuple):
     spots: tuple[tuple[int, int, int], ...] = ()
 
     def is_seen(self, coverage: StreamCoverage) -> bool:
-        """Whether a line that tells of it stood in a view, whole or with what tells."""
+        """Return whether a line that tells of it stood in a view, whole or with its telling part."""
         if common(self.telling, coverage.seen):
             return True
         return any(coverage.shows(line, (first, last)) for line, first, last in self.spots)
@@ -66,10 +66,10 @@ class Failure(NamedTuple):
     """Something that failed.
 
     Attributes:
-        name: such as a test's; empty where nothing names it.
-        at: where it happened, such as ``src/x.py:12``; empty where that is not said.
+        name: its name, such as a test's; empty if nothing names it.
+        at: where it happened, such as ``src/x.py:12``; empty if the output does not say.
         text: its first telling line.
-        places: where it is told of, in order.
+        places: the places that tell of it, in order.
     """
 
     name: str
@@ -78,12 +78,12 @@ class Failure(NamedTuple):
     places: tuple[Place, ...]
 
     def ref(self, buffer: str) -> str:
-        """Where one reads of it first: ``@cmd_a1b2c3.err:12-20``."""
+        """Return the ref of the first place: ``@cmd_a1b2c3.err:12-20``."""
         place = self.places[0]
         return format_ref(buffer, place.stream, place.first, place.last)
 
     def is_seen(self, coverage: Coverage) -> bool:
-        """Whether any line that tells of it stood in a view; of a line that was cut, whether what tells did."""
+        """Return whether any line that tells of it stood in a view; of a cut line, its telling part."""
         return any(place.is_seen(stream) for place in self.places if (stream := coverage.streams.get(place.stream)))
 
 
@@ -91,20 +91,20 @@ class Unjudged(NamedTuple):
     """Lines that look like failures and are not judged.
 
     Attributes:
-        why: why they are not, such as ``cat only reads``.
-        lines: these lines, by stream.
+        why: the reason, such as ``cat only reads``.
+        lines: the lines, by stream.
     """
 
     why: str
     lines: Mapping[str, Spans]
 
     def unseen(self, coverage: Coverage) -> int:
-        """How many of them stood in no view of a coverage."""
+        """Return the number of them that stood in no view."""
         streams = coverage.streams
         return sum(size(common(spans, streams[name].unseen)) for name, spans in self.lines.items() if name in streams)
 
     def told(self, coverage: Coverage) -> str:
-        """What is to be said of them: ``2 error lines unseen; not judged, since cat only reads``; empty for none."""
+        """Return a sentence about them: ``2 error lines unseen; not judged, since cat only reads``; empty for none."""
         if not (count := sum(map(size, self.lines.values()))):
             return ""
         unseen = self.unseen(coverage)
@@ -120,17 +120,17 @@ class Overlooked(NamedTuple):
 
     @property
     def ref(self) -> str:
-        """The lines that stood in no view."""
+        """Return the ref of the lines that stood in no view."""
         return self.failure.ref(self.buffer.name)
 
 
 def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
-    """What failed in a buffer, in order; of one that has ended found once, and then kept in the index.
+    """Return what failed in a buffer, in order. For an ended buffer it is found once, and kept in the index.
 
-    Nothing where the output is not judged (`judgement_of`), nor where nothing that is judged says that it failed.
+    It is empty if the output is not judged (`judgement_of`), or nothing in its judged lines says that it failed.
 
     Raises:
-        ExpiredRef, StoreFailed: its bytes are gone.
+        ExpiredRef, StoreFailed: the bytes are gone.
     """
     if buffer.kind == "file" or not buffer.bytes:
         return ()
@@ -145,9 +145,9 @@ def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
 
 
 def failures_if_quick(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
-    """What failed in a buffer, where that is known or found in a moment; None for a large one not examined yet.
+    """Return what failed in a buffer if that takes a moment; None for a large one that was not examined yet.
 
-    Raises as `failures_of`.
+    Raises what `failures_of` raises.
     """
     if (
         buffer.bytes > QUICK_BYTES
@@ -159,18 +159,18 @@ def failures_if_quick(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | N
 
 
 def _key(store: Reading, what: str) -> str:
-    """Under what it is kept: rules that were added, or have changed since, may have it come out otherwise."""
+    """Return the key under which a result is kept; it changes with the rules, which may judge differently then."""
     files = store.rule_files
     return f"{what}+{sha256_hex(repr(files).encode())[:12]}" if files else what
 
 
 def not_judged(buffers: Iterable[Buffer]) -> int:
-    """How many of some buffers are not judged, and hold something."""
+    """Return how many of some buffers have content and are not judged."""
     return sum(bool(buffer.bytes and judgement_of(buffer).why_not) for buffer in buffers)
 
 
 def unjudged_of(store: Reading, buffer: Buffer) -> Unjudged:
-    """The lines of a buffer that look like failures and do not count; found as, and raises as, `failures_of`."""
+    """Return lines of a buffer that look like failures and do not count, with the rules and errors of `failures_of`."""
     judgement = judgement_of(buffer)
     if judgement.all_counts or not buffer.bytes:
         return Unjudged(judgement.why, {})
@@ -185,14 +185,14 @@ def unjudged_of(store: Reading, buffer: Buffer) -> Unjudged:
 
 
 def unjudged_if_quick(store: Reading, buffer: Buffer) -> Unjudged | None:
-    """As `unjudged_of`, where that is known or found in a moment; None for a large one not examined yet."""
+    """Return what `unjudged_of` does if that takes a moment; None for a large buffer that was not examined yet."""
     if buffer.bytes > QUICK_BYTES and store.index.derived(buffer.name, _key(store, _UNJUDGED)) is None:
         return None
     return unjudged_of(store, buffer)
 
 
 def _not_counting(store: Reading, buffer: Buffer, judgement: Scope) -> Iterator[tuple[str, Spans]]:
-    """(stream, lines), of the streams that have any; as many as anybody is told of."""
+    """Yield (stream, lines) for the streams that have any, up to the number that is reported."""
     names = [("out", "err")] if buffer.kind == "cmd" else [(stream, "") for stream in buffer.streams]
     for first, second in names:
         with ExitStack() as opened:
@@ -205,12 +205,12 @@ def _not_counting(store: Reading, buffer: Buffer, judgement: Scope) -> Iterator[
 
 
 def overlooked_in(store: Reading, buffer: Buffer, coverage: Coverage) -> list[Failure]:
-    """The failures of a buffer that stood in no view of a coverage. Raises as `failures_of`."""
+    """Return the failures of a buffer that stood in no view of a coverage. Raises what `failures_of` raises."""
     return [failure for failure in failures_of(store, buffer) if not failure.is_seen(coverage)]
 
 
 def overlooked(store: Reading, buffers: Iterable[Buffer], *, session: str | None = None) -> list[Overlooked]:
-    """The failures of some buffers that stood in no view; of a buffer that is gone nothing is known."""
+    """Yield the failures of some buffers that stood in no view; a buffer that is gone has none."""
     found = []
     for buffer in buffers:
         if buffer.state == "evicted":
@@ -240,7 +240,7 @@ def _read(row: list[Any]) -> Failure:
 
 
 def judgement_of(buffer: Buffer) -> Scope:
-    """How a buffer is judged: the output of a command by how it ended, nothing else at all."""
+    """Return how a buffer is judged: a command's output by how it ended, and anything else not at all."""
     if why_not := _NOT_JUDGED.get(buffer.kind):
         return Scope(why_not)
     return scope_of(buffer.command, failed=buffer.failed, exit_code=buffer.exit_code)
@@ -262,7 +262,7 @@ def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
 
 
 def _counting(found: list[tuple[str, Region, str]]) -> list[tuple[str, Region, str]]:
-    """The regions that tell of a failure: a tool's own where it has any, then the general; echoes only alone."""
+    """Keep the regions that count: a tool's own if it has any, then general ones; echoes only if alone."""
     strong = [row for row in found if row[1].rank < ECHO]
     ruled = [row for row in strong if row[1].by_rule]
     sure = [row for row in ruled if not row[1].logged]
@@ -270,10 +270,10 @@ def _counting(found: list[tuple[str, Region, str]]) -> list[tuple[str, Region, s
 
 
 def _grouped(found: list[tuple[str, Region, str]]) -> list[Failure]:
-    """Regions that name the same thing as one failure, and lines that say the very same of the same place.
+    """Make one failure of regions with the same name, and of equal lines about the same place.
 
-    Whatever else there is, is one by itself. Regions that do not count by themselves still tell of what is named in one
-    that does.
+    Every other region is a failure by itself. Regions that do not count still tell of the failure with their name, if
+    one that counts has it.
     """
     made: list[Failure] = []
     named: dict[str, list[int]] = {}
@@ -305,6 +305,6 @@ def _joined(failure: Failure, region: Region, place: Place) -> Failure:
 
 
 def _same(a: str, b: str) -> bool:
-    """Whether two names are one: the shorter is how the longer ends."""
+    """Return whether two names mean the same: the longer ends with the shorter."""
     short, long = sorted((a.strip(), b.strip()), key=len)
     return long.endswith(short) and (len(long) == len(short) or not long[-len(short) - 1].isalnum())

@@ -1,4 +1,4 @@
-"""What went wrong unseen in a session, or in all: failures that nobody was shown, or was shown only a part of."""
+"""Finds what went wrong unseen in a session, or in all: failures that nobody was shown, or only in part."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ KINDS = {
     **ALARMS,
     BROKEN: "a log that was changed or cut: its chain of hashes does not hold",
 }
-"""What is looked for, and what it means."""
+"""The kinds of finding, and what each means."""
 
 
 class Finding(NamedTuple):
@@ -35,11 +35,11 @@ class Finding(NamedTuple):
 
     Attributes:
         kind: one of KINDS.
-        ref: where it stands; empty where it is no output.
+        ref: the lines or the output; empty if it is about none.
         text: what it is, in one line.
-        command: of the output; empty likewise.
-        view: id of the reply that it is about; empty where there was none.
-        rests_on: ids of the replies that show it, beside that one.
+        command: command of the output; empty if there is none.
+        view: id of the reply that it is about; empty if there was none.
+        rests_on: ids of further replies that show it.
     """
 
     kind: str
@@ -51,13 +51,13 @@ class Finding(NamedTuple):
 
 
 def find_all(store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
-    """All findings, the overlooked failures first.
+    """Return all findings, the overlooked failures first.
 
     Args:
         store: the store.
-        calls: the calls that are looked at, oldest first.
-        captured: the buffers that are looked at.
-        session: whose views count; None for everyone's.
+        calls: the calls to look at, oldest first.
+        captured: the buffers to look at.
+        session: the session whose views count; None for all.
     """
     unseen = overlooked(store, captured, session=session)
     return [*(_overlooked(one) for one in unseen), *find_others(store, calls, captured, session)]
@@ -66,7 +66,7 @@ def find_all(store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], 
 def find_others(
     store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None
 ) -> list[Finding]:
-    """All findings but the overlooked failures; takes what `find_all` takes."""
+    """Return all findings except overlooked failures; it takes what `find_all` takes."""
     told = [call for call in calls if not call.looks_on]
     names = [session] if session else sorted({call.view.session for call in calls})
     alarms = [one for name in names for one in _evidence(store, name, calls)]
@@ -74,7 +74,7 @@ def find_others(
 
 
 def _evidence(store: Reading, name: str, calls: Sequence[Call]) -> list[Finding]:
-    """What the evidence of a session raises an alarm for; all of its calls count, whichever are looked at."""
+    """Return the alarms from the evidence of a session, judged by all of its calls."""
     session = store.index.session(name)
     if session is None:
         return []
@@ -95,7 +95,7 @@ def _overlooked(one: Overlooked) -> Finding:
 
 
 def _partial(captured: Sequence[Buffer]) -> list[Finding]:
-    """Buffers that failed, as far as that is known, and that are not whole."""
+    """Return findings for buffers that failed, or may have, and are partial."""
     return [
         Finding(PARTIAL, buffer.ref, f"{_ended(buffer)}; {buffer.lost}", buffer.command)
         for buffer in captured
@@ -104,7 +104,7 @@ def _partial(captured: Sequence[Buffer]) -> list[Finding]:
 
 
 def _cut(calls: Sequence[Call]) -> list[Finding]:
-    """Failed calls whose reply left out what is in the store, and whose buffer no later call concerns."""
+    """Return findings for failed calls with a cut reply whose buffer no later call is about."""
     later: set[str] = set()
     found = []
     for call in reversed(calls):
@@ -119,9 +119,9 @@ def _cut(calls: Sequence[Call]) -> list[Finding]:
 
 
 def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
-    """Buffers that failed after the last call that concerns them.
+    """Return findings for buffers that failed after the last call about them.
 
-    A reply that has their exit code has told of it, whatever times say: a harness may have written another clock's.
+    A reply with the exit code has told of the failure, whatever the times say, as a harness may have another clock.
     """
     last: dict[str, float] = {}
     told = {(name, call.view.exit_code) for call in calls for name in call.view.refs[:1]}
@@ -148,7 +148,7 @@ def _ended(buffer: Buffer) -> str:
 
 def _broken(store: Reading, sessions: Sequence[str]) -> list[Finding]:
     if store.place is not None:
-        return []  # lines may have been withheld or hidden before they were shipped: `fleet verify` knows which
+        return []  # lines may have been withheld before shipping; `fleet verify` knows which
     found, known = [], last_known(store)
     for name in sessions:
         try:

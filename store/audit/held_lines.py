@@ -1,8 +1,8 @@
-"""What a session's context still holds of what it was shown, by what is known of its compactions and the like.
+"""Works out what a session's context still holds of what it was shown, by what is known of compactions and the like.
 
-A view is *held* while nothing is known to have taken it out of the context, and all that happens to that is told. It
-*went* with a compaction, a ``/clear``, a rewind or a pruning. Where nobody tells what happened to a context, as in what
-older versions recorded, it is *unknown*.
+A view is *held* if all that happens to the context is reported, and nothing has taken the view out. It *went* with a
+compaction, a ``/clear``, a rewind or a pruning. If nobody reports what happens to a context, as in what older
+versions recorded, it is *unknown*.
 """
 
 import json
@@ -31,7 +31,7 @@ HELD, WENT, UNKNOWN = "held", "went", "unknown"
 LOSSES = (COMPACTED, CLEARED, REWOUND, PRUNED)
 """Kinds of event that take views out of a context."""
 
-_MATCHED_BYTES = 16 << 20  # of a larger stream nobody waits for what a summary quotes of it
+_MATCHED_BYTES = 16 << 20  # in a larger stream a summary's quotations are not searched
 
 
 class Fate(NamedTuple):
@@ -39,7 +39,7 @@ class Fate(NamedTuple):
 
     Attributes:
         state: HELD, WENT or UNKNOWN.
-        change: with what it went; None where it has not, or that is not known.
+        change: the event with which it went; None if it has not, or that is not known.
     """
 
     state: str
@@ -53,14 +53,14 @@ class Holding:
     """What became of the views of one session.
 
     Attributes:
-        events: what is known of its context.
+        events: what is known of the session's context.
     """
 
     def __init__(self, events: SessionEvents) -> None:
         self.events = events
 
     def fate(self, view: View, *, until: float | None = None) -> Fate:
-        """What became of a view; up to a time, seconds since the epoch, where one is given."""
+        """Return what became of a view, by a time in seconds since the epoch if one is given."""
         use, is_unknown = _use_of(view.request), False
         for change in self.events.changes:
             if change.time < view.time or (until is not None and change.time > until):
@@ -73,7 +73,7 @@ class Holding:
         return _UNKNOWN if is_unknown or told_from is None or view.time < told_from else _HELD
 
     def held_summary(self, when: float | None = None) -> str:
-        """The summary that the context has by a time, or by now; empty for none."""
+        """Return the summary that the context has at a time, or now; empty for none."""
         for change in reversed(self.events.changes):
             if when is not None and change.time > when:
                 continue
@@ -85,7 +85,7 @@ class Holding:
 
 
 def _takes(change: ContextChange, use: str) -> str:
-    """What a change did to a view of before it, which answered the use of a tool."""
+    """Return the state in which a change leaves an earlier view, which answered this use of a tool."""
     if change.event == CLEARED:
         return WENT
     if change.event == COMPACTED:
@@ -99,40 +99,40 @@ def _takes(change: ContextChange, use: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _use_of(request: str) -> str:
-    """The id of the tool's use that a view answered, as the harness has it; empty where that is not told."""
+    """Return the harness' id of the tool use that a view answered; empty if it is not recorded."""
     caller = json.loads(request).get("caller") if '"tool_use"' in request else None
     use = caller.get("tool_use") if isinstance(caller, dict) else ""
     return use if isinstance(use, str) else ""
 
 
 class Holdings:
-    """The holdings of all sessions, each read when it is first asked for; made anew for each question."""
+    """The holdings of all sessions, each read at its first use. Make a new one for each question."""
 
     def __init__(self, store: Reading) -> None:
         self._store = store
         self._known: dict[str, Holding] = {}
 
     def of(self, session: str) -> Holding:
-        """The holdings of one session."""
+        """Return the holding of one session."""
         if session not in self._known:
             self._known[session] = Holding(events_of(self._store, session))
         return self._known[session]
 
 
 def may_have_lost(store: Reading, sessions: Iterable[str]) -> bool:
-    """Whether anything is known to have gone from the context of any of some sessions."""
+    """Return whether the context of any of some sessions is known to have lost something."""
     return any(change.event in LOSSES for name in sessions for change in events_of(store, name).changes)
 
 
 class HeldLines(NamedTuple):
-    """The lines of a stream by what the contexts hold of them.
+    """The lines of a stream by what contexts hold of them.
 
     Attributes:
-        held: lines that stand in a view that a context still has, or in a summary word for word.
-        before: lines that stood in a view, none of which any context still has.
-        unknown: lines that stood in a view of which nobody can tell.
-        never: lines that stood in none, or only in part.
-        total: lines that the stream has.
+        held: lines in a view that a context still has, or word for word in a summary.
+        before: lines that stood in a view, and that no context has any more.
+        unknown: lines in a view of which nobody can tell whether a context has it.
+        never: lines that stood in no view, or only in part.
+        total: number of the stream's lines.
     """
 
     held: Spans
@@ -149,7 +149,7 @@ class HeldCoverage(NamedTuple):
     streams: Mapping[str, HeldLines]
 
     def count(self, state: str) -> int:
-        """How many lines are in a state: ``held``, ``before``, ``unknown`` or ``never``."""
+        """Return the number of lines in a state: ``held``, ``before``, ``unknown`` or ``never``."""
         return sum(size(getattr(lines, state)) for lines in self.streams.values())
 
 
@@ -161,14 +161,14 @@ def held_of(
     until: float | None = None,
     holdings: Holdings | None = None,
 ) -> HeldCoverage:
-    """What contexts hold of a buffer.
+    """Work out what contexts hold of a buffer.
 
     Args:
         store: the store.
         buffer: its record.
-        coverage: what was shown of it, and to whom it is asked.
-        until: as of a time, seconds since the epoch; None for now.
-        holdings: those that are known.
+        coverage: what was shown of it, to the sessions in question.
+        until: a time in seconds since the epoch; None for now.
+        holdings: holdings that are read already.
     """
     holdings = holdings or Holdings(store)
     fates = [(one, holdings.of(one.view.session).fate(one.view, until=until)) for one in coverage.contributions]
@@ -186,9 +186,9 @@ def held_of(
 
 
 def held_state(buffer: Buffer, fate: Fate) -> str:
-    """The state of a view of a buffer: HELD, WENT or UNKNOWN.
+    """Return the state of a view of a buffer: HELD, WENT or UNKNOWN.
 
-    After a compaction a harness may read files again itself, as Claude Code does, which its transcript alone tells.
+    After a compaction a harness may read files again by itself, as Claude Code does, and only its transcript tells.
     """
     change = fate.change
     is_open = change is not None and change.event == COMPACTED and not change.id
@@ -218,7 +218,7 @@ def _parted(
 
 
 def _quoted(store: Reading, buffer: Buffer, stream: str, among: Spans, summaries: Iterable[str]) -> Spans:
-    """Those of some lines that stand word for word in a summary."""
+    """Return those of some lines that stand word for word in a summary."""
     if buffer.stream(stream).bytes > _MATCHED_BYTES or buffer.state == "evicted":
         return NONE
     found: list[Spans] = []
@@ -226,25 +226,25 @@ def _quoted(store: Reading, buffer: Buffer, stream: str, among: Spans, summaries
         with store.open_text(Target(buffer, stream)) as source:
             found = [match_lines(text.split("\n"), source, among, How()) for text in summaries]
     except SightlineError:
-        return NONE  # its bytes are gone
+        return NONE  # the bytes are gone
     return union(*found)
 
 
 class HeldOutput(NamedTuple):
-    """What a context holds of one output: name of the buffer, tokens of the views that it still has."""
+    """What a context holds of one output: the buffer's name, and the tokens of the views that it still has."""
 
     buffer: str
     tokens: int
 
 
 class HeldTokens(NamedTuple):
-    """What a session's context holds, about so many tokens each.
+    """What a session's context holds, in estimated tokens.
 
     Attributes:
-        held: of views that it still has.
-        went: of views that it no longer has.
-        unknown: of views of which nobody can tell.
-        outputs: of the first, by output, the most first; those of none stand under an empty name.
+        held: tokens of views that it still has.
+        went: tokens of views that it no longer has.
+        unknown: tokens of views of which nobody can tell.
+        outputs: the held tokens by output, the largest first; views of no output have an empty name.
     """
 
     held: int
@@ -254,7 +254,7 @@ class HeldTokens(NamedTuple):
 
 
 def held_tokens(holding: Holding, views: Iterable[View], bytes_a_token: int) -> HeldTokens:
-    """What the views of a session come to in its context now."""
+    """Sum up the views of a session by what its context now has."""
     sums = dict.fromkeys((HELD, WENT, UNKNOWN), 0)
     outputs: dict[str, int] = {}
     for view in views:
@@ -269,7 +269,7 @@ def held_tokens(holding: Holding, views: Iterable[View], bytes_a_token: int) -> 
 
 
 class Loss(NamedTuple):
-    """What went from a context at once: with what, how many replies, and about how many tokens these were."""
+    """What a context lost at once: the event, the number of replies, and their estimated tokens."""
 
     change: ContextChange
     replies: int
@@ -287,7 +287,7 @@ class Loss(NamedTuple):
 
 
 def losses_of(holding: Holding, views: Iterable[View], bytes_a_token: int) -> list[Loss]:
-    """What went from the context of a session, in order; what took nothing with it is there, too."""
+    """Return what the context of a session lost, in order, with events that took nothing, too."""
     sums = {change.number: [0, 0] for change in holding.events.changes if change.event in LOSSES}
     for view in views:
         if (change := holding.fate(view).change) is not None:

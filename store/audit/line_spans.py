@@ -10,7 +10,7 @@ NONE: Spans = ()
 
 
 def spans_of(pairs: Iterable[Span]) -> Spans:
-    """The set that some ranges make up, in whatever order they come; those that are backwards hold nothing."""
+    """Return the set of lines in some ranges, given in any order; a backward range is empty."""
     joined: list[Span] = []
     for first, last in sorted(pairs):
         if last < first:
@@ -24,7 +24,7 @@ def spans_of(pairs: Iterable[Span]) -> Spans:
 
 
 def union(*sets: Spans) -> Spans:
-    """The lines that are in any of them."""
+    """Return the lines that are in any of the sets."""
     filled = [one for one in sets if one]
     if len(filled) < 2:
         return filled[0] if filled else NONE
@@ -32,7 +32,7 @@ def union(*sets: Spans) -> Spans:
 
 
 def common(a: Spans, b: Spans) -> Spans:
-    """The lines that are in both."""
+    """Return the lines that are in both sets."""
     found: list[Span] = []
     at = other = 0
     while at < len(a) and other < len(b):
@@ -47,7 +47,7 @@ def common(a: Spans, b: Spans) -> Spans:
 
 
 def minus(a: Spans, b: Spans) -> Spans:
-    """The lines of the first that are not in the second."""
+    """Return the lines of the first set that are not in the second."""
     return tuple(_minus(a, b)) if b else a
 
 
@@ -67,12 +67,12 @@ def _minus(a: Spans, b: Spans) -> Iterator[Span]:
 
 
 def size(spans: Spans) -> int:
-    """How many lines they are."""
+    """Return the number of lines."""
     return sum(last - first + 1 for first, last in spans)
 
 
 def holds(spans: Spans, line: int) -> bool:
-    """Whether a line is among them."""
+    """Return whether a line is in the set."""
     at = bisect_right(spans, (line, _FAR)) - 1
     return at >= 0 and spans[at][1] >= line
 
@@ -81,5 +81,5 @@ _FAR = 1 << 62
 
 
 def written(spans: Spans) -> list[str]:
-    """As refs have them: ``["1-40", "97"]``."""
+    """Write the set as refs do: ``["1-40", "97"]``."""
     return [str(first) if first == last else f"{first}-{last}" for first, last in spans]

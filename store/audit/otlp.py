@@ -1,9 +1,9 @@
-"""A session's calls as spans of OpenTelemetry, in the JSON form of its protocol (OTLP/JSON).
+"""Turns a session's calls into spans of OpenTelemetry, in the JSON form of its protocol (OTLP/JSON).
 
 Names of members are those of ``opentelemetry/proto/trace/v1/trace.proto`` in lowerCamelCase; ids are hexadecimal,
-64-bit integers are strings, as the protocol's JSON encoding has them. Names of attributes are those of the semantic
-conventions for generative AI (``invoke_agent`` and ``execute_tool`` spans) and for processes; what these have no name
-for begins with ``sightline.``. Of outputs and replies only hashes and sizes are given, never the content.
+64-bit integers are strings, as in the protocol's JSON encoding. Names of attributes are those of the semantic
+conventions for generative AI (``invoke_agent`` and ``execute_tool`` spans) and for processes; a name that these lack
+begins with ``sightline.``. Only hashes and sizes of outputs and replies are given, never their content.
 """
 
 import hashlib
@@ -18,17 +18,17 @@ from sightline.records import Session
 _INTERNAL = 1  # SPAN_KIND_INTERNAL
 _ERROR = 2  # STATUS_CODE_ERROR
 _LOOKS = ("read_output", "read_file", "list_outputs", "query")
-"""Verbs that run no command of their own: what they are about was captured before."""
+"""Verbs that run no command; their outputs were captured before."""
 
 Attributes = dict[str, Any]
 
 
 class Spans(NamedTuple):
-    """A session's spans.
+    """The spans of a session.
 
     Attributes:
-        resource: attributes of who made them.
-        spans: each as a JSON object, the session's own first.
+        resource: attributes of the program that made them.
+        spans: the spans as JSON objects, the session's own first.
     """
 
     resource: list[Attributes]
@@ -36,12 +36,12 @@ class Spans(NamedTuple):
 
 
 def spans_of(session: Session, calls: Sequence[Call]) -> Spans:
-    """The spans of a session: one of the session, and below it one of each call.
+    """Make the spans of a session: one for the session, and below it one for each call.
 
-    The ids are hashes of names that stay, so that what is sent twice is the same twice.
+    The ids are hashes of names that do not change, so spans that are sent twice are equal.
 
     Args:
-        session: which one.
+        session: the session.
         calls: its calls, the oldest first.
     """
     trace, root = _id(session.name, 16), _id(f"{session.name}/session", 8)
@@ -68,12 +68,12 @@ def spans_of(session: Session, calls: Sequence[Call]) -> Spans:
 
 
 def traces_data(made: Spans, spans: Iterable[dict[str, Any]], version: str) -> dict[str, Any]:
-    """Some of the spans as ``TracesData``, which is what a file holds and a receiver is sent.
+    """Encode some of the spans as ``TracesData``, the content of a file and of a request to a receiver.
 
     Args:
-        made: whose they are.
-        spans: which of them.
-        version: ours.
+        made: the spans of the session.
+        spans: the ones to encode.
+        version: version of Sightline.
     """
     scope = {"scope": {"name": "sightline", "version": version}, "spans": list(spans)}
     return {"resourceSpans": [{"resource": {"attributes": made.resource}, "scopeSpans": [scope]}]}
@@ -132,7 +132,7 @@ def _request(text: str) -> dict[str, Any]:
 
 
 def _attributes(values: Attributes) -> list[Attributes]:
-    """Attributes as ``KeyValue`` of ``common.proto``; what is not known, or empty, is left out."""
+    """Encode attributes as ``KeyValue`` of ``common.proto``, without those that are empty or not known."""
     return [
         {"key": name, "value": _value(value)} for name, value in values.items() if value is not None and value != ""
     ]

@@ -1,4 +1,4 @@
-"""The projects of a store, and what of it concerns one: its buffers, its sessions, calls and notes."""
+"""Finds the projects of a store, and the buffers, sessions, calls and notes of one."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,12 +12,12 @@ from sightline.store import Reading
 
 
 class KnownProject(NamedTuple):
-    """A project that something was captured in.
+    """A project in which something was captured.
 
     Attributes:
-        root: of the repository, or the folder.
-        repository: the repository that it is a linked worktree of; itself for any other.
-        buffers: how many there are.
+        root: root of the repository, or the folder.
+        repository: for a linked worktree, its main repository; else the root itself.
+        buffers: number of its buffers.
     """
 
     root: str
@@ -26,12 +26,12 @@ class KnownProject(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a person calls it: ``shop``, or of a linked worktree ``shop (fix-login)``."""
+        """The name for people: ``shop``, or for a linked worktree ``shop (fix-login)``."""
         return named(self.root, self.repository)
 
 
 def projects_of(rows: Iterable[tuple[str, str, int]]) -> list[KnownProject]:
-    """All projects of the rows that `Index.folders` gives, the largest first; linked worktrees behind their own."""
+    """Return all projects in the rows of `Index.folders`, the largest first, worktrees after their repository."""
     counts = dict[str, int]()
     for project, folder, count in rows:
         root = project or known_project(folder)
@@ -46,22 +46,22 @@ def projects_of(rows: Iterable[tuple[str, str, int]]) -> list[KnownProject]:
 
 
 def belongs(buffer: Buffer, project: Project | None) -> bool:
-    """Whether a buffer is of a project; of none that is asked for, each."""
+    """Return whether a buffer belongs to a project; True if none is given."""
     return project is None or (buffer.project or known_project(buffer.cwd)) == project.root
 
 
 def buffers_in(buffers: Iterable[Buffer], project: Project | None) -> list[Buffer]:
-    """The buffers that are of a project."""
+    """Return the buffers that belong to a project."""
     return [buffer for buffer in buffers if belongs(buffer, project)]
 
 
 def started_in(store: Reading, project: Project) -> frozenset[str]:
-    """Names of the sessions that were begun in a project."""
+    """Return the names of the sessions that were begun in a project."""
     return frozenset(one.name for one in store.index.sessions() if known_project(one.cwd) == project.root)
 
 
 def sessions_in(store: Reading, sessions: Iterable[SessionFacts], project: Project | None) -> list[SessionFacts]:
-    """The sessions of a project: those begun in it, and those that captured something there."""
+    """Return the sessions of a project: those begun in it, and those that captured something there."""
     if project is None:
         return list(sessions)
     here = started_in(store, project)
@@ -74,12 +74,12 @@ def sessions_in(store: Reading, sessions: Iterable[SessionFacts], project: Proje
 
 
 def call_belongs(call: Call, project: Project, here: frozenset[str]) -> bool:
-    """Whether a call is about a project: about a buffer of it, or about none and asked by a session begun `here`."""
+    """Return whether a call belongs to a project: by its buffer or, without one, by its session, if begun `here`."""
     return belongs(call.buffer, project) if call.buffer is not None else call.view.session in here
 
 
 def calls_in(store: Reading, calls: Iterable[Call], project: Project | None) -> list[Call]:
-    """The calls about a project: those about its buffers, and of those about none what its sessions asked."""
+    """Return the calls of a project: those about its buffers, and those of its sessions that are about none."""
     if project is None:
         return list(calls)
     here = started_in(store, project)
@@ -87,7 +87,7 @@ def calls_in(store: Reading, calls: Iterable[Call], project: Project | None) -> 
 
 
 def notes_in(store: Reading, notes: Sequence[Note], project: Project | None) -> list[Note]:
-    """The notes on buffers of a project; of one that nothing is known of any more, none."""
+    """Return the notes on buffers of a project; notes on unknown buffers belong to none."""
     if project is None:
         return list(notes)
     about = {note.ref: store.index.buffer(parse_ref(note.ref).name) for note in notes}

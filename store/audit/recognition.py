@@ -1,4 +1,4 @@
-"""Finds the lines of a stream in a text that was made from them: in order, whole or in part. Pure."""
+"""Finds the lines of a stream in a text that was made from them, in order, whole or in part. Pure."""
 
 import re
 import shlex
@@ -12,29 +12,29 @@ from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.source import BLOCK_BYTES, LINE_LIMIT, CutLine, Line, Source
 
 MOST_LINES = 20_000
-"""Lines of a text that are looked for; no reply has more."""
+"""Lines of a text that are searched; no reply has more."""
 
-_KEPT_OCCURRENCES = 32  # of a line that occurs often, from either end: which of them it was, nobody can tell
-SCANNED_BYTES = 64 << 20  # of a larger stream only the lines are read that went in, where these are scattered
+_KEPT_OCCURRENCES = 32  # places kept of a frequent line, from either end, since which one it was is unknown
+SCANNED_BYTES = 64 << 20  # of a larger stream only the lines that went in are read
 _COUNTERS = frozenset(("wc", "od", "xxd"))
 _COUNTING = re.compile(r"-[a-zA-Z]*[clLq]|--(?:count|quiet|silent|files-with(?:out)?-match(?:es)?)")
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg"))
 _SHUFFLERS = frozenset(("sort", "tac", "jq", "join", "comm"))
-# Of grep -n, cat -n, nl, uniq -c, and what harnesses read of files; an arrow among the characters would cost 2 ms.
+# Prefixes of grep -n, cat -n, nl, uniq -c, and of harnesses' file tools; a literal arrow would cost 2 ms.
 _NUMBER = re.compile(r"\s*\d+(?:[:\-\t]|→|\| ?| +)")
-_LONG_BYTES = 1_000  # of a line: shorter ones no harness cuts in a file that it shows
-_NAME = re.compile(r"(@[a-z]+_[0-9a-f]+(?:\.\w+)*)[:-]")  # of grep over several refs
+_LONG_BYTES = 1_000  # harnesses cut only longer lines of a file
+_NAME = re.compile(r"(@[a-z]+_[0-9a-f]+(?:\.\w+)*)[:-]")  # prefix of grep on several refs
 _DIFF_MARK = re.compile(r"[-+ ]")
 
 
 class How(NamedTuple):
-    """How a text was made of lines, as far as it bears on finding them.
+    """What is known of the way from lines to a text.
 
     Attributes:
-        lines: whether lines may have come through at all.
+        lines: whether whole lines may have come through at all.
         ordered: whether they kept their order.
-        from_end: whether what stands last in the text stood last.
-        marked: whether each has a character before it, as a diff's have.
+        from_end: whether the end of the text is the end of the stream.
+        marked: whether each line has a character before it, as in a diff.
     """
 
     lines: bool = True
@@ -44,7 +44,7 @@ class How(NamedTuple):
 
 
 def how_made(command: str) -> How:
-    """What a command line or a query does to lines, by the names of its programs."""
+    """Judge a command line or a query by the names of its programs."""
     try:
         reader = shlex.shlex(command, posix=True, punctuation_chars="|")
         reader.whitespace_split = True
@@ -65,15 +65,15 @@ def how_made(command: str) -> How:
 
 
 Find = Callable[[frozenset[bytes]], Iterable[tuple[int, bytes]]]
-"""Finds whole lines in a stream, however: (number, line) of those that read as one of some texts, ascending."""
+"""Finds whole lines in a stream: (number, line) of those that equal one of some texts, ascending."""
 
 
 class Matched(NamedTuple):
-    """What of a stream a text holds.
+    """The lines of a stream that a text has.
 
     Attributes:
-        lines: lines that stand in it whole.
-        cuts: lines of which the beginning or the end stands in it, where the line next to them does.
+        lines: lines that it has whole.
+        cuts: lines of which it has the beginning or the end, next to a line that it has.
     """
 
     lines: Spans = NONE
@@ -81,16 +81,16 @@ class Matched(NamedTuple):
 
 
 def match_lines(text: Sequence[str], source: Source, among: Spans, how: How, find: Find | None = None) -> Spans:
-    """The lines of a stream that a text holds, whole, perhaps with a number or a name before them.
+    """Return the lines of a stream that a text has whole, perhaps after a number or a name.
 
-    Each line of the text stands for one of the stream at most; empty ones only between two that are found.
+    Each line of the text stands for at most one of the stream; an empty one only between two that are found.
 
     Args:
-        text: its lines.
+        text: lines of the text.
         source: the stream.
-        among: the stream's lines that went into it.
+        among: lines of the stream that went into the text.
         how: what was done to them.
-        find: instead of reading the stream here; it need not know escape sequences.
+        find: finds lines without reading the stream here; it may ignore escape sequences.
     """
     found = _found(text, source, among, how, find)
     if not how.ordered:
@@ -99,7 +99,7 @@ def match_lines(text: Sequence[str], source: Source, among: Spans, how: How, fin
 
 
 def has_long_lines(content: bytes, text: str) -> bool:
-    """Whether a text in which all lines of a file should stand has the long ones whole, which some harnesses cut."""
+    """Return whether a text with all lines of a file has the long ones whole, which some harnesses cut."""
     if len(content) <= _LONG_BYTES:
         return True
     shown = text.encode(errors="surrogateescape")
@@ -107,10 +107,10 @@ def has_long_lines(content: bytes, text: str) -> bool:
 
 
 def match_parts(text: Sequence[str], source: Source, how: How) -> Matched:
-    """The lines of a whole stream that a text holds, and those of which it holds the beginning or the end.
+    """Return the lines of a whole stream that a text has whole, and those of which it has one end.
 
-    A line that was cut is known by its place: next to one that stands in the text whole, or at the text's own beginning
-    or end.
+    A cut line is recognised by its place: next to one that the text has whole, or at the text's own beginning or
+    end.
     """
     among: Spans = ((1, source.line_count),) if source.line_count else ()
     if not how.lines or not how.ordered:
@@ -123,10 +123,10 @@ def match_parts(text: Sequence[str], source: Source, how: How) -> Matched:
 def _found(
     text: Sequence[str], source: Source, among: Spans, how: How, find: Find | None
 ) -> list[tuple[int, list[int]]]:
-    """(line, places in the text) of what may stand in it, ascending.
+    """Return (line, places in the text) for the lines that may stand in it, ascending.
 
-    What stands before a line is taken for a number or a name only where the line does not occur as it is: the rest of
-    it may be like that of any line.
+    A prefix counts as a number or a name only if the line does not occur with it: the rest may be like any
+    line's.
     """
     whole, parts = _wanted(text[:MOST_LINES], source.ref, how) if how.lines else ({}, {})
     if not whole and not parts:
@@ -147,7 +147,7 @@ def _found(
 
 
 def _places(whole: dict[bytes, list[int]], occur: Container[bytes]) -> set[int]:
-    """Where lines stand in the text that occur as they are."""
+    """Return the places in the text of lines that occur as they are."""
     return {place for line, places in whole.items() if line in occur for place in places}
 
 
@@ -158,13 +158,13 @@ def _in_order(found: list[tuple[int, list[int]]], how: How) -> list[tuple[int, i
     return [(-line, -place) for line, place in reversed(_longest_in_order(found))]
 
 
-_CUT_BYTES = 24  # of a line, at least; fewer may be like those of any line
-_EDGE_LINES = 8  # at either end of a text, among which the words of a harness may stand
+_CUT_BYTES = 24  # least bytes of a cut line; fewer might be like any line's
+_EDGE_LINES = 8  # lines at either end of a text among which a harness may put words
 _MOST_CUTS = 64
 
 
 def _cuts(text: Sequence[str], source: Source, lines: Spans, pairs: list[tuple[int, int]]) -> Iterator[CutLine]:
-    """The lines next to those that were found, as far as the text next to these begins or ends as they do."""
+    """Yield the lines next to those found, if the text next to these begins or ends as they do."""
     count, last = source.line_count, len(text) - 1
     places = dict(pairs)
     first_place, last_place = (pairs[0][1], pairs[-1][1]) if pairs else (len(text), -1)
@@ -183,7 +183,7 @@ def _cuts(text: Sequence[str], source: Source, lines: Spans, pairs: list[tuple[i
 
 
 def _ends_in(heads: list[str], tails: list[str], line: Line) -> Iterator[tuple[int, int]]:
-    """The beginning of a line that begins one of some texts, and its end that ends one of others."""
+    """Yield the beginning of a line with which a text begins, and the end with which another one ends."""
     half = len(line.data) if line.whole else len(line.data) // 2
     begin, end = line.data[:half], line.data[len(line.data) - half :]
     written = clean_line(begin).encode(), clean_line(end).encode()
@@ -200,7 +200,7 @@ def _ends_in(heads: list[str], tails: list[str], line: Line) -> Iterator[tuple[i
 
 
 def _wanted(text: Iterable[str], ref: str, how: How) -> tuple[dict[bytes, list[int]], dict[bytes, list[int]]]:
-    """The lines of the text, and what these are without what may stand before them, with the places of each."""
+    """Return the lines of the text, and the same without prefixes, with the places of each."""
     whole, parts = dict[bytes, list[int]](), dict[bytes, list[int]]()
     for place, line in enumerate(text):
         name = _NAME.match(line)
@@ -214,7 +214,7 @@ def _wanted(text: Iterable[str], ref: str, how: How) -> tuple[dict[bytes, list[i
 
 
 def _parts(line: str, name: re.Match[str] | None, how: How) -> Iterator[str]:
-    """A line without a name, a number or a mark before it."""
+    """Yield a line without a name, a number or a mark before it."""
     if name:
         line = line[name.end() :]
         yield line
@@ -225,7 +225,7 @@ def _parts(line: str, name: re.Match[str] | None, how: How) -> Iterator[str]:
 
 
 def _occurrences(rows: Iterable[tuple[int, bytes]], among: Spans) -> dict[bytes, list[int]]:
-    """Where each line that was sought occurs among others, ascending; of a frequent one the outer places."""
+    """Return where each wanted line occurs among others, ascending; for a frequent one, the outer places."""
     found: dict[bytes, list[int]] = {}
     for number, line in rows:
         if holds(among, number):
@@ -237,7 +237,7 @@ def _occurrences(rows: Iterable[tuple[int, bytes]], among: Spans) -> dict[bytes,
 
 
 def _lines_of(source: Source, among: Spans, sought: frozenset[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The lines of a stream that are sought, from the first that went in to the last."""
+    """Yield the wanted lines of a stream, from the first that went in to the last."""
     if not among:
         return
     if len(among) > 1 and source.byte_count > SCANNED_BYTES:
@@ -248,7 +248,7 @@ def _lines_of(source: Source, among: Spans, sought: frozenset[bytes]) -> Iterato
         return
     end = among[-1][1]
     for first, block in source.blocks(among[0][0]):
-        if len(block) > BLOCK_BYTES:  # one line, or its beginning
+        if len(block) > BLOCK_BYTES:  # a single line, or its beginning
             block = _whole(source, first, max(map(len, sought)))
         lines = _cleaned_lines(block)
         if here := sought.intersection(lines):
@@ -258,7 +258,7 @@ def _lines_of(source: Source, among: Spans, sought: frozenset[bytes]) -> Iterato
 
 
 def _whole(source: Source, number: int, longest: int) -> bytes:
-    """A very long line with its newline; none of it where it is longer than all that is sought, with its colours."""
+    """Return a very long line with its newline; empty if even with colours it is longer than all that are wanted."""
     lines = source.lines(number, number, max(4 * longest, BLOCK_BYTES))
     return b"".join(line.data if line.whole else b"" for line in lines) + b"\n"
 
@@ -282,14 +282,14 @@ def _first_come(found: Iterable[tuple[int, list[int]]]) -> Iterator[tuple[int, i
 
 
 def _longest_in_order(found: Iterable[tuple[int, list[int]]]) -> list[tuple[int, int]]:
-    """The most (line, place) pairs that ascend in both, by Hunt and Szymanski's method."""
+    """Return the longest list of (line, place) pairs that ascend in both, by Hunt and Szymanski's method."""
     ends: list[int] = []
     chains: list[tuple[int, int, object]] = []
     for line, places in found:
         for place in sorted(places, reverse=True):
             at = bisect_left(ends, place)
             if at < len(ends) and ends[at] == place:
-                continue  # the earlier line that reads so will do
+                continue  # the earlier equal line will do
             link = (line, place, chains[at - 1] if at else None)
             if at == len(ends):
                 ends.append(place)

@@ -1,4 +1,4 @@
-"""Sessions call by call: what each was shown, how much of it for the first time, and what had been seen by then."""
+"""Reads sessions call by call: what each call showed, how much for the first time, and what was seen by then."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,26 +19,26 @@ from sightline.refs import format_ref
 from sightline.store import Reading
 
 BYTES_A_TOKEN = 4
-"""What tokens are estimated by: about what English and code take with the tokenizers of today's models."""
+"""An estimate of how many bytes of English and code today's tokenizers put into a token."""
 
 UNANSWERED = 1 << 62
-"""Where a call stands among those of its session that has no number yet."""
+"""The number of a call without an answer, which comes after all others of its session."""
 
 _LOOKS = ("read_output", "read_file", "list_outputs")
-"""Verbs that run nothing: how what they look at ended is not how they did."""
+"""Verbs that run nothing, so the way in which their output ended is not their own failure."""
 
 
 class Call(NamedTuple):
-    """One call, and what came of it.
+    """One call, and its effect.
 
     Attributes:
         indexed: its view.
-        buffer: the first buffer that it concerns, as it is now; None where it concerns none, or that is gone.
+        buffer: the first buffer that it is about, as it is now; None if there is none, or it is gone.
         parts: what it adds to the coverage of each of its buffers, by name.
-        new: lines that its session was shown for the first time.
-        again: lines that its session had been shown before.
-        unfiltered: what its command wrote before filters of its own, where that was kept.
-        looks_on: whether a person looked at what an agent had captured: no agent saw what it shows.
+        new: number of lines that its session was shown for the first time.
+        again: number of lines that its session had been shown before.
+        unfiltered: what its command wrote before its own filters, if that was kept.
+        looks_on: whether a person looked at an agent's capture, so that no agent saw the lines.
     """
 
     indexed: IndexedView
@@ -51,17 +51,17 @@ class Call(NamedTuple):
 
     @property
     def view(self) -> View:
-        """What the log has of it."""
+        """The view in the log."""
         return self.indexed.view
 
     @property
     def asked(self) -> str:
-        """The command, the query, or what else it was about, in one line."""
+        """What was asked, in one line: the command, the query, or the like."""
         return asked_of(self.view)
 
     @property
     def failed(self) -> bool:
-        """Whether it was an error, or what it ran did not end well; a search that finds nothing has not failed."""
+        """Whether it was an error, or its command did not end well; a search without a match has not failed."""
         if self.view.failed or (self.view.verb == "tool" and self.buffer and TOOL_FAILED in self.buffer.note):
             return True
         if self.view.verb == "query":
@@ -71,28 +71,28 @@ class Call(NamedTuple):
 
     @property
     def failed_before_filter(self) -> bool:
-        """Whether what went into its filters came of a command that failed, whatever the filters ended with."""
+        """Whether a command that went into filters failed, however the filters ended."""
         return bool(self.unfiltered and self.unfiltered.failed)
 
     @property
     def ended_well(self) -> bool:
-        """Whether all that it ran is known to have ended well; the code of filters tells nothing of what went in."""
+        """Whether all that it ran is known to have ended well; the exit code of filters says nothing about the rest."""
         before = self.unfiltered is None or (self.unfiltered.exit_code == 0 and not self.unfiltered.failed)
         return self.view.exit_code == 0 and not self.failed and before
 
     @property
     def running(self) -> bool:
-        """Whether what it ran goes on; it may not have been answered yet."""
+        """Whether its command is still running; it may have no answer yet."""
         return bool(self.buffer and self.buffer.state == "running")
 
     @property
     def unanswered(self) -> bool:
-        """Whether it ended without an answer, as when whoever was to give one was killed."""
+        """Whether it ended without an answer, for instance because its process was killed."""
         return not self.view.number and not self.running
 
     @property
     def partial(self) -> str:
-        """Why its buffer is not the whole of what was written, and what is missing; empty where it is, or is gone."""
+        """Why its buffer is partial, and what is missing; empty if it is whole or gone."""
         return self.buffer.lost if self.buffer else ""
 
     @property
@@ -102,23 +102,23 @@ class Call(NamedTuple):
 
     @property
     def alone_bytes(self) -> int | None:
-        """What its harness would have shown by itself; None where that is not known."""
+        """Bytes that its harness would have shown by itself; None if that is not known."""
         failed = bool(self.view.exit_code) or bool(self.buffer and self.buffer.failed)
         return alone_of(self.view, failed=failed)
 
     @property
     def lines(self) -> int:
-        """Lines of buffers that stood in it, each once."""
+        """Number of lines of buffers that it showed, each counted once."""
         return self.new + self.again
 
     @property
     def cut_lines(self) -> int:
-        """Lines of buffers of which only a part stood in it."""
+        """Number of lines of buffers that it showed only in part."""
         return sum(len(lines.cut) for part in self.parts.values() for lines in part.streams.values())
 
     @property
     def first_ref(self) -> str:
-        """Where one finds in full what it was shown: the first lines of it, or its buffer; empty for none."""
+        """Ref of the first lines that it showed, or of its buffer; empty for none."""
         for name, part in self.parts.items():
             for stream, lines in part.streams.items():
                 if there := lines.seen or spans_of((line, line) for line in lines.cut):
@@ -127,24 +127,24 @@ class Call(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What some calls come to.
+    """The totals of some calls.
 
     Attributes:
-        calls: how many they are.
-        captured: buffers that their sessions captured, those that are gone not counted.
+        calls: number of calls.
+        captured: number of buffers that their sessions captured, without those that are gone.
         captured_bytes: bytes of these.
         captured_lines: lines of these.
-        seen_lines: how many of these lines stood in any of the calls.
+        seen_lines: number of these lines that stood in any of the calls.
         shown_bytes: bytes of all replies.
-        tokens: about how many tokens all replies were: the sum of what each call says.
-        saved_bytes: what of the captured bytes was not sent; less than nothing is none.
-        cut: replies from which something was left out.
-        lines: lines shown, those that were shown again as often as they were.
-        again: lines that had been shown before to the same session.
-        accounted: the calls of harnesses that are known to cut, beside what these would have shown by themselves.
-        partial: buffers of the captured ones that hold only a part of what was written.
-        seen_parts: what the lines come to of which only a part stood in any of the calls, in lines.
-        unsure: buffers of the captured ones of which lines that count as seen may have been cut.
+        tokens: about how many tokens all replies were: the sum over the calls.
+        saved_bytes: captured bytes that were not sent; 0 if more was sent.
+        cut: number of replies from which something was left out.
+        lines: number of lines shown; repeated ones count each time.
+        again: number of lines that the same session had been shown before.
+        accounted: calls of harnesses that are known to cut, compared with what these would have shown.
+        partial: number of captured buffers that are partial.
+        seen_parts: the shown parts of lines that no call showed whole, summed up in lines.
+        unsure: number of captured buffers with lines that count as seen and may have been cut.
     """
 
     calls: int = 0
@@ -165,39 +165,39 @@ class Totals(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Seen of the captured lines, 0 to 1; of a line of which a part was seen, that part."""
+        """Share of the captured lines that were seen, 0 to 1; a cut line counts by its part."""
         return share_of(self.seen_lines + self.seen_parts, self.captured_lines, partial=bool(self.partial))
 
     @property
     def at_most(self) -> bool:
-        """Whether no more than this share was seen, and perhaps less."""
+        """Whether the share is an upper bound, because less may have been seen."""
         return bool(self.partial or self.unsure)
 
     @property
     def again_ratio(self) -> float:
-        """Re-read of all shown lines, 0 to 1."""
+        """Share of the shown lines that were shown again, 0 to 1."""
         return self.again / self.lines if self.lines else 0.0
 
 
 def asked_of(view: View) -> str:
-    """What a view was about, in one line: its command, its query, or whatever else names it."""
+    """Return what a view was about, in one line: its command, its query, or the like."""
     return name_of_request(json.loads(view.request))
 
 
 class Timeline:
-    """The calls of a session, or of all, that can be followed as they come. One thread at a time may use it.
+    """The calls of a session, or of all, which can be followed. Only one thread at a time may use it.
 
     Attributes:
-        calls: as of the last `refresh`, oldest first.
+        calls: the calls at the last `refresh`, oldest first.
     """
 
     def __init__(self, store: Reading, *, session: str | None = None, since: float = 0.0) -> None:
-        """Prepare; nothing is read before `refresh`.
+        """Prepare to read; nothing is read before `refresh`.
 
         Args:
             store: the store.
             session: name of a session; None for all.
-            since: only calls from a time on, seconds since the epoch.
+            since: time of the first call, seconds since the epoch.
         """
         self._store = store
         self._session = session
@@ -215,7 +215,7 @@ class Timeline:
         self._unfiltered: dict[str, str] = {}
 
     def newest(self, count: int) -> list[Call]:
-        """The last calls by themselves, oldest first, for a first look: what was seen before them is not known."""
+        """Return the last calls alone, oldest first, for a first look; what was seen before them is not known."""
         fill_index(self._store)
         self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
         seen: _Seen = {}
@@ -224,22 +224,22 @@ class Timeline:
 
     @property
     def behind(self) -> bool:
-        """Whether the last `refresh` left calls to the next."""
+        """Whether the last `refresh` has left calls for the next one."""
         return self._behind
 
     def refresh(self, limit: int | None = None) -> int:
-        """Take in what came since; the place of the first call that is new, or no longer what it was.
+        """Take in new calls, and return the index of the first call that is new or has changed.
 
-        That is the number of calls where nothing has changed.
+        If nothing has changed, that is the number of calls.
 
         Args:
-            limit: so many new ones at most; all by default.
+            limit: most new calls to take in; all by default.
         """
         fill_index(self._store)
         self._store.end_dead_captures()
         self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
         newest = self._store.index.newest_view()
-        if newest < self._newest:  # they were indexed anew
+        if newest < self._newest:  # views were indexed anew
             self._start()
         self._newest = newest
         before, self._settled = self.calls, [self._refreshed(call) for call in self._settled]
@@ -255,7 +255,7 @@ class Timeline:
         return next(same, min(len(before), len(self.calls)))
 
     def _unanswered(self) -> list[Call]:
-        """Commands and calls of tools of which nobody was shown anything: there from their start, ended or not."""
+        """Return commands and calls of tools without a reply yet, from their start on, ended or not."""
         return [
             Call(IndexedView(_unanswered_view(buffer), 0, 0), buffer, {}, 0, 0)
             for buffer in ([] if self._behind else self._store.index.unanswered())
@@ -263,7 +263,7 @@ class Timeline:
         ]
 
     def _refreshed(self, call: Call) -> Call:
-        """The call; its buffer as it is now where it was still running."""
+        """Return the call with its buffer as it is now, if that was still running."""
         if call.buffer is None or call.buffer.state != "running":
             return call
         return call._replace(buffer=self._store.index.buffer(call.buffer.name))
@@ -284,22 +284,22 @@ class Timeline:
         return Call(indexed, buffer, parts, new, again, before, looks_on)
 
     def _buffer(self, name: str) -> Buffer | None:
-        """A buffer's record, read once for all calls that are taken in at a time."""
+        """Return a buffer's record, read once for all calls that are taken in together."""
         if name not in self._buffers:
             self._buffers[name] = self._store.index.buffer(name)
         return self._buffers[name]
 
 
 _Seen = dict[tuple[str, str, str], Spans]
-"""What was shown so far, by session, buffer and stream."""
+"""The lines shown so far, by session, buffer and stream."""
 
-TAIL_CALLS = 64  # the last calls are read anew each time: which lines they showed may have been found since
+TAIL_CALLS = 64  # the last calls are read again each time, since their lines may have been found only now
 
 
 def _ordered(calls: Iterable[Call]) -> list[Call]:
-    """Calls by their times; those of one session as they are numbered, though some were logged late.
+    """Order calls by time; those of one session by number, because some were logged late.
 
-    What runs will have the next number; what ended without an answer never has one.
+    A running call will have the next number; one that ended without an answer never has a number.
     """
     latest: dict[str, float] = {}
     keyed = []
@@ -312,7 +312,7 @@ def _ordered(calls: Iterable[Call]) -> list[Call]:
 
 
 def _unanswered_view(buffer: Buffer) -> View:
-    """What stands for the view of a command, or a call of a tool, that has not been answered; its number is none."""
+    """Return a stand-in for the view of a command, or a call of a tool, that has no answer, and so no number."""
     verb, asked = ("tool", "tool") if buffer.kind == "tool" else ("run_command", "command")
     return View(
         id=f"{buffer.session}:0",
@@ -334,7 +334,7 @@ def _unanswered_view(buffer: Buffer) -> View:
 
 
 def calls_of(store: Reading, *, session: str | None = None, since: float = 0.0) -> list[Call]:
-    """The calls of a session, or of all, from a time on, oldest first; see `Timeline`."""
+    """Return the calls of a session, or of all, from a time on, oldest first; see `Timeline`."""
     timeline = Timeline(store, session=session, since=since)
     timeline.refresh()
     return timeline.calls
@@ -347,9 +347,9 @@ def _part(store: Reading, name: str, buffer: Buffer | None, indexed: IndexedView
 
 
 def _count(view: View, parts: Mapping[str, Contribution], seen: _Seen) -> tuple[int, int]:
-    """(lines new to a session, lines shown again); what it has seen is brought up to date.
+    """Return (lines new to the session, lines shown again), and update what the session has seen.
 
-    Lines of a buffer that a command line names stand in the command's own output, and count there.
+    Lines of a buffer that a command line names are counted in the command's own output.
     """
     new = again = 0
     for name, part in parts.items():
@@ -365,7 +365,7 @@ def _count(view: View, parts: Mapping[str, Contribution], seen: _Seen) -> tuple[
 
 
 def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, Lines]]:
-    """What had been shown after so many calls: lines by grade, by buffer and stream; not to people who looked on."""
+    """Return the lines shown in the first calls, by grade, buffer and stream, without those to people who looked on."""
     found: dict[str, dict[str, list[Lines]]] = {}
     for call in calls[:step]:
         for name, part in ({} if call.looks_on else call.parts).items():
@@ -375,13 +375,13 @@ def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, Lines]]:
 
 
 class Wanted(NamedTuple):
-    """Which calls are wanted; each empty field leaves out none.
+    """A filter of calls; an empty field excludes nothing.
 
     Attributes:
         verb: only calls of this verb.
-        buffer: only those that concern this buffer, by name.
-        failed: only those whose command failed.
-        text: only those that hold this text, in any case, in what was asked or shown.
+        buffer: name of the only buffer.
+        failed: whether the command must have failed.
+        text: a text that must occur, in any case, in what was asked or shown.
     """
 
     verb: str = ""
@@ -391,7 +391,7 @@ class Wanted(NamedTuple):
 
 
 def filtered(store: Reading, calls: Iterable[Call], wanted: Wanted) -> list[Call]:
-    """The calls that are wanted."""
+    """Return the calls that a filter accepts."""
     return [call for call in calls if _is_wanted(store, call, wanted)]
 
 
@@ -416,24 +416,24 @@ def _has_text(store: Reading, call: Call, text: str) -> bool:
 
 
 def captured_by(store: Reading, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
-    """The buffers that sessions captured and that are there, oldest first; only those made from a time on.
+    """Return the buffers that sessions captured and that still exist, oldest first, from a time on.
 
-    Of a call of a tool that ended without an answer nothing was captured.
+    A call of a tool that ended without an answer has captured nothing.
     """
-    store.end_dead_captures()  # one whose writer was killed has failed
+    store.end_dead_captures()  # so that a capture whose writer was killed counts as failed
     found = [buffer for name in dict.fromkeys(sessions) for buffer in store.index.of_session(name)]
     there = [store.with_progress(buffer) for buffer in found if buffer.state != "evicted" and buffer.created >= since]
     return sorted((buffer for buffer in there if not buffer.is_unanswered), key=lambda buffer: buffer.created)
 
 
 def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], since: float = 0.0) -> list[str]:
-    """The outputs that went before all of them was shown, by name: what was overlooked in them, nobody can tell.
+    """Return the names of outputs that were removed before they were shown whole, so what was missed is unknown.
 
     Args:
         store: the store.
-        calls: what was shown.
-        sessions: names of those that captured.
-        since: only outputs from a time on, seconds since the epoch.
+        calls: the calls, with what they showed.
+        sessions: names of the sessions that captured.
+        since: earliest capture, seconds since the epoch.
     """
     names = dict.fromkeys(sessions)
     gone = {
@@ -443,7 +443,7 @@ def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], s
         if one.state == "evicted" and one.kind != "file" and one.created >= since
     }
     asked = dict.fromkeys(name for call in calls for name in call.view.refs if not name.startswith("file_"))
-    for name in asked:  # of those that a person removed, the index knows nothing any more
+    for name in asked:  # the index no longer has those that a person removed
         left = store.tombstone(name) if name not in gone and store.index.buffer(name) is None else None
         if left and left.get("session") in names and left["created"] >= since:
             gone[name] = {stream: info["lines"] for stream, info in left["streams"].items()}
@@ -456,24 +456,24 @@ def _lines_of(buffer: Buffer) -> dict[str, int]:
 
 
 def _seen_of(lines: Mapping[str, int], seen: Mapping[str, Lines]) -> int:
-    """How many of the lines that streams have are among those that were seen of them, whole."""
+    """Return how many lines of the streams were seen whole."""
     return sum(size(within(seen[name], count).seen) for name, count in lines.items() if name in seen)
 
 
 def _seen_parts_of(buffer: Buffer, seen: Mapping[str, Lines]) -> float:
-    """What the lines of a buffer come to of which only a part was seen, in lines."""
+    """Return the seen parts of a buffer's cut lines, summed up in lines."""
     there = (within(seen[name], info.lines) for name, info in buffer.streams.items() if name in seen)
     return sum(one.share for lines in there for one in lines.cut.values())
 
 
 def _unsure_of(calls: Iterable[Call], captured: Sequence[Buffer]) -> int:
-    """Of how many buffers a call counts lines as seen that may have been cut."""
+    """Return the number of buffers with lines that count as seen and may have been cut."""
     unsure = {name for call in calls for name, part in call.parts.items() if part.unsure}
     return sum(buffer.name in unsure for buffer in captured)
 
 
 def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
-    """What calls come to, beside what their sessions captured."""
+    """Sum up calls, and what their sessions captured."""
     seen = seen_after(calls, len(calls))
     captured_bytes = sum(buffer.bytes for buffer in captured)
     shown_bytes = sum(call.view.bytes_shown for call in calls)

@@ -1,4 +1,4 @@
-"""The first thing to know of a store: which failures no agent saw. Kept up to date as captures and views come."""
+"""Keeps up to date which failures in a store no agent saw, as captures and views come."""
 
 import time
 from collections import deque
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from sightline.audit.evidence.session_evidence import DoubtedClaims
 
 MOST_BUFFERS = 2_000
-"""So many of those used last are looked at; what is older is said not to have been."""
+"""Most recently used buffers that are examined; for older ones, the verdict says that they were not."""
 
 _PAGE = 200
 _VIEWS = 1_000
-_CLAIM_SECONDS = 2.0  # between two looks at what agents said
-_PAUSE_SECONDS = 0.001  # between two buffers that are examined, in which whoever draws comes to his turn
+_CLAIM_SECONDS = 2.0  # between two looks at agents' messages
+_PAUSE_SECONDS = 0.001  # between two buffers, so that the thread that draws gets its turn
 
 
 class Verdict(NamedTuple):
     """What is known so far.
 
     Attributes:
-        missed: failures that stood in no view; those of the buffer used last first, of one buffer in its order.
-        failures: how many failures are known in all.
-        done: whether all that is looked at has been.
-        skipped: names of buffers that are too large to be examined in a moment.
-        older: whether there are buffers beyond `MOST_BUFFERS`, of which nothing is said.
-        doubted: claims of agents that nothing supports, of the sessions that asked last; 0 while that is not known.
+        missed: failures that stood in no view, those of the last used buffer first.
+        failures: number of all known failures.
+        done: whether all buffers in question are examined.
+        skipped: names of buffers that are too large to examine in a moment.
+        older: whether there are more than `MOST_BUFFERS` buffers, so that nothing is said of the others.
+        doubted: number of claims in the newest sessions that nothing supports; 0 while that is not known.
     """
 
     missed: tuple[Overlooked, ...] = ()
@@ -47,7 +47,7 @@ class Verdict(NamedTuple):
 
 
 def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
-    """The first of some buffers that has a line that stood in no view; None where all of all was seen."""
+    """Return the first of some buffers with a line that stood in no view; None if all was seen."""
     for name in names:
         buffer = store.index.buffer(name)
         if buffer is None or buffer.state == "evicted" or not buffer.lines:
@@ -55,7 +55,7 @@ def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
         try:
             coverage = coverage_of(store, buffer)
         except SightlineError:
-            continue  # it went while we looked
+            continue  # it was removed meanwhile
         if coverage.total and coverage.share < 1:
             return buffer
     return None
@@ -69,13 +69,13 @@ class _Failing(NamedTuple):
 
 
 class VerdictReader:
-    """Looks through a store in steps. One thread at a time may use it.
+    """Examines a store in steps. Only one thread at a time may use it.
 
-    What runs is left out until it has ended: whoever started it has not been answered yet.
+    A running capture is left out until it ends, because its caller has no answer yet.
     """
 
     def __init__(self, store: Reading, project: Project | None = None) -> None:
-        """Prepare, for one project or all; nothing is read before `step`."""
+        """Prepare to read, for one project or all; nothing is read before `step`."""
         self._store = store
         self._project = project
         self._start()
@@ -93,7 +93,7 @@ class VerdictReader:
         self._doubted, self._claims_read = 0, 0.0
 
     def step(self, seconds: float) -> Verdict:
-        """Take in what came since, and look at buffers for so long. Raises as the store does."""
+        """Take in what is new, and examine buffers for this many seconds. Raises what the store raises."""
         self._take_in()
         ends = time.monotonic() + seconds
         while (self._queue or self._read_older()) and time.monotonic() < ends:
@@ -104,7 +104,7 @@ class VerdictReader:
 
     def _count_claims(self) -> None:
         if self._claims is None:
-            from sightline.audit.evidence.session_evidence import DoubtedClaims  # 25 ms: failures are told first
+            from sightline.audit.evidence.session_evidence import DoubtedClaims  # 25 ms: failures are reported first
 
             self._claims = DoubtedClaims(self._store, self._project)
         self._doubted = self._claims.count()
@@ -127,7 +127,7 @@ class VerdictReader:
         index = self._store.index
         fill_index(self._store)
         newest = index.newest_view()
-        if newest < self._view:  # they were indexed anew
+        if newest < self._view:  # views were indexed anew
             self._start()
         again = self._viewed(newest)
         for name in [name for name in self._running if name not in again]:
@@ -146,7 +146,7 @@ class VerdictReader:
                 self._queue.appendleft((used, buffer))
 
     def _viewed(self, newest: int) -> set[str]:
-        """Names of buffers with failures of which something may have been shown since."""
+        """Return the names of buffers with failures about which there are new views."""
         if self._view < 0:
             self._view = newest
             return set()
@@ -170,7 +170,7 @@ class VerdictReader:
         return buffer is not None and buffer.state != "evicted"
 
     def _queue_newer(self) -> None:
-        """What was used since, the last one first; the first time, the first page of all."""
+        """Queue the buffers used since, the last one first; the first time, the first page of all."""
         newer, before = list[tuple[int, Buffer]](), None
         while True:
             page = self._store.listed(_PAGE, before=before, project=self._project)
@@ -188,7 +188,7 @@ class VerdictReader:
             self._queue.extendleft(reversed(newer))
 
     def _read_older(self) -> bool:
-        """Queue the next page of those that were used before; whether there is any."""
+        """Queue the next page of earlier used buffers, and return whether there is one."""
         if self._at_end or not self._oldest:
             return False
         if self._looked >= MOST_BUFFERS:
@@ -219,7 +219,7 @@ class VerdictReader:
                 missed = tuple(Overlooked(buffer, one) for one in failures if not one.is_seen(coverage))
                 self._failing[buffer.name] = _Failing(used, buffer, failures, missed)
         except SightlineError:
-            return  # it went while we looked
+            return  # it was removed meanwhile
         if failures is None:
             self._skipped[buffer.name] = None
         time.sleep(_PAUSE_SECONDS)

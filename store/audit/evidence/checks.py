@@ -1,8 +1,8 @@
-"""Checks among the commands of a session: tests, builds, type checks and lint, how each ended, and who was told so.
+"""Finds checks among the commands of a session: tests, builds, type checks and lint, and how each ended.
 
-What is a check stands in ``checks.toml``. A shell line may hide how a check in it ended: behind ``| tail``, ``|| true``
-or ``; echo done`` the code is another program's. Then only what the check itself counts tells, or what was kept of it
-before the filter; where neither does, nobody knows.
+``checks.toml`` says what is a check. A shell line may hide how a check ended: behind ``| tail``, ``|| true`` or
+``; echo done``, the exit code is another program's. Then only the counts in the check's output tell, or what was kept
+of it before the filter; without either, nobody knows.
 """
 
 import json
@@ -31,7 +31,7 @@ NOUNS = {TEST: "tests", BUILD: "build", TYPES: "type check", LINT: "lint"}
 
 PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 
-_EXAMINED_BYTES = 4 << 20  # of a larger output it is not read what its tools count
+_EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
 _COUNTS = "counts/2"
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _IDLE = "--help --version -h --collect-only --co --list --listTests --dry-run --watch"
@@ -43,7 +43,7 @@ _DEEPEST = 4
 
 _NO_PROGRAM = (126, 127)
 _NOTHING_RAN = {"pytest": (*_NO_PROGRAM, 4, 5)}
-"""Codes of lines in which nothing was checked: the program was not there, was called wrongly, or found no tests."""
+"""Exit codes that mean that nothing was checked: the program was missing, called wrongly, or found no tests."""
 
 
 class Check(NamedTuple):
@@ -51,11 +51,11 @@ class Check(NamedTuple):
 
     Attributes:
         kind: one of KINDS.
-        phrase: what was run, as ``checks.toml`` has it.
-        operands: what it was told to look at: files, names of tests; none for all.
+        phrase: what was run, as ``checks.toml`` writes it.
+        operands: the files or test names that it was given; none for everything.
         call: the call that ran it.
         outcome: PASSED, FAILED or UNKNOWN.
-        masked: whether the code of the line tells nothing of how it ended.
+        masked: whether the exit code of the line says nothing about the check.
         folder: where it ran, as far as that is known.
     """
 
@@ -69,28 +69,28 @@ class Check(NamedTuple):
 
     @property
     def view(self) -> View:
-        """What the log has of its call."""
+        """The call's view."""
         return self.call.view
 
     @property
     def ref(self) -> str:
-        """Its output; empty where there is none."""
+        """Ref of its output; empty if there is none."""
         return format_ref(self.view.refs[0]) if self.view.refs else ""
 
     @property
     def is_whole(self) -> bool:
-        """Whether it looks at all there is, as far as its words tell."""
+        """Whether it checks everything, as far as its words tell."""
         return not self.operands
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from other checks; runs of some files are runs of the same check."""
+        """What identifies the check; runs on some files are runs of the same check."""
         return self.kind, self.phrase, self.folder
 
 
 @cache
 def _phrases() -> tuple[dict[str, list[tuple[str, tuple[str, ...]]]], list[tuple[str, ...]]]:
-    """(kind and words of each phrase, by its first word; the words of runners)."""
+    """Return (kind and words of each phrase, by its first word; the words of runners)."""
     with open(os.path.join(os.path.dirname(__file__), "checks.toml"), "rb") as file:
         table = tomllib.load(file)
     found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
@@ -104,7 +104,7 @@ def _phrases() -> tuple[dict[str, list[tuple[str, tuple[str, ...]]]], list[tuple
 
 
 class Named(NamedTuple):
-    """A check as a command line names it."""
+    """A check that a command line names."""
 
     kind: str
     phrase: str
@@ -113,10 +113,10 @@ class Named(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def check_named(words: tuple[str, ...]) -> Named | None:
-    """The check that a program's words name; None where they name none.
+    """Return the check that a program's words name; None if they name none.
 
     Args:
-        words: of a simple command, without quotes, the program's name first, without a path.
+        words: words of a simple command, without quotes, beginning with the program's name without a path.
     """
     phrases, runners = _phrases()
     for _ in range(_DEEPEST):
@@ -141,7 +141,7 @@ def check_named(words: tuple[str, ...]) -> Named | None:
 
 
 def _behind(words: tuple[str, ...], phrase: tuple[str, ...], *, strict: bool = False) -> tuple[str, ...] | None:
-    """What stands behind the words of a phrase; options may stand between them. None where they are not there."""
+    """Return the words after a phrase, between whose words options may stand; None if the phrase is not there."""
     at = 0
     for place, one in enumerate(phrase):
         while not strict and place and at < len(words) and words[at][:1] == "-" and words[at] != one:
@@ -172,7 +172,7 @@ _EVERYTHING = frozenset(_ALL.split())
 
 
 def _operands(words: tuple[str, ...]) -> Iterator[str]:
-    """The words that choose what is looked at."""
+    """Yield the words that choose what is checked."""
     for place, word in enumerate(words):
         name = word.partition("=")[0]
         if name in _SELECTING:
@@ -196,12 +196,12 @@ def _programs(command: str) -> tuple[Program, ...] | None:
 
 
 def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
-    """The checks that a call ran and that have ended.
+    """Return the checks that a call ran and that have ended.
 
     Args:
         store: the store.
         call: the call.
-        folder: where its session works, for a call that does not say where it ran.
+        folder: the session's folder, for a call that does not say where it ran.
     """
     command = command_of(call)
     programs = _programs(command) if command else None
@@ -223,7 +223,7 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
 
 
 def command_of(call: Call) -> str:
-    """The command line of a call that ran one; empty for any other."""
+    """Return the command line of a call that ran one; empty for any other call."""
     view = call.view
     if view.verb == "run_command" or (view.verb == "tool" and '"command"' in view.request):
         value = _request(view.request).get("command")
@@ -240,12 +240,12 @@ def _request(text: str) -> Mapping[str, object]:
 
 
 def request_of(view: View) -> Mapping[str, object]:
-    """What a view answered."""
+    """Return the request that a view answered."""
     return _request(view.request)
 
 
 def exit_code_of(call: Call) -> int | None:
-    """The code that the line ended with; None where it is not known."""
+    """Return the exit code of the line; None if it is not known."""
     return call.buffer.exit_code if call.buffer and call.buffer.exit_code is not None else call.view.exit_code
 
 
@@ -268,14 +268,14 @@ def _outcome(store: Reading, call: Call, *, ends: bool, alone: bool) -> str:
 
 
 class Counts(NamedTuple):
-    """What tools count in an output: how much of it is bad, and how much there is in all."""
+    """The counts in an output: how many are bad, and how many there are in all."""
 
     bad: int
     all: int
 
 
 def counted(store: Reading, buffer: Buffer) -> Counts | None:
-    """What the tools that wrote an output count in it; None where they count nothing, or it is gone. Found once."""
+    """Return the counts that tools wrote into an output; None if there are none, or it is gone. They are read once."""
     kept = store.index.derived(buffer.name, _COUNTS)
     if kept is None:
         if buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted") or buffer.bytes > _EXAMINED_BYTES:
@@ -293,7 +293,7 @@ def counted(store: Reading, buffer: Buffer) -> Counts | None:
 
 _GO_ENDED_WELL = re.compile(rb"(?:^|\n)ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)[^\n]*\s*\Z")
 _GO_FAILED = re.compile(rb"(?:^|\n)FAIL\s*\Z")
-"""How the output of ``go test`` ends, which counts no packages, where all passed, and where one did not."""
+"""The end of ``go test``'s output, which counts no packages: one pattern if all passed, one if some failed."""
 
 _END_BYTES = 4096
 
@@ -309,7 +309,7 @@ def _counts(examined: Examination, out: Source) -> list[int] | None:
 
 
 def shows_verdict(store: Reading, check: Check) -> bool:
-    """Whether the reply about a check shows how it ended: by the line's code, or by what the check counts."""
+    """Return whether the reply about a check shows how it ended, by the line's exit code or by counts."""
     if not check.masked:
         return True
     buffer = check.call.buffer

@@ -1,7 +1,7 @@
-"""Claims that agents make of their work, found in their messages by rules that are data: ``audit/claims/*.toml``.
+"""Finds claims that agents make of their work in their messages, by rules that are data: ``audit/claims/*.toml``.
 
-A sentence is a claim where a rule reads it and nothing says that it is a question, a plan, a hypothetical, a negation
-or the words of another. A message that no rule reads is not read: nothing is said of it.
+A sentence is a claim if a rule matches it, and nothing marks it as a question, a plan, a hypothetical, a negation or
+the words of somebody else. A message that no rule matches counts as not read, and nothing is said of it.
 """
 
 import os
@@ -15,10 +15,10 @@ from sightline.named_tuple import NamedTuple
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "claims")
 
 MESSAGE_CHARACTERS = 20_000
-"""Of a message that are read: agents say what they have done in fewer, and a log that they quote is no claim."""
+"""Characters of a message that are read: a report of what was done is shorter, and a quoted log is no claim."""
 
-_NEAR_CHARACTERS = 40  # before a claim, in which it may be said that it is of some alone
-_SENTENCE_CHARACTERS = 600  # a longer one is no sentence
+_NEAR_CHARACTERS = 40  # before a claim, which may restrict it to some
+_SENTENCE_CHARACTERS = 600  # a longer text is not a sentence
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)")
 _QUOTED = re.compile(r"(?m)^[ \t]*(?:>|\|).*$")
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
@@ -30,7 +30,7 @@ _MAY_CLAIM = re.compile(
     r"|validated|tested|\brun\b|re-?ran|executed|check|warning|issue|problem",
     re.IGNORECASE,
 )
-"""What each sentence has that a rule reads: most have none of it."""
+"""A test for all rules together, which most sentences do not pass."""
 
 _NOTHING = re.compile(
     r"\b(?:0|no|zero|without(?: any)?)(?: (?:more|remaining|new|further|other|test|single|any))*"
@@ -57,15 +57,15 @@ _RESTRICTING = re.compile(
 
 
 class ClaimRule(NamedTuple):
-    """What reads one kind of claim.
+    """A rule for one kind of claim.
 
     Attributes:
-        name: the kind.
+        name: name of the kind.
         checks: kinds of check that bear on it.
-        patterns: one of them is found in a sentence that claims it.
-        vague: whether a check that failed is no evidence against it: something else may be meant.
-        true: sentences that it reads.
-        false: sentences that no rule reads.
+        patterns: a sentence with this claim matches one of them.
+        vague: whether a failed check does not contradict it, since something else may be meant.
+        true: sentences that it matches.
+        false: sentences that no rule matches.
     """
 
     name: str
@@ -77,7 +77,7 @@ class ClaimRule(NamedTuple):
 
 
 class Veto(NamedTuple):
-    """What makes a sentence no claim: why, what is found in it then, and examples."""
+    """A reason why a sentence is no claim: its name, its pattern, and examples."""
 
     why: str
     pattern: re.Pattern[str]
@@ -85,15 +85,15 @@ class Veto(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Something that an agent says it has done, or that holds.
+    """An agent's claim that it has done something, or that something holds.
 
     Attributes:
         kind: name of the rule.
-        words: the sentence, as it was said.
+        words: the sentence.
         checks: kinds of check that bear on it.
-        is_whole: whether it is about all of what such checks look at, as far as its words tell.
-        vague: as of the rule.
-        command: the command that it says was run; empty where it names none.
+        is_whole: whether it is about everything that such checks look at, as far as its words tell.
+        vague: see `ClaimRule`.
+        command: the command that it says was run; empty if it names none.
     """
 
     kind: str
@@ -106,7 +106,7 @@ class Claim(NamedTuple):
 
 @cache
 def claim_rules() -> tuple[tuple[ClaimRule, ...], tuple[Veto, ...]]:
-    """The rules, and what makes a sentence none."""
+    """Return the rules, and the reasons why a sentence is no claim."""
     rules: list[ClaimRule] = []
     vetoes: list[Veto] = []
     for name in sorted(os.listdir(FOLDER)):
@@ -126,7 +126,7 @@ def claim_rules() -> tuple[tuple[ClaimRule, ...], tuple[Veto, ...]]:
 
 
 def sentences_of(message: str) -> Iterator[str]:
-    """What a message says in words of its own, a sentence at a time; code and quotations are left out."""
+    """Yield the sentences that a message says in its own words; code and quotations are left out."""
     text = _QUOTED.sub("\n", _FENCED.sub("\n", message[:MESSAGE_CHARACTERS]))
     for sentence in _ENDS.split(text):
         sentence = (sentence or "").strip()
@@ -135,7 +135,7 @@ def sentences_of(message: str) -> Iterator[str]:
 
 
 def claims_in(message: str) -> list[Claim]:
-    """The claims of a message, in order; a sentence may make several, each kind once."""
+    """Return the claims of a message, in order; a sentence may make several, each kind once."""
     rules, _ = claim_rules()
     found: list[Claim] = []
     for sentence in sentences_of(message):
@@ -147,7 +147,7 @@ def claims_in(message: str) -> list[Claim]:
 
 
 def veto_of(sentence: str) -> Veto | None:
-    """What makes a sentence no claim; None where nothing does."""
+    """Return the reason why a sentence is no claim; None if there is none."""
     text = _prepared(sentence)
     text = _ASSERTED.sub("", text, count=1)
     return next((veto for veto in claim_rules()[1] if veto.pattern.search(text)), None)

@@ -1,6 +1,6 @@
-"""Edits in a session: which files it changed, when and by which call; of most commands nobody can tell.
+"""Finds edits in a session: which files it changed, when, and by which call; for many commands nobody can tell.
 
-Editing tools say which file they change. Of commands only the plain ones are read: redirections, ``sed -i``, ``tee``,
+Editing tools name the file that they change. Only plain commands are read: redirections, ``sed -i``, ``tee``,
 ``mv``, ``cp``, ``rm``, ``git checkout``, formatters. What other commands change is unknown, and the result says so.
 """
 
@@ -55,10 +55,10 @@ class Edit(NamedTuple):
     """A change of a file.
 
     Attributes:
-        path: the file, absolute where that is known; empty where a command changed files of which nobody can tell.
+        path: the file, absolute if that is known; empty if a command changed files that nobody can name.
         time: seconds since the epoch.
         call: the call that made it.
-        sure: whether it surely changed the file: a formatter may find nothing to do.
+        sure: whether it surely changed the file; a formatter may have changed nothing.
         wrote: whether the file was written whole.
     """
 
@@ -70,7 +70,7 @@ class Edit(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file's name, for people."""
+        """Name of the file, for people."""
         return self.path.rpartition("/")[2] or "files that are not known"
 
     @property
@@ -84,12 +84,12 @@ class Edit(NamedTuple):
 
 
 def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
-    """The edits that a call made.
+    """Return the edits that a call made.
 
     Args:
         store: the store.
         call: the call.
-        folder: where its session works, for paths that are not absolute.
+        folder: the session's folder, for relative paths.
     """
     view = call.view
     request = request_of(view)
@@ -114,7 +114,7 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
 
 
 def may_have_edited(call: Call) -> bool:
-    """Whether a call ran a command of which nobody can tell what files it changed."""
+    """Return whether a call ran a command whose edits nobody can name."""
     command = command_of(call)
     return bool(command) and _is_open(command)
 
@@ -123,7 +123,7 @@ _REFUSED = re.compile(r"\s*(?:<tool_use_error>|Error\b|error:|Failed|failed to|T
 
 
 def _was_refused(store: Reading, call: Call) -> bool:
-    """Whether an editing tool changed nothing: its answer is an error."""
+    """Return whether an editing tool changed nothing, because its answer is an error."""
     if call.failed or call.view.failed:
         return True
     try:

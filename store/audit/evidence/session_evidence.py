@@ -1,7 +1,7 @@
-"""What a session's log says for and against the claims of its agent: checks, edits between them, and what follows.
+"""Judges the claims of a session's agent by its log: by checks, and by the edits between them.
 
-Everything here is told by the log: nothing is guessed of what a message means beyond what a rule reads, and where the
-log does not tell, the verdict is *no evidence*.
+Everything here comes from the log. A message means only what a rule matches, and if the log does not tell, the verdict
+is *no evidence*.
 """
 
 import re
@@ -61,22 +61,22 @@ ALARMS = {
     STALE_CLAIM: "a claim whose runs are older than the last edit",
     UNSUPPORTED_CLAIM: "a claim for which there is no evidence in the log",
 }
-"""What evidence raises an alarm for, and what it means."""
+"""The kinds of alarm, and what each means."""
 
-NEWEST_SESSIONS = 20  # whose claims are counted and listed where nobody asks for one session's
+NEWEST_SESSIONS = 20  # newest sessions whose claims are listed unless one session is named
 
-_SLACK_SECONDS = 0.5  # a message may be written down that much before the call that it follows
+_SLACK_SECONDS = 0.5  # a message may be written down this long before the call it follows
 _COMMAND_CHARACTERS = 80
 _SEARCHED_VIEWS = 400
 _EDITED_NAMES = 3
 
 
 class Ground(NamedTuple):
-    """A call that a verdict or an alarm rests on.
+    """A call on which a verdict or an alarm rests.
 
     Attributes:
         view: id of the call in the log.
-        ref: its output; empty for none.
+        ref: ref of its output; empty for none.
         time: seconds since the epoch.
         text: what it is, in a few words.
     """
@@ -88,16 +88,16 @@ class Ground(NamedTuple):
 
 
 class JudgedClaim(NamedTuple):
-    """A claim, and what the log says of it.
+    """A claim, and the verdict on it.
 
     Attributes:
         claim: the claim, with its words.
-        session: whose it is.
+        session: name of its session.
         message: number of the message in the session's log.
-        time: when it was made.
+        time: when it was made, seconds since the epoch.
         verdict: one of VERDICTS.
         why: the reason, in one line.
-        grounds: the calls that the verdict rests on; none where there are none.
+        grounds: the calls on which the verdict rests; empty if there are none.
     """
 
     claim: Claim
@@ -110,7 +110,7 @@ class JudgedClaim(NamedTuple):
 
 
 class Alarm(NamedTuple):
-    """Something that is wrong, with the calls that it rests on; ``kind`` is one of ALARMS."""
+    """Something that is wrong, with the calls on which it rests; ``kind`` is one of ALARMS."""
 
     kind: str
     text: str
@@ -120,22 +120,22 @@ class Alarm(NamedTuple):
 
     @property
     def at(self) -> str:
-        """The output that it is about; empty for none."""
+        """Ref of the output that it is about; empty for none."""
         return self.ref or next((one.ref for one in self.grounds if one.ref), "")
 
 
 class SessionEvidence(NamedTuple):
-    """What is known of one session.
+    """The evidence about one session.
 
     Attributes:
-        session: its name.
+        session: name of the session.
         checks: its checks that have ended, in order.
         edits: its edits, in order.
         claims: the claims of its agent, in order.
-        alarms: what is wrong.
-        messages: how many messages of its agent there are.
-        not_read: how many of these no rule reads, or have been blanked.
-        open_commands: commands of which nobody can tell what files they changed.
+        alarms: what is wrong in it.
+        messages: number of its agent's messages.
+        not_read: number of these that no rule matches, or that were blanked.
+        open_commands: number of commands whose edits nobody can name.
     """
 
     session: str
@@ -149,17 +149,17 @@ class SessionEvidence(NamedTuple):
 
     @property
     def lacking(self) -> int:
-        """How many claims are not supported."""
+        """Number of claims that are not supported."""
         return sum(one.verdict != SUPPORTED for one in self.claims)
 
 
 def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None = None) -> SessionEvidence:
-    """What the log of a session says.
+    """Judge a session by its log.
 
     Args:
         store: the store.
         session: the session.
-        calls: all of its calls, where they are known.
+        calls: all of its calls, if they are known already.
     """
     calls = calls_of(store, session=session.name) if calls is None else calls
     calls = _with_helpers(store, session, calls)
@@ -189,19 +189,19 @@ def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None =
 
 
 class DoubtedClaims:
-    """How many claims of the sessions that asked last nothing supports; a session is judged again where more is said.
+    """Counts the claims that nothing supports in the newest sessions; a session with new messages is judged again.
 
-    What comes after a claim does not change what it was worth when it was made.
+    The verdict on a claim depends only on what came before it.
     """
 
     def __init__(self, store: Reading, project: Project | None = None) -> None:
-        """Prepare, for the sessions that were begun in a project, or for all."""
+        """Prepare to count, for the sessions that were begun in a project, or for all."""
         self._store = store
         self._project = project
-        self._judged: dict[str, tuple[int, int]] = {}  # messages, and claims of theirs that are not supported
+        self._judged: dict[str, tuple[int, int]] = {}  # number of messages, and of their unsupported claims
 
     def count(self) -> int:
-        """The number as of now."""
+        """Return the present number."""
         counts = self._store.index.session_counts()
         started = None if self._project is None else started_in(self._store, self._project)
         sessions = [one for one in self._store.index.sessions() if started is None or one.name in started]
@@ -219,20 +219,20 @@ class DoubtedClaims:
 
 
 def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:
-    """The failures that the context of a session once had, and no longer has."""
+    """Return the failures that a session's context once had, and has lost."""
     calls = calls_of(store, session=session.name)
     return list(_forgotten(store, session, calls, Holding(events_of(store, session.name))))
 
 
 def _goes_on(changes: Sequence[object]) -> bool:
-    """Whether a session was resumed or forked, so that its log lacks what came before."""
+    """Return whether a session was resumed or forked, so that its log lacks what came before."""
     return bool(changes) and getattr(changes[0], "event", "") in (RESUMED, FORKED)
 
 
 def _with_helpers(store: Reading, session: Session, calls: Sequence[Call]) -> list[Call]:
-    """The calls of a session and those of its helpers, which have the same id in their harness, in order of time.
+    """Return the calls of a session and of its helpers, which share its id in the harness, in order of time.
 
-    A log has them in the order in which they were written down: what is imported may be older than what is there.
+    The log has them in the order of writing, and an import may be older than what is there.
     """
     others = [
         one.name
@@ -244,7 +244,7 @@ def _with_helpers(store: Reading, session: Session, calls: Sequence[Call]) -> li
 
 
 class _Trail:
-    """Checks, edits and calls in their order, up to a time."""
+    """Checks, edits and calls in order, up to a time."""
 
     def __init__(self, checks: Sequence[Check], edits: Sequence[Edit], calls: Sequence[Call]) -> None:
         self.checks = checks
@@ -258,7 +258,7 @@ class _Trail:
         )
 
     def before(self, when: float) -> "_Trail":
-        """What there was by a time."""
+        """Return what there was before a time."""
         made = object.__new__(_Trail)
         checks, edits, calls = (bisect_right(times, when) for times in self._times)
         made.checks, made.edits, made.calls = self.checks[:checks], self.edits[:edits], self.calls[:calls]
@@ -266,12 +266,12 @@ class _Trail:
         return made
 
     def edited_since(self, check: Check) -> list[Edit]:
-        """The edits after a check of files that it could depend on."""
+        """Return the edits after a check of files on which it could depend."""
         first = bisect_right(self._times[1], check.view.time)
         return [one for one in self.edits[first:] if _concerns(one, check)]
 
     def unresolved(self, kinds: Iterable[str]) -> list[Check]:
-        """The failed runs of some kinds that no later run of the same check, of all that they looked at, made good."""
+        """Return failed runs of some kinds for which no later run of the same check, on as much, succeeded."""
         wanted = [one for one in self.checks if one.kind in kinds]
         return [
             run
@@ -288,7 +288,7 @@ def _makes_good(later: Check, run: Check) -> bool:
 
 
 def _concerns(edit: Edit, check: Check) -> bool:
-    """Whether a check could depend on an edited file: it lies below where the check ran."""
+    """Return whether a check could depend on an edited file, which is so if the file lies below where the check ran."""
     return not check.folder or edit.path.startswith(check.folder.rstrip("/") + "/")
 
 
@@ -337,7 +337,7 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict:
 
 
 def _of_run(claim: Claim, trail: _Trail) -> _Verdict:
-    """What the log says of ``I ran …``."""
+    """Judge ``I ran …``."""
     if claim.command:
         wanted = " ".join(claim.command.split())
         for call in reversed(trail.calls):
@@ -384,7 +384,7 @@ def _claim_alarm(one: JudgedClaim) -> Alarm:
 
 
 def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
-    """Of each sort of check in each place how the last run ended, and whether it still tells of what is there now."""
+    """Yield an alarm for each check in each place whose last run failed, or is older than an edit."""
     last: dict[tuple[str, str], Check] = {}
     for check in trail.checks:
         last[check.kind, check.folder] = check
@@ -408,7 +408,7 @@ def _noun(check: Check) -> str:
 
 
 def _unseen_results(store: Reading, trail: _Trail, claims: Iterable[JudgedClaim]) -> Iterator[Alarm]:
-    """Runs that claims rest on and whose result no reply showed."""
+    """Yield alarms for runs on which claims rest, and whose result no reply showed."""
     by_view = {check.view.id: check for check in trail.checks if check.masked}
     told: set[str] = set()
     for claim in claims:
@@ -423,10 +423,10 @@ def _unseen_results(store: Reading, trail: _Trail, claims: Iterable[JudgedClaim]
 
 
 def _unread_edits(store: Reading, trail: _Trail, *, starts_here: bool) -> Iterator[Alarm]:
-    """Edits of files of which nothing had been shown.
+    """Yield alarms for edits of files of which nothing had been shown.
 
-    Only of those that commands made, and those of imported sessions: an editing tool that a hook tells of may have had
-    the file shown to its model in a way that hooks do not tell.
+    Only edits by commands, and those of imported sessions, are judged: the file of an editing tool that a hook reports
+    may have been shown to the model in a way that hooks do not report.
     """
     if not starts_here:
         return
@@ -455,7 +455,7 @@ _NAME = re.compile(r"[\w.+@~-]+")
 
 
 def _was_shown(store: Reading, name: str, before: Sequence[Call]) -> bool:
-    """Whether any earlier reply may have shown something of a file: its name stands there."""
+    """Return whether any earlier reply may have shown something of a file, because its name stands there."""
     for call in before[-_SEARCHED_VIEWS:]:
         try:
             if call.view.bytes_shown and name in view_text(store, call.indexed):
@@ -466,7 +466,7 @@ def _was_shown(store: Reading, name: str, before: Sequence[Call]) -> bool:
 
 
 def _forgotten(store: Reading, session: Session, calls: Sequence[Call], holding: Holding) -> Iterator[Alarm]:
-    """Failures that the context once had."""
+    """Yield alarms for failures that the context once had."""
     if not any(change.event in LOSSES for change in holding.events.changes):
         return
     well = {command_of(call): call.view.time for call in calls if call.ended_well and command_of(call)}

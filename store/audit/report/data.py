@@ -1,4 +1,4 @@
-"""A report as plain data, for programs: what goes into JSON."""
+"""Encodes a report as JSON data, for programs."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sightline.refs import format_ref
 
 
 def as_data(report: Report) -> dict[str, Any]:
-    """The report; times are seconds since the epoch, lines are text such as ``"3-9"``."""
+    """Encode a report; times are seconds since the epoch, lines are text such as ``"3-9"``."""
     totals = report.totals
     return {
         "title": report.title,

@@ -1,4 +1,4 @@
-"""What a report tells, as plain data: gathered from the store, bounded in size, saying what was left out."""
+"""Gathers from the store what a report contains, bounded in size; it says what was left out."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -22,9 +22,9 @@ from sightline.store import Reading, Target
 
 MOST_CALLS, MOST_OUTPUTS, MOST_OVERLOOKED = 400, 200, 100
 TEXT_CHARACTERS = 6000
-"""Of one reply; of a longer one its beginning and its end."""
+"""Characters of one reply; of a longer one, the report has its beginning and its end."""
 
-ALL_TEXT_CHARACTERS = 4 << 20  # of all replies together; those that come after are told without their texts
+ALL_TEXT_CHARACTERS = 4 << 20  # of all replies together; further ones come without text
 EXCERPT_LINES, EXCERPT_AROUND, EXCERPT_LINE_CHARACTERS = 16, 1, 400
 
 
@@ -37,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """An overlooked failure, with what nobody was shown."""
+    """An overlooked failure, with lines that nobody was shown."""
 
     failure: Failure
     buffer: Buffer
@@ -47,7 +47,7 @@ class Missed(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """One stream: its ref, what was shown of it, and the lines of it that tell of failures."""
+    """One stream: its ref, what was shown of it, and its lines that tell of failures."""
 
     ref: str
     covered: StreamCoverage
@@ -62,7 +62,7 @@ class Output(NamedTuple):
         coverage: what was shown of it.
         stretches: its streams.
         failures: what failed in it.
-        unseen: how many of these stood in no view.
+        unseen: number of these that stood in no view.
         filtered: whether it is what a command's own filters left out.
     """
 
@@ -79,10 +79,10 @@ class Told(NamedTuple):
 
     Attributes:
         call: the call.
-        text: the reply, cut in the middle where it is long; None where it is gone, or was left out.
-        cut_characters: how many characters are missing in its middle.
-        why: why there is no text; else empty.
-        unseen: (ref, lines) that it did not show, of the streams that it concerns.
+        text: the reply, cut in the middle if it is long; None if it is gone, or was left out.
+        cut_characters: number of characters that are cut from its middle.
+        why: why there is no text; empty if there is one.
+        unseen: (ref, lines) that it did not show, for each stream that it is about.
     """
 
     call: Call
@@ -93,23 +93,23 @@ class Told(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All that a report tells.
+    """The content of a report.
 
     Attributes:
-        title: what it is about.
+        title: title of the report.
         made: when it was made, seconds since the epoch.
-        since: from when on, likewise; 0 for the beginning.
-        sessions: whose calls these are.
-        totals: what the calls come to.
+        since: beginning of the period, in the same unit; 0 for the beginning of the log.
+        sessions: the sessions whose calls these are.
+        totals: totals of the calls.
         missed: the overlooked failures.
         findings: what else went wrong unseen.
-        outputs: what was captured, those with overlooked failures first, then the least seen.
-        calls: oldest first.
-        notes: on the outputs.
+        outputs: the captured outputs, those with overlooked failures first, then the least seen.
+        calls: the calls, oldest first.
+        notes: notes on the outputs.
         left_out: what there was no room for, in words.
-        overlooked: how many failures were overlooked in all.
-        gone: names of outputs that went before all of them was shown.
-        unjudged: how many outputs are not judged, since they only show what others wrote.
+        overlooked: number of all overlooked failures.
+        gone: names of outputs that were removed before they were shown whole.
+        unjudged: number of outputs that are not judged, since they only show what others wrote.
     """
 
     title: str
@@ -129,13 +129,13 @@ class Report(NamedTuple):
 
 
 def gather(store: Reading, *, session: str | None = None, since: float = 0.0, project: Project | None = None) -> Report:
-    """Everything a report tells of a session, or of all.
+    """Gather a report on one session, or on all.
 
     Args:
         store: the store.
         session: name of the session; None for all.
-        since: from when on, seconds since the epoch.
-        project: only what concerns it; None for all.
+        since: beginning of the period, seconds since the epoch.
+        project: the only project; None for all.
     """
     calls = calls_in(store, calls_of(store, session=session, since=since), project)
     everyone = {one.session.name: one for one in list_sessions(store)}
@@ -185,7 +185,7 @@ def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) ->
             coverage = coverage_of(store, buffer, session=session)
             failures = failures_of(store, buffer)
         except SightlineError:
-            continue  # it went while we looked
+            continue  # it was removed meanwhile
         stretches = tuple(
             Stretch(Target(buffer, name).ref, covered, _failing(failures, name))
             for name, covered in coverage.streams.items()
@@ -222,7 +222,7 @@ def _missed(store: Reading, one: Overlooked) -> Missed:
 def _told(store: Reading, calls: Sequence[Call]) -> list[Told]:
     told = []
     left = ALL_TEXT_CHARACTERS
-    for call in reversed(calls):  # what happened last is told in full
+    for call in reversed(calls):  # the last calls get their texts first
         text, why = None, "there was no room for more texts"
         if left > 0:
             text, why = _text(store, call)
@@ -236,11 +236,11 @@ def _told(store: Reading, calls: Sequence[Call]) -> list[Told]:
 
 
 _GAP = "\x00"
-"""Stands where a text was cut, until it is written; no cleaned text holds it."""
+"""Stands for a gap in a text until that is written; a cleaned text never contains it."""
 
 
 def halves(told: Told) -> tuple[str, str]:
-    """The beginning of a reply's text, and its end where its middle is missing."""
+    """Return the beginning of a reply's text, and its end if its middle is missing."""
     head, _, tail = (told.text or "").partition(_GAP)
     return head, tail
 
@@ -255,7 +255,7 @@ def _text(store: Reading, call: Call) -> tuple[str | None, str]:
 
 
 def _unseen(call: Call) -> Iterable[tuple[str, Spans]]:
-    """What a reply left out, of the streams that it showed something of or that its buffer has."""
+    """Yield what a reply left out, for the streams of which it showed something, or that its buffer has."""
     buffer = call.buffer
     if buffer is None or not call.view.truncated or buffer.name not in call.parts:
         return

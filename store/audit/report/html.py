@@ -1,6 +1,6 @@
-"""A report as one HTML page: no script, nothing from the network, nothing in it that an output could have put there.
+"""Renders a report as one HTML page that has no scripts, needs no network, and contains nothing an output injected.
 
-Every text goes through `_text`: markup is escaped, and what cannot be seen is written as an escape.
+Every text goes through `_text`, which escapes markup and characters that cannot be seen.
 """
 
 import html
@@ -15,11 +15,11 @@ from sightline.records import Note
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _WHO_LINES = 5
-_STRIP_UNITS = 1000  # a strip is this wide, whatever the stream's length: more cannot be told apart
+_STRIP_UNITS = 1000  # width of a strip for a stream of any length; finer parts cannot be seen
 
 
 def render_html(report: Report) -> str:
-    """The page."""
+    """Render the page."""
     return "\n".join(_page(report)) + "\n"
 
 
@@ -43,7 +43,7 @@ def _page(report: Report) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """A text of anyone's, fit to stand anywhere in the page, in an attribute, too."""
+    """Escape a text from anywhere, so that it is safe in the page, and in an attribute."""
     return html.escape(words.visible(text), quote=True)
 
 
@@ -151,7 +151,7 @@ def _output(output: Output) -> Iterator[str]:
 
 
 def _strip(stretch: Stretch, named: bool) -> str:
-    """A stream from its first line to its last, as a bar; failures are marked above it."""
+    """Draw a stream from its first line to its last as a bar, with marks for failures above it."""
     covered = stretch.covered
     bars = [
         _bars(covered.lines.asked, covered.total, "asked", 6, 10),
@@ -169,7 +169,7 @@ def _strip(stretch: Stretch, named: bool) -> str:
 
 
 def _bars(spans: Spans, total: int, kind: str, top: int, height: int, wide: int = 2) -> str:
-    """Spans of lines as bars, those that would touch as one; none narrower than can be seen."""
+    """Draw spans of lines as bars; those that would touch are joined, and none is too narrow to see."""
     bars: list[tuple[int, int]] = []
     for first, last in spans:
         start = (first - 1) * _STRIP_UNITS // total
@@ -219,7 +219,7 @@ def _call(told: Told, many: bool) -> Iterator[str]:
 
 
 def _pre(text: str) -> str:
-    """A text with its lines as they are; the first newline in it is the page's own."""
+    """Write a text with its lines; HTML drops the first newline after the tag."""
     return f"<pre>\n{_text(text)}</pre>"
 
 

@@ -1,4 +1,4 @@
-"""A report as Markdown: texts of outputs stand in fences that they cannot close, or in code spans."""
+"""Renders a report as Markdown; texts of outputs stand in fences that they cannot close, or in code spans."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 
 def render_markdown(report: Report) -> str:
-    """The document."""
+    """Render the document."""
     return "\n".join(_document(report)) + "\n"
 
 
@@ -82,12 +82,12 @@ def _line(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """A text on one line, none of whose signs mean anything to Markdown."""
+    """Write a text on one line, with every sign escaped that Markdown would interpret."""
     return _SPECIAL.sub(r"\\\1", _line(text))
 
 
 def code_span(text: str) -> str:
-    """A text on one line as code, cut where it is very long."""
+    """Write a text on one line as code, cut if it is very long."""
     line = _line(text)[:300] or " "
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""

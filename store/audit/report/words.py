@@ -1,4 +1,4 @@
-"""The words and figures of a report, the same in all its formats."""
+"""The words and figures of a report, which all of its formats share."""
 
 import time
 
@@ -46,7 +46,7 @@ _LISTED = 6
 
 
 def visible(text: str) -> str:
-    """A text in which what cannot be seen is written as an escape, but for newlines and tabs."""
+    """Escape what cannot be seen in a text, except newlines and tabs."""
     return fit_to_read(text, _escape, keep="\n\t")
 
 
@@ -56,22 +56,22 @@ def _escape(char: str) -> str:
 
 
 def when(seconds: float) -> str:
-    """A time, to the second."""
+    """Write a time, to the second."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 def clock(seconds: float) -> str:
-    """A time of day."""
+    """Write a time of day."""
     return time.strftime("%H:%M:%S", time.localtime(seconds))
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 line``, ``2,000 lines``."""
+    """Write a count with its noun: ``1 line``, ``2,000 lines``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def figures(report: Report) -> list[tuple[str, str, str]]:
-    """(figure, what it is, more about it), the most important first."""
+    """Return (figure, meaning, details) for each figure, the most important first."""
     totals = report.totals
     partial = (f"{totals.partial:,}", "partial outputs", "of which only a part reached the store")
     return [
@@ -87,7 +87,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
 
 
 def none_missed(report: Report) -> str:
-    """What is said where no failure is known to have been overlooked."""
+    """Return the sentence for a report without any known overlooked failure."""
     where = " in what is still there" if report.gone else ""
     where += " and reached the store" if where and report.totals.partial else ""
     where = where or (" in what reached the store" if report.totals.partial else "")
@@ -96,7 +96,7 @@ def none_missed(report: Report) -> str:
 
 
 def span_of_time(report: Report) -> str:
-    """From the first call to the last; empty where there is none."""
+    """Write the time from the first call to the last; empty without calls."""
     if not report.calls:
         return ""
     first, last = report.calls[0].call.view.time, report.calls[-1].call.view.time
@@ -104,7 +104,7 @@ def span_of_time(report: Report) -> str:
 
 
 def who(report: Report) -> list[str]:
-    """A line for each session: who it was, and where."""
+    """Return a line for each session: who it was, and where."""
     lines = []
     for facts in report.sessions:
         session = facts.session
@@ -115,7 +115,7 @@ def who(report: Report) -> list[str]:
 
 
 def ending(buffer: Buffer) -> str:
-    """How a capture ended, in a word or two."""
+    """Say how a capture ended, in a word or two."""
     if buffer.state != "sealed":
         return buffer.shown_state
     if buffer.timed_out:
@@ -128,7 +128,7 @@ def ending(buffer: Buffer) -> str:
 
 
 def seen_of(output: Output) -> str:
-    """How much of an output was seen."""
+    """Say how much of an output was seen."""
     coverage = output.coverage
     in_part = f", {coverage.cut_lines:,} in part" if coverage.cut_lines else ""
     told = f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}{in_part}"
@@ -136,13 +136,13 @@ def seen_of(output: Output) -> str:
 
 
 def overlooked_of(output: Output) -> str:
-    """How many of an output's failures were overlooked."""
+    """Say how many of an output's failures were overlooked."""
     failures = counted(output.failures, "failure")
     return f"{output.unseen:,} of {failures} overlooked" if output.unseen else f"{failures}, none overlooked"
 
 
 def facts_of(told: Told) -> list[str]:
-    """What is worth knowing of a call, beside its text."""
+    """Return what else to say of a call."""
     call, view = told.call, told.call.view
     return [
         fact
@@ -157,7 +157,7 @@ def facts_of(told: Told) -> list[str]:
 
 
 def ranges(spans: Spans) -> str:
-    """The first of some ranges, and how many lines they all are."""
+    """Write the first ranges, and the number of all their lines."""
     shown = ", ".join(written(spans[:_LISTED]))
     more = f" and {counted(len(spans) - _LISTED, 'more range')}" if len(spans) > _LISTED else ""
     return f"{shown}{more} ({counted(size(spans), 'line')})"
