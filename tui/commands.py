@@ -62,6 +62,7 @@ LEGEND = (
     ("▎", "a line that an agent was shown"),
     ("┊", "one that was recognised in a reply"),
     ("╎", "one that an agent saw before, and no longer has"),
+    ("▏", "one of which nobody tells whether an agent still has it"),
     ("▘ ·", "one shown in part; one only counted or searched"),
     ("!", "a failure that no agent saw"),
     ("✓ ✗ ?", "ended well; did not; how is not known"),

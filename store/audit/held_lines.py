@@ -6,6 +6,7 @@ versions recorded, it is *unknown*.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -119,9 +120,9 @@ class Holdings:
         return self._known[session]
 
 
-def may_have_lost(store: Reading, sessions: Iterable[str]) -> bool:
-    """Return whether the context of any of some sessions is known to have lost something."""
-    return any(change.event in LOSSES for name in sessions for change in events_of(store, name).changes)
+def is_told(store: Reading, sessions: Iterable[str]) -> bool:
+    """Return whether anything is told of the context of any of some sessions; of an MCP client's nothing is."""
+    return any(events_of(store, name).changes for name in sessions)
 
 
 class HeldLines(NamedTuple):
@@ -230,6 +231,21 @@ def _quoted(store: Reading, buffer: Buffer, stream: str, among: Spans, summaries
     return union(*found)
 
 
+STATE_WORDS = {"held": "held", "before": "seen before", "unknown": "not known", "never": "never seen"}
+"""The states of a line, and the words for them."""
+
+
+def counts_told(held: HeldCoverage, *, never: bool = True) -> str:
+    """Count the lines in each state: ``40 held, 60 seen before, 100 never seen``.
+
+    Args:
+        held: the lines.
+        never: whether to count those that were never seen.
+    """
+    counts = ((held.count(state), word) for state, word in STATE_WORDS.items() if never or state != "never")
+    return ", ".join(f"{count:,} {word}" for count, word in counts if count)
+
+
 class HeldOutput(NamedTuple):
     """What a context holds of one output: the buffer's name, and the tokens of the views that it still has."""
 
@@ -253,27 +269,36 @@ class HeldTokens(NamedTuple):
     outputs: tuple[HeldOutput, ...]
 
 
-def held_tokens(holding: Holding, views: Iterable[View], bytes_a_token: int) -> HeldTokens:
-    """Sum up the views of a session by what its context now has."""
+def held_tokens(
+    holding: Holding, views: Iterable[View], bytes_a_token: int, *, until: float | None = None
+) -> HeldTokens:
+    """Sum up the views of a session by what its context has now, or had at a time, in seconds since the epoch."""
     sums = dict.fromkeys((HELD, WENT, UNKNOWN), 0)
-    outputs: dict[str, int] = {}
+    outputs = Counter[str]()
     for view in views:
         tokens = -(-view.bytes_shown // bytes_a_token)
-        state = holding.fate(view).state
+        state = holding.fate(view, until=until).state
         sums[state] += tokens
         if state == HELD:
             name = view.refs[0] if view.refs else ""
-            outputs[name] = outputs.get(name, 0) + tokens
-    ordered = sorted(outputs.items(), key=lambda one: -one[1])
-    return HeldTokens(sums[HELD], sums[WENT], sums[UNKNOWN], tuple(HeldOutput(*one) for one in ordered))
+            outputs[name] += tokens
+    return HeldTokens(sums[HELD], sums[WENT], sums[UNKNOWN], _largest(outputs))
 
 
 class Loss(NamedTuple):
-    """What a context lost at once: the event, the number of replies, and their estimated tokens."""
+    """What a context lost at once.
+
+    Attributes:
+        change: the event.
+        replies: number of replies that were lost.
+        tokens: their estimated tokens.
+        outputs: the tokens of each output among them, the largest first.
+    """
 
     change: ContextChange
     replies: int
     tokens: int
+    outputs: tuple[HeldOutput, ...] = ()
 
     @property
     def told(self) -> str:
@@ -288,9 +313,17 @@ class Loss(NamedTuple):
 
 def losses_of(holding: Holding, views: Iterable[View], bytes_a_token: int) -> list[Loss]:
     """Return what the context of a session lost, in order, with events that took nothing, too."""
-    sums = {change.number: [0, 0] for change in holding.events.changes if change.event in LOSSES}
-    for view in views:
+    losses = [change for change in holding.events.changes if change.event in LOSSES]
+    replies, outputs = Counter[int](), {one.number: Counter[str]() for one in losses}
+    for view in views if losses else ():
         if (change := holding.fate(view).change) is not None:
-            sums[change.number][0] += 1
-            sums[change.number][1] += -(-view.bytes_shown // bytes_a_token)
-    return [Loss(one, *sums[one.number]) for one in holding.events.changes if one.number in sums]
+            replies[change.number] += 1
+            outputs[change.number][view.refs[0] if view.refs else ""] += -(-view.bytes_shown // bytes_a_token)
+    return [
+        Loss(one, replies[one.number], sum(outputs[one.number].values()), _largest(outputs[one.number]))
+        for one in losses
+    ]
+
+
+def _largest(tokens: Counter[str]) -> tuple[HeldOutput, ...]:
+    return tuple(HeldOutput(*one) for one in tokens.most_common())

@@ -3,8 +3,14 @@
 import json
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
+from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.coverage import Coverage
+from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, Holdings, counts_told, held_of
+from sightline.audit.line_spans import written
+from sightline.errors import SightlineError
 from sightline.log.log_index import list_views
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session, View
@@ -16,6 +22,7 @@ from sightline.tui.common.phrases import counted, ending, state_of
 VIEWS = 1_000
 """Views that are listed, the newest ones; `sightline views` lists all."""
 
+_RANGES = 12
 _KINDS = {"cmd": "command", "file": "file", "tool": "tool call"}
 
 
@@ -50,6 +57,8 @@ class Dossier(NamedTuple):
         tombstone: what is left of a buffer that is gone.
         views: views of the buffer, the newest first.
         is_all: whether ``views`` has all of them.
+        held: which of its lines the context of each session still has, by session that was shown any of it.
+        whole: which of its lines any context still has; None if nobody was shown any.
     """
 
     buffer: Buffer
@@ -58,6 +67,8 @@ class Dossier(NamedTuple):
     tombstone: dict[str, object] | None
     views: Sequence[IndexedView]
     is_all: bool
+    held: Mapping[str, HeldCoverage] = MappingProxyType({})
+    whole: HeldCoverage | None = None
 
 
 def read_dossier(store: Reading, name: str) -> Dossier:
@@ -73,6 +84,10 @@ def read_dossier(store: Reading, name: str) -> Dossier:
         else {stream: store.local_copy(Target(buffer, stream), raw=True) for stream in buffer.streams}
     )
     views = list_views(store, buffer=name, limit=VIEWS + 1)
+    coverage, held, holdings = None if gone else _coverage(store, buffer), {}, Holdings(store)
+    if coverage is not None:
+        for one in coverage.sessions:
+            held[one] = held_of(store, buffer, coverage.of_session(one), holdings=holdings)
     return Dossier(
         buffer,
         store.index.session(buffer.session),
@@ -80,12 +95,22 @@ def read_dossier(store: Reading, name: str) -> Dossier:
         store.tombstone(name) if gone else None,
         views[:VIEWS],
         len(views) <= VIEWS,
+        held,
+        held_of(store, buffer, coverage, holdings=holdings) if coverage and coverage.sessions else None,
     )
+
+
+def _coverage(store: Reading, buffer: Buffer) -> Coverage | None:
+    """Return what was shown of a buffer; None if its bytes are gone by now."""
+    try:
+        return coverage_of(store, buffer)
+    except SightlineError:
+        return None
 
 
 def facts_of(dossier: Dossier, now: float) -> list[Fact]:
     """Return the rows, section by section."""
-    return [*_capture(dossier, now), *_streams(dossier), *_views(dossier)]
+    return [*_capture(dossier, now), *_streams(dossier), *_held(dossier), *_views(dossier)]
 
 
 def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
@@ -129,6 +154,24 @@ def _streams(dossier: Dossier) -> Iterator[Fact]:
             yield Fact("sha256", info.sha256, "dim")
         if path := dossier.paths.get(stream):
             yield Fact("lies in", path, "dim")
+
+
+def _held(dossier: Dossier) -> Iterator[Fact]:
+    """Count the lines that contexts still have, in all and by session."""
+    if dossier.whole is None or not dossier.buffer.lines:
+        return
+    yield Fact("", f"lines in context: {counts_told(dossier.whole)}", "strong")
+    for session, held in dossier.held.items() if len(dossier.held) > 1 else ():
+        yield Fact("of", f"{session}: {counts_told(held)}")
+    for stream, lines in dossier.whole.streams.items():
+        named = f" of {stream}" if len(dossier.whole.streams) > 1 else ""
+        for state, word in STATE_WORDS.items():
+            if spans := getattr(lines, state):
+                style = "interrupted" if state == "before" else ""
+                more = " …" if len(spans) > _RANGES else ""
+                yield Fact(f"{word}{named}", ", ".join(written(spans[:_RANGES])) + more, style)
+    if dossier.whole.count("unknown"):
+        yield Fact("", "not known: nobody tells whether the context still has these lines", "dim")
 
 
 def _views(dossier: Dossier) -> Iterator[Fact]:

@@ -4,23 +4,27 @@ import time
 from collections.abc import Callable
 
 from sightline.audit.coverage import percent, told_share
+from sightline.audit.held_lines import HeldTokens
 from sightline.audit.timeline import Call, Totals
 from sightline.log.notes import whereto
 from sightline.named_tuple import NamedTuple
 from sightline.records import Note
+from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in
 from sightline.tui.common.phrases import PARTIAL, counted, short_bytes, short_count
 from sightline.tui.common.strips import Part, cut, fitted, pad, width_of
 from sightline.tui.common.visible_text import title
-from sightline.tui.timeline.call_reader import Row
+from sightline.tui.timeline.call_reader import ContextLoss, Row
 from sightline.tui.timeline.totals import TimelineTotals
 
 _LEAD = 4
+_LARGEST = 4  # outputs named of those that went at once
 _TOKENS_TOLD = 100  # cells that the totals need before they have room for tokens
 NOTE = "✎"
 FAILED = "✗"
 OVERLOOKED = "!"
+RULE = "─"
 
 
 class Column(NamedTuple):
@@ -137,7 +141,22 @@ def heading_parts(width: int, *, everyone: bool) -> list[Part]:
 
 def row_parts(row: Row, width: int, look: Look) -> list[Part]:
     """Return a row of the timeline."""
+    if isinstance(row, ContextLoss):
+        return _rule_parts(row, width, look)
     return _note_parts(row, width, look) if isinstance(row, Note) else _call_parts(row, width, look)
+
+
+def _rule_parts(lost: ContextLoss, width: int, look: Look) -> list[Part]:
+    """A rule across, with what went there."""
+    who = f" {title(look.titles.get(lost.session, lost.session))}" if look.everyone else ""
+    parts = [
+        Part(f" {RULE * 2} ", "cut"),
+        Part(pad(clock(lost.time, look.now), _TIME_CELLS), "dim"),
+        Part(who, "session"),
+        Part(f" {lost.loss.told} ", "cut"),
+    ]
+    parts = fitted(parts, width)
+    return [*parts, Part(RULE * (width - width_of(parts)), "cut")]
 
 
 def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
@@ -204,6 +223,8 @@ def detail_rows(row: Row, titles: dict[str, str]) -> list[list[Part]]:
             [Part(f" {title(row.text) if row.text is not None else '(blanked)'}")],
             [Part(f" {whereto(row)}", "dim")],
         ]
+    if isinstance(row, ContextLoss):
+        return _loss_rows(row, titles)
     view = row.view
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(view.time))
     who = titles.get(view.session, "")
@@ -217,6 +238,33 @@ def detail_rows(row: Row, titles: dict[str, str]) -> list[list[Part]]:
         [Part(" "), *command_parts(title(row.asked))],
         [Part(" "), *shown_parts(row)],
     ]
+
+
+def _loss_rows(lost: ContextLoss, titles: dict[str, str]) -> list[list[Part]]:
+    """Tell what went, by output, and how the summary begins that the context has instead."""
+    loss = lost.loss
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(lost.time))
+    who = titles.get(lost.session, "")
+    most = [f"{format_ref(one.buffer)} ~{one.tokens:,}" for one in loss.outputs[:_LARGEST] if one.buffer]
+    largest = f", most in {', '.join(most)}" if most else ""
+    summary = title(loss.change.summary or "").strip()
+    return [
+        [
+            Part(f" {loss.change.event}", "strong"),
+            Part(f"  {when}  {f'{title(who)} ({lost.id})' if who else lost.id}", "dim"),
+        ],
+        [Part(f" {loss.told}{largest}")],
+        [Part(f" summary: {summary}" if summary else " ", "dim")],
+    ]
+
+
+def held_parts(held: HeldTokens | None) -> list[Part]:
+    """Say about how many tokens a context holds; nothing if nothing is told of it."""
+    if held is None:
+        return []
+    parts = [Part(f"holds ~{counted(held.held, 'token')}")]
+    parts += [Part(f"~{held.went:,} went", "interrupted")] if held.went else []
+    return [*parts, *([Part(f"of ~{held.unknown:,} not known", "dim")] if held.unknown else [])]
 
 
 def shown_parts(call: Call) -> list[Part]:
@@ -283,7 +331,7 @@ def sent_parts(totals: Totals) -> list[Part]:
     return left
 
 
-def totals_rows(told: TimelineTotals | None, width: int) -> list[list[Part]]:
+def totals_rows(told: TimelineTotals | None, width: int, held: HeldTokens | None = None) -> list[list[Part]]:
     """Sum up the calls on two rows of this width; None before they are counted."""
     if told is None:
         return [[Part(" counting…", "dim")], []]
@@ -294,6 +342,7 @@ def totals_rows(told: TimelineTotals | None, width: int) -> list[list[Part]]:
         Part(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
         Part(f"captured {human_bytes(totals.captured_bytes)}"),
         Part(f"shown {human_bytes(totals.shown_bytes)}" + (f" ({tokens})" if width >= _TOKENS_TOLD else "")),
+        *held_parts(held),
         *sent_parts(totals),
     ]
     second = [

@@ -4,17 +4,36 @@ import time
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 
+from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.project_scope import call_belongs, calls_in, notes_in, started_in
-from sightline.audit.timeline import Call, Timeline, Wanted, filtered
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, Timeline, Wanted, filtered
 from sightline.log.notes import list_notes, notes_for
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
-from sightline.records import Note
+from sightline.records import Note, View
 from sightline.store import Reading
 from sightline.tui.common.sessions import session_titles
 from sightline.tui.timeline.call_filter import note_is_wanted
 
-Row = Call | Note
+
+class ContextLoss(NamedTuple):
+    """What went from the context of a session at once; it is drawn across, as a rule."""
+
+    session: str
+    loss: Loss
+
+    @property
+    def id(self) -> str:
+        """Its place in the log."""
+        return f"{self.session}:{self.loss.change.number}"
+
+    @property
+    def time(self) -> float:
+        """When it went, seconds since the epoch."""
+        return self.loss.change.time
+
+
+Row = Call | Note | ContextLoss
 
 CALLS_A_STEP = 2_000
 """New calls that one step takes in: about a tenth of a second's worth, after which the UI gets them."""
@@ -34,12 +53,14 @@ class Calls(NamedTuple):
         calls: all calls that are read, whether the filter accepts them or not.
         done: share of the work that is done; 1 if nothing is left.
         titles: titles of sessions, by name.
+        held: what the context of the only session that is shown holds now; None for several, or if that is not told.
     """
 
     rows: Sequence[Row] | None
     calls: Sequence[Call]
     done: float
     titles: dict[str, str]
+    held: HeldTokens | None = None
 
 
 class CallReader:
@@ -72,7 +93,7 @@ class CallReader:
             return Calls(None, calls, min(read / max(self._total, read + 1), 0.99), titles)
         if wanted == Wanted():
             self._forget()
-            return Calls(self._with_notes(calls, wanted), calls, 1.0, titles)
+            return Calls(self._with_notes(calls, wanted), calls, 1.0, titles, self._held(calls))
         self._look_through(calls, wanted, changed)
         rows = self._with_notes([calls[at] for at in self._matched], wanted)
         return Calls(rows, calls, self._looked_at / max(len(calls), 1), titles)
@@ -125,17 +146,39 @@ class CallReader:
         notes = notes_in(self._store, notes, self._project)
         for note in notes_for(notes, (call.view for call in calls), self._session):
             insort(rows, note, key=time_of)
+        for lost in self._losses(calls) if wanted == Wanted() else ():
+            insort(rows, lost, key=time_of)
         return rows
+
+    def _losses(self, calls: Sequence[Call]) -> list[ContextLoss]:
+        """What went from the contexts of the sessions, since the first of the calls."""
+        views = dict[str, list[View]]()
+        for call in calls:
+            views.setdefault(call.view.session, []).append(call.view)
+        holdings = Holdings(self._store)
+        return [
+            ContextLoss(name, loss)
+            for name, shown in views.items()
+            for loss in losses_of(holdings.of(name), shown, BYTES_A_TOKEN)
+            if loss.change.time >= shown[0].time
+        ]
+
+    def _held(self, calls: Sequence[Call]) -> HeldTokens | None:
+        if self._session is None:
+            return None
+        holding = Holdings(self._store).of(self._session)
+        views = (call.view for call in calls)
+        return held_tokens(holding, views, BYTES_A_TOKEN) if holding.events.changes else None
 
 
 def time_of(row: Row) -> float:
     """Return when a row happened, in seconds since the epoch."""
-    return row.time if isinstance(row, Note) else row.view.time
+    return row.view.time if isinstance(row, Call) else row.time
 
 
 def id_of(row: Row) -> str:
     """Return what identifies a row: the place of its entry in the log."""
-    return row.id if isinstance(row, Note) else row.view.id
+    return row.view.id if isinstance(row, Call) else row.id
 
 
 def place_of(rows: Sequence[Row], wanted: Row | None) -> int:

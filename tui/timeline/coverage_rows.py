@@ -17,12 +17,25 @@ from sightline.tui.common.phrases import counted
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.text_rows import LINE_BYTES, drawn
-from sightline.tui.timeline.step_coverage import ASKED, BEFORE, CUT, MISSED, NOW, UNSEEN, Rows, Run, Standing, runs_of
+from sightline.tui.timeline.step_coverage import (
+    ASKED,
+    BEFORE,
+    CUT,
+    GONE,
+    MISSED,
+    NOW,
+    UNSEEN,
+    UNSURE,
+    Rows,
+    Run,
+    Standing,
+    runs_of,
+)
 
-MARKS = {NOW: "█", BEFORE: "▓", CUT: "▚", ASKED: "▒", UNSEEN: "░", MISSED: "!"}
+MARKS = {NOW: "█", BEFORE: "▓", CUT: "▚", ASKED: "▒", UNSEEN: "░", MISSED: "!", GONE: "╎", UNSURE: "▏"}
 """The mark beside a line, and in the map for the lines that a cell stands for."""
 
-STYLES = {NOW: "now", BEFORE: "before", CUT: "before", ASKED: "dim", UNSEEN: "dim", MISSED: "failed"}
+STYLES = {NOW: "now", BEFORE: "before", CUT: "before", GONE: "interrupted", MISSED: "failed"}
 _KEPT_STRIPS = 500
 _READ_AHEAD = 40
 _NAMES = {"out": "standard output", "err": "standard error"}
@@ -31,7 +44,7 @@ _NAMES = {"out": "standard output", "err": "standard error"}
 class CoverageRows(RowView):
     """Lines with marks; a long run of lines that no agent was shown is folded into one row."""
 
-    PARTS = (*RowView.PARTS, "control", "now", "before", "failed")
+    PARTS = (*RowView.PARTS, "control", "now", "before", "interrupted", "failed")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named(
         "covered",
@@ -65,7 +78,7 @@ class CoverageRows(RowView):
             self._close()
         self._buffer, self._streams = buffer, streams
         self._lay_out()
-        at = self._rows.first_of(NOW, MISSED, BEFORE)
+        at = self._rows.first_of(NOW, MISSED, BEFORE, GONE, UNSURE)
         self.scroll_to(y=max(at - 2, 0), animate=False, force=True)
         self.move_to(at)
 
@@ -99,7 +112,7 @@ class CoverageRows(RowView):
             what = "counted, not shown" if run.how == ASKED else "not seen"
             told = f" {'':>{digits}} {MARKS[run.how]} ⋯ {counted(run.last - run.first + 1, 'line')} {what} ⋯"
             return Strip([Segment(told, base + styles["dim"])])
-        mark = base + styles[STYLES[run.how]]
+        mark = base + styles[STYLES.get(run.how, "dim")]
         lead = [
             Segment(f" {line:>{digits}} ", base + styles["dim"]),
             Segment(f"{MARKS[run.how]} ", mark),

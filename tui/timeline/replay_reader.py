@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
 from sightline.audit.failures import Failure, failures_if_quick
-from sightline.audit.line_spans import union
-from sightline.audit.timeline import Call, Timeline, Totals, captured_by, seen_after, totals_of
+from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_tokens, is_told
+from sightline.audit.line_spans import common, union
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, Timeline, Totals, captured_by, seen_after, totals_of
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.view_text import TextGone, view_text
 from sightline.named_tuple import NamedTuple
@@ -49,6 +50,7 @@ class Step(NamedTuple):
         streams: its streams at this step.
         outputs: outputs of the session so far, the one asked about last first.
         totals: totals of all calls so far.
+        held: what the context then had of all that it was shown; None if nothing is told of that context.
     """
 
     at: int
@@ -60,6 +62,7 @@ class Step(NamedTuple):
     streams: Sequence[Standing]
     outputs: Sequence[Output]
     totals: Totals
+    held: HeldTokens | None = None
 
 
 class ReplayReader:
@@ -96,7 +99,11 @@ class ReplayReader:
         captured = [one for one in captured_by(self._store, [self._session]) if one.created <= call.view.time]
         buffer, streams = self._output(call, name)
         outputs = self._outputs(so_far, captured, name)
-        return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals_of(so_far, captured))
+        held, holding = None, Holdings(self._store).of(self._session)
+        if holding.events.changes:
+            held = held_tokens(holding, (one.view for one in so_far), BYTES_A_TOKEN, until=call.view.time)
+        totals = totals_of(so_far, captured)
+        return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals, held)
 
     def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
         """Find the next call that is the first about an output with a failure that no agent had been shown by then.
@@ -136,6 +143,8 @@ class ReplayReader:
         buffer = self._store.with_progress(buffer)
         coverage = coverage_of(self._store, buffer, session=self._session, until=call.view)
         part, missed = call.parts.get(name), self._missed(buffer, coverage)
+        told = is_told(self._store, [self._session])
+        held = held_of(self._store, buffer, coverage, until=call.view.time).streams if told else {}
         found = []
         for stream in sorted(buffer.streams, key=lambda one: (one == "err", len(one), one)):
             covered = coverage.streams.get(stream)
@@ -147,6 +156,9 @@ class ReplayReader:
                 covered.lines if covered else NO_LINES,
                 union(*missing),
             )
+            if lines := held.get(stream):
+                gone, unsure = common(lines.before, shown.before), common(lines.unknown, shown.before)
+                shown = shown._replace(gone=gone, open=unsure, is_told=True)
             found.append(shown._replace(unsure=bool(covered and covered.unsure)))
         return buffer, found
 

@@ -158,7 +158,7 @@ class ReplayScreen(StoreScreen[None]):
         title = self.query_one("#covered-title", Bar)
         title.say((covered_title(step), ()), (map_parts(step, title.size.width), ()))
         rows = so_far_rows(step, width)
-        self.query_one("#replay-so-far", Bar).say(*((row, ()) for row in rows), (legend(), ()))
+        self.query_one("#replay-so-far", Bar).say(*((row, ()) for row in rows), (legend(step), ()))
 
     # keys
 

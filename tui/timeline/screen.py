@@ -30,7 +30,7 @@ from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline import call_filter as filters
 from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
-from sightline.tui.timeline.call_reader import CallReader, Calls, id_of
+from sightline.tui.timeline.call_reader import CallReader, Calls, ContextLoss, Row, id_of
 from sightline.tui.timeline.call_rows import CallRows
 from sightline.tui.timeline.histogram import Histogram, histogram, histogram_parts
 from sightline.tui.timeline.replay_screen import ReplayScreen
@@ -211,7 +211,10 @@ class TimelineScreen(StoreScreen[None]):
         """Show whose calls these are, their totals, the headings, and the call under the cursor."""
         calls = self.query_one(CallRows)
         self.query_one("#timeline-head", Bar).say(self._head(calls))
-        self.query_one("#timeline-totals", Bar).say(*((row, ()) for row in totals_rows(self._told, self.size.width)))
+        held = self._reading.held if self._reading else None
+        self.query_one("#timeline-totals", Bar).say(
+            *((row, ()) for row in totals_rows(self._told, self.size.width, held))
+        )
         times = self.query_one("#timeline-times", Bar)
         times.display = self.size.height >= TIMES_ROWS and self._histogram is not None
         times.say((histogram_parts(self._histogram, self.size.width), ()))
@@ -348,7 +351,8 @@ class TimelineScreen(StoreScreen[None]):
         elif row is None and self._is_read:
             self.post_message(BeginningWanted())
         elif not ref:
-            self.notify("This call is about no output", markup=False)
+            what = "Nothing of it is one output's" if isinstance(row, ContextLoss) else "This call is about no output"
+            self.notify(what, markup=False)
         else:
             self.run_worker(go_to(self, self._store, ref), exclusive=True, group="go")
 
@@ -393,5 +397,5 @@ class TimelineScreen(StoreScreen[None]):
             self.notify(f"Copied {ref}", markup=False)
 
 
-def _ref_of(row: Call | Note | None) -> str:
-    return "" if row is None else row.ref if isinstance(row, Note) else row.first_ref
+def _ref_of(row: Row | None) -> str:
+    return row.first_ref if isinstance(row, Call) else row.ref if isinstance(row, Note) else ""

@@ -11,8 +11,9 @@ from sightline.audit.line_spans import NONE, Spans, common, minus, size, spans_o
 from sightline.named_tuple import NamedTuple
 
 NOW, BEFORE, CUT, ASKED, UNSEEN, MISSED = "now", "before", "cut", "asked", "unseen", "missed"
+GONE, UNSURE = "gone", "unsure"
 """The states of a line: shown by this call; shown by an earlier one; shown in part; only counted; not shown; not shown
-although it tells of a failure."""
+although it tells of a failure; shown by an earlier call and then no longer held; or nobody tells whether held."""
 
 FOLDED_LINES = 4
 """A longer run of lines that no agent was shown is folded into one row."""
@@ -31,6 +32,9 @@ class Standing(NamedTuple):
         cut: lines of which only a part has been shown so far.
         cut_weight: the shown parts of these, summed up in lines.
         unsure: whether a harness may have cut lines that count as shown.
+        gone: lines that earlier calls showed and that the context no longer had.
+        open: lines that earlier calls showed, if nobody tells whether the context still had them.
+        is_told: whether anything is told of the context.
     """
 
     stream: str
@@ -42,6 +46,9 @@ class Standing(NamedTuple):
     cut: Spans = NONE
     cut_weight: float = 0.0
     unsure: bool = False
+    gone: Spans = NONE
+    open: Spans = NONE
+    is_told: bool = False
 
     @property
     def seen(self) -> Spans:
@@ -110,7 +117,9 @@ def _runs(one: Standing, folds: bool) -> Iterator[Run]:
     cut = minus(one.cut, one.missed)
     asked = minus(minus(one.asked, one.missed), cut)
     rest = minus(minus(minus(minus(((1, one.total),), one.seen), one.missed), cut), asked)
-    kinds = ((NOW, one.now), (BEFORE, one.before), (MISSED, one.missed), (CUT, cut), (ASKED, asked), (UNSEEN, rest))
+    held = minus(minus(one.before, one.gone), one.open)
+    shown = ((NOW, one.now), (BEFORE, held), (GONE, one.gone), (UNSURE, one.open))
+    kinds = (*shown, (MISSED, one.missed), (CUT, cut), (ASKED, asked), (UNSEEN, rest))
     for first, last, how in sorted((*span, how) for how, spans in kinds for span in spans):
         folded = folds and how in (ASKED, UNSEEN) and last - first + 1 > FOLDED_LINES
         yield Run(one.stream, first, last, how, folded)
@@ -159,10 +168,11 @@ def map_cells(streams: Sequence[Standing], cells: int) -> list[str]:
     if not total or cells <= 0:
         return []
     made = [UNSEEN] * cells
-    for how in (ASKED, CUT, BEFORE, NOW, MISSED):  # later states replace earlier ones
+    fields = {UNSURE: "open"}
+    for how in (ASKED, CUT, BEFORE, UNSURE, GONE, NOW, MISSED):  # later states replace earlier ones
         before = 0
         for one in streams:
-            for first, last in getattr(one, how):
+            for first, last in getattr(one, fields.get(how, how)):
                 start, end = (before + first - 1) * cells // total, ((before + last) * cells - 1) // total
                 made[start : end + 1] = [how] * (end + 1 - start)
             before += one.total

@@ -10,11 +10,31 @@ from sightline.tui.common.command_words import command_parts
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part, width_of
 from sightline.tui.common.visible_text import title
-from sightline.tui.timeline.call_parts import OVERLOOKED, bar, joined, seen_parts, sent_parts, shown_parts
+from sightline.tui.timeline.call_parts import (
+    OVERLOOKED,
+    bar,
+    held_parts,
+    joined,
+    seen_parts,
+    sent_parts,
+    shown_parts,
+)
 from sightline.tui.timeline.replay_reader import Step
-from sightline.tui.timeline.step_coverage import BEFORE, CUT, MISSED, NOW, UNSEEN, Standing, counts, map_cells
+from sightline.tui.timeline.step_coverage import (
+    BEFORE,
+    CUT,
+    GONE,
+    MISSED,
+    NOW,
+    UNSEEN,
+    UNSURE,
+    Standing,
+    counts,
+    map_cells,
+)
 
 MAP_SIGNS = {NOW: ("█", "accent"), BEFORE: ("▓", "running"), CUT: ("▚", "running"), MISSED: ("!", "failed")}
+MAP_SIGNS |= {GONE: ("╎", "interrupted"), UNSURE: ("▏", "dim")}
 _REST = ("░", "dim")
 _BAR_CELLS = 8
 TRACK_LEAD = 3
@@ -81,9 +101,20 @@ def covered_title(step: Step) -> list[Part]:
         Part(f"  seen {told_share(share, 0)}", "accent"),
         Part(f"  {seen:,} of {total:,}{in_part}, {now:,} now", "dim"),
     ]
+    if any(one.is_told for one in step.streams):
+        parts += _held_parts(step.streams)
     if missed := missed_count(step.streams):
         parts.append(Part(f"  {OVERLOOKED} {counted(missed, 'failure line')} unseen", "failed"))
     return parts
+
+
+def _held_parts(streams: Sequence[Standing]) -> list[Part]:
+    """Count the lines that the context had by then, and those that it no longer had."""
+    gone, unsure = (sum(size(getattr(one, name)) for one in streams) for name in ("gone", "open"))
+    held = sum(size(one.seen) for one in streams) - gone - unsure
+    told = [Part(f"  {held:,} held then", "ok" if held else "dim")]
+    told += [Part(f", {gone:,} seen before", "interrupted")] if gone else []
+    return [*told, *([Part(f", of {unsure:,} not known", "dim")] if unsure else [])]
 
 
 def missed_count(streams: Sequence[Standing]) -> int:
@@ -103,9 +134,14 @@ def map_parts(step: Step | None, width: int) -> list[Part]:
     return [Part(" "), *made]
 
 
-def legend() -> list[Part]:
-    """Explain the signs of the map."""
-    named = ((NOW, "shown by this call"), (BEFORE, "shown before"), (UNSEEN, "not seen"), (MISSED, "failure not seen"))
+def legend(step: Step | None = None) -> list[Part]:
+    """Explain the signs of the map, and those of what was no longer held if there are any."""
+    streams = step.streams if step else ()
+    gone, unsure = any(one.gone for one in streams), any(one.open for one in streams)
+    named = [(NOW, "shown by this call"), (BEFORE, "shown before")]
+    named += [(GONE, "no longer held")] if gone else []
+    named += [(UNSURE, "not known whether held")] if unsure else []
+    named += [(UNSEEN, "not seen"), (MISSED, "failure not seen")]
     parts = [Part(" ")]
     for how, meaning in named:
         sign, style = MAP_SIGNS.get(how, _REST)
@@ -120,7 +156,13 @@ def so_far_rows(step: Step, width: int) -> list[list[Part]]:
         Part(" so far  ", "strong"),
         *seen_parts(totals),
         Part(" · ", "dim"),
-        *joined([Part(f"{counted(totals.calls, 'call')}, ~{counted(totals.tokens, 'token')}"), *sent_parts(totals)]),
+        *joined(
+            [
+                Part(f"{counted(totals.calls, 'call')}, ~{counted(totals.tokens, 'token')}"),
+                *held_parts(step.held),
+                *sent_parts(totals),
+            ]
+        ),
     ]
     second, left = [Part(" ")], width - 2
     for output in step.outputs:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:  # loaded by the thread that reads
     from sightline.tui.viewer.marks import Marks
     from sightline.tui.viewer.overview import Cell
 
-GONE = "gone"
-"""Stands for the grade of a line that was seen before, but is in no context any more."""
-
 
 class AuditRead(NamedTuple):
     """What was read, for which output, and its picture on the rows of the overview."""
@@ -110,11 +107,12 @@ class ViewerAudit:
     # what is marked
 
     def grade(self, drawn: "DrawnLine") -> str:
-        """Return how a line was seen, or `GONE`; empty if it was not seen, or that is not known yet."""
-        if self.marks is None:
-            return ""
-        is_gone = self.marks.gone and self.marks.is_gone(drawn.stream, drawn.line)
-        return GONE if is_gone else self.marks.grade(drawn.stream, drawn.line)
+        """Return how a line was seen; empty if it was not seen, or that is not known yet."""
+        return self.marks.grade(drawn.stream, drawn.line) if self.marks else ""
+
+    def fate(self, drawn: "DrawnLine") -> str:
+        """Return what became of a line that was seen, as `Marks.fate` does."""
+        return self.marks.fate(drawn.stream, drawn.line) if self.marks else ""
 
     def is_unseen(self, drawn: "DrawnLine") -> bool:
         """Return whether a line is known to have stood in no reply, not even in part."""

@@ -14,7 +14,7 @@ from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import Part
 from sightline.tui.common.visible_text import title
-from sightline.tui.viewer.marks import ASKED, CUT, UNSEEN, Failures, Marks, gather
+from sightline.tui.viewer.marks import ASKED, CUT, GONE, UNSEEN, UNSURE, Failures, Marks, gather
 from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.overview import Cell, Counting, cells_of
 
@@ -147,6 +147,7 @@ def _numbers_of(marks: Marks, text: Counting) -> list[int]:
 
 
 NOTE_MARK = "✎"
+_FATES = {GONE: " · seen before, no longer held", UNSURE: " · whether it is still held is not known"}
 _NAMED_SESSIONS = 2
 
 
@@ -166,6 +167,8 @@ def of_output(marks: Marks) -> list[Part]:
             parts += [
                 Part(", cut" if cut == replies == 1 else ", all cut" if cut == replies else f", {cut} cut", "dim")
             ]
+    if told := marks.held_told:
+        parts += [Part(" · ", "dim"), Part(told, "interrupted" if marks.held and marks.held.count("before") else "dim")]
     if marks.overlooked:
         unseen = f"{counted(len(marks.overlooked), 'failure')} {_nobody(marks)} saw"
         parts += [Part(" · ", "dim"), Part(unseen, "failed")]
@@ -196,8 +199,8 @@ def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
         parts += [Part(f"{shown} {sight.views:,}×", style), Part(f" by {_named(marks, sight.sessions)}")]
         in_part = f"{size(sight.part.seen):,} of {sight.part.length:,} B" if sight.part else ""
         parts.append(Part(f" ({in_part or sight.grade})", "dim"))
-        if marks.is_gone(stream, line):
-            parts.append(Part(" · no longer held", "interrupted"))
+        if told := _FATES.get(marks.fate(stream, line), " · held" if marks.held else ""):
+            parts.append(Part(told, "interrupted" if marks.fate(stream, line) == GONE else "dim"))
     for remark in marks.remarks_on(stream, line):
         parts += [Part(" · ", "dim"), Part(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
     if sight.grade == ASKED:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, PartSeen
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, failures_of, judgement_of, unjudged_of
-from sightline.audit.held_lines import held_of, may_have_lost
+from sightline.audit.held_lines import HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import NONE, Span, Spans, holds, union
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes
@@ -20,6 +20,8 @@ from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.sessions import session_name
 
 EXACT, MATCHED, CUT, ASKED, UNSEEN = "exact", "matched", "cut", "asked", ""
+GONE, UNSURE = "gone", "unsure"
+"""Of a line that was seen: no context has it any more; or nobody tells whether any has. One that is held is neither."""
 
 
 class Remark(NamedTuple):
@@ -66,7 +68,7 @@ class Marks:
         names: what to call sessions, by name.
         unjudged: lines that look like failures and are not judged; None if they were not searched for.
         why_not: why nothing of the output is judged; empty if it is.
-        gone: the lines that were seen before and are in no context any more, by stream.
+        held: which lines contexts still have; None if nothing is told of any context.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Marks:
         unjudged: Unjudged | None = None,
         why_not: str = "",
         gaps: Iterable[Gap] = (),
-        gone: Mapping[str, Spans] | None = None,
+        held: HeldCoverage | None = None,
     ) -> None:
         """Derive the lines of failures and notes from these."""
         self.whole = whole
@@ -91,7 +93,7 @@ class Marks:
         self.names = names or {}
         self.unjudged = unjudged
         self.why_not = why_not
-        self.gone = gone or {}
+        self.held = held
         self.gaps = dict[str, Spans]()
         for gap in gaps:
             at = max(gap.after, 1)
@@ -113,7 +115,7 @@ class Marks:
 
     def _told(self) -> tuple[object, ...]:
         told = self.whole, self.session, self.failures, self.remarks, self.names
-        return *told, self.unjudged, self.why_not, self.gaps, self.gone
+        return *told, self.unjudged, self.why_not, self.gaps, self.held
 
     @property
     def is_thorough(self) -> bool:
@@ -131,9 +133,22 @@ class Marks:
         """Return whether a line stood in no reply; it may have been asked about."""
         return bool(line) and self.grade(stream, line) in (UNSEEN, ASKED)
 
-    def is_gone(self, stream: str, line: int) -> bool:
-        """Return whether a line was seen before and is in no context any more."""
-        return holds(self.gone.get(stream, NONE), line)
+    def fate(self, stream: str, line: int) -> str:
+        """Return `GONE` or `UNSURE` for a line that was seen; empty if it is held, or nothing is told."""
+        lines = self.held.streams.get(stream) if self.held else None
+        if lines is None:
+            return ""
+        return GONE if holds(lines.before, line) else UNSURE if holds(lines.unknown, line) else ""
+
+    def lost(self, stream: str) -> tuple[Spans, Spans]:
+        """Return the lines of a stream that are `GONE`, and those that are `UNSURE`."""
+        lines = self.held.streams.get(stream) if self.held else None
+        return (lines.before, lines.unknown) if lines else (NONE, NONE)
+
+    @property
+    def held_told(self) -> str:
+        """Say how many lines are held, and how many were seen before; empty if nothing is told of any context."""
+        return counts_told(self.held, never=False) if self.held else ""
 
     def overlooks(self, stream: str, line: int) -> bool:
         """Return whether a line tells of a failure that stood in no reply."""
@@ -226,15 +241,9 @@ def gather(
     remarks = tuple(_remarks(store, buffer))
     names = {name: session_name(store, name) for name in (*whole.sessions, *((session,) if session else ()))}
     why_not = judgement_of(buffer).why_not
-    gone = _gone(store, buffer, whole.of_session(session) if session else whole)
-    return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps, gone)
-
-
-def _gone(store: Reading, buffer: Buffer, coverage: Coverage) -> dict[str, Spans]:
-    """Return the lines that were seen before, by stream; few sessions ever lose anything from their context."""
-    if not may_have_lost(store, coverage.sessions):
-        return {}
-    return {name: lines.before for name, lines in held_of(store, buffer, coverage).streams.items() if lines.before}
+    counting = whole.of_session(session) if session else whole
+    held = held_of(store, buffer, counting) if is_told(store, counting.sessions) else None
+    return Marks(whole, session, failures, remarks, names, unjudged, why_not, buffer.gaps, held)
 
 
 def _remarks(store: Reading, buffer: Buffer) -> Iterator[Remark]:

@@ -12,10 +12,11 @@ from typing import Protocol
 
 from sightline.audit.line_spans import NONE, Spans
 from sightline.named_tuple import NamedTuple
-from sightline.tui.viewer.marks import Marks
+from sightline.tui.viewer.marks import GONE, UNSURE, Marks
 
 OVERLOOKED, MISSING, NOTED, FAILED = "overlooked", "gap", "note", "failure"
 EIGHTHS = 8
+PARTLY = "partly"
 
 
 class Counting(Protocol):
@@ -45,6 +46,8 @@ class Cell(NamedTuple):
         eighths: how much of it was seen, 0 to 8; 8 only if all was, at least 1 if any was.
         is_exact: whether a reply showed any of it exactly.
         is_asked: whether any of it was asked about.
+        fate: what became of what was seen of it: `GONE` if no context has any of it, `UNSURE` if nobody tells of any of
+            it, `PARTLY` if some of it is held and some is not; empty if all of it is held, or nothing is told.
         holds: the first of `OVERLOOKED`, `MISSING`, `NOTED` and `FAILED` that occurs in it; empty for none.
         place: number of the line with that; 0 for none.
     """
@@ -54,6 +57,7 @@ class Cell(NamedTuple):
     eighths: int
     is_exact: bool
     is_asked: bool
+    fate: str
     holds: str
     place: int
 
@@ -98,6 +102,8 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
     cut = {name: Tally(one.cut) for name, one in streams.items() if one.lines.cut}
     exact = {name: Tally(one.lines.exact) for name, one in streams.items()}
     asked = {name: Tally(one.lines.asked) for name, one in streams.items()}
+    lost = {name: marks.lost(name) for name in streams} if marks.held else {}
+    gone, unsure = ({name: Tally(spans[at]) for name, spans in lost.items()} for at in (0, 1))
     events = (
         (OVERLOOKED, marks.overlooked_lines),
         (MISSING, marks.gaps),
@@ -117,11 +123,19 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
                 max(eighths(_among(seen, start, end), lines), bool(cut and _among(cut, start, end))),
                 bool(_among(exact, start, end)),
                 bool(_among(asked, start, end)),
+                _fate(_among(seen, start, end), _among(gone, start, end), _among(unsure, start, end)),
                 found,
                 place,
             )
         )
     return tuple(cells)
+
+
+def _fate(seen: int, gone: int, unsure: int) -> str:
+    """Return what became of lines of which this many were seen, are gone, and are not known."""
+    if not gone and not unsure:
+        return ""
+    return PARTLY if gone + unsure < seen else GONE if gone else UNSURE
 
 
 def eighths(part: int, whole: int) -> int:

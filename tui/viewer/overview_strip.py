@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # loaded with the audit
 COLUMNS = 2
 _BARS = " ▏▎▍▌▋▊▉█"
 _ASKED_BAR = "·"
+_LOST_BARS = {"gone": " ░▒▓", "unsure": " ┆┆┆"}
+"""Of what no context has any more, from nothing to all of it; and of that of which nobody tells."""
 _SIGNS = {"overlooked": "!", "note": "✎", "failure": "•", "gap": PARTIAL}
 
 
@@ -32,7 +34,7 @@ class OverviewStrip(Styled, ScrollBar):
 
     PREFIX = "overview"
     PARTS = ("thumb",)
-    RARE_PARTS = ("exact", "matched", "here", "asked", "overlooked", "note", "failure", "gap", "held")
+    RARE_PARTS = ("exact", "matched", "here", "asked", "overlooked", "note", "failure", "gap", "held", "gone", "unsure")
     COMPONENT_CLASSES: ClassVar = {f"overview--{part}" for part in (*PARTS, *RARE_PARTS)}
 
     def __init__(self) -> None:
@@ -62,6 +64,10 @@ class OverviewStrip(Styled, ScrollBar):
         bar, part = _BARS[cell.eighths], "here" if is_here else "exact" if cell.is_exact else "matched"
         if not cell.eighths and cell.is_asked:
             bar, part = _ASKED_BAR, "asked"
+        elif cell.fate == "partly":
+            part = "gone"
+        elif cell.fate:
+            bar, part = _LOST_BARS[cell.fate][-(-cell.eighths * 3 // (len(_BARS) - 1))], cell.fate
         sign = Segment(_SIGNS[cell.holds], base + self.part_style(cell.holds)) if cell.holds else Segment(" ", base)
         return Strip([sign, Segment(bar, base + self._ink(part))], COLUMNS)
 

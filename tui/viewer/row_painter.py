@@ -61,8 +61,11 @@ def wait_text(nanoseconds: int) -> str:
 STREAM_MARKS = {"err": "▌"}
 """The mark of a stream between number and text; the other streams have none."""
 
-SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·", "gone": "╎"}
+SEEN_MARKS = {"exact": "▎", "matched": "┊", "cut": "▘", "asked": "·"}
 """The mark before the number of a line that somebody was shown; other lines have none."""
+
+FATE_MARKS = {"gone": "╎", "unsure": "▏"}
+"""The marks of a line that no context has any more, and of one if nobody tells whether any has."""
 
 UNSEEN_MARK = "○"
 """The mark of a line that no agent saw, used where no colours can show that."""
@@ -245,6 +248,8 @@ class Rows:
         grade = audited.grade(drawn) if audited is not None else ""
         if self._without_tints and grade in ("", "asked") and self._is_unseen(drawn):
             return Segment(UNSEEN_MARK, base + self._pane.part_style("asked"))
+        if audited is not None and grade and (fate := audited.fate(drawn)):
+            return Segment(FATE_MARKS[fate], base + self._pane.part_style(fate))
         return Segment(SEEN_MARKS[grade], base + self._pane.part_style(grade)) if grade else Segment(" ", base)
 
     @property

@@ -76,7 +76,8 @@ class Viewer(AnnotatedPane, can_focus=True):
     RARE_PARTS = (
         *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
         *("heading", "added", "removed", "error", "warning", "time"),
-        *("exact", "matched", "cut", "asked", "gone", "overlooked", "unjudged", "note", "pointed", "gap", "unseen"),
+        *("exact", "matched", "cut", "asked", "gone", "unsure"),
+        *("overlooked", "unjudged", "note", "pointed", "gap", "unseen"),
     )
     COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sightline.audit.coverage import cut_data, rounded
+from sightline.audit.held_lines import STATE_WORDS
 from sightline.audit.line_spans import written
 from sightline.audit.report.gather import Output, Report, Told, halves
 from sightline.log.views import ref_of_shown
@@ -39,6 +40,24 @@ def as_data(report: Report) -> dict[str, Any]:
             for missed in report.missed
         ],
         "gone": list(map(format_ref, report.gone)),
+        "context": {
+            "tokens_estimated": {
+                "held": report.held.held,
+                "went": report.held.went,
+                "not_known": report.held.unknown,
+            },
+            "held_by_output": {format_ref(one.buffer): one.tokens for one in report.held.outputs if one.buffer},
+            "losses": [
+                {
+                    "session": session,
+                    "event": loss.change.event,
+                    "time": loss.change.time,
+                    "replies": loss.replies,
+                    "tokens_estimated": loss.tokens,
+                }
+                for session, loss in report.losses
+            ],
+        },
         "findings": [finding._asdict() for finding in report.findings],
         "outputs": [_output(output) for output in report.outputs],
         "calls": [_call(told) for told in report.calls],
@@ -62,6 +81,12 @@ def _output(output: Output) -> dict[str, Any]:
         "at_most": output.coverage.at_most,
         "failures": output.failures,
         "overlooked": output.unseen,
+        "held": {
+            name: {state: written(getattr(lines, state)) for state in STATE_WORDS}
+            for name, lines in output.held.streams.items()
+        }
+        if output.held
+        else None,
         "streams": {
             stretch.ref: {
                 **{grade: written(spans) for grade, spans in stretch.covered.lines.by_grade()},

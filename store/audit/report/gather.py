@@ -7,16 +7,27 @@ from sightline.audit.buffer_coverage import coverage_of, filtered_from
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
 from sightline.audit.findings import CUT, Finding, find_others
+from sightline.audit.held_lines import (
+    HeldCoverage,
+    HeldOutput,
+    HeldTokens,
+    Holdings,
+    Loss,
+    held_of,
+    held_tokens,
+    is_told,
+    losses_of,
+)
 from sightline.audit.line_spans import Span, Spans, minus, spans_of
 from sightline.audit.project_scope import buffers_in, calls_in
-from sightline.audit.timeline import Call, Totals, calls_of, captured_by, totals_of, unknowable
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, Totals, calls_of, captured_by, totals_of, unknowable
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.log.view_text import TextGone, view_text
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
-from sightline.records import Buffer, Note
+from sightline.records import Buffer, Note, View
 from sightline.shape.clean import clean_line, clean_text
 from sightline.store import Reading, Target
 
@@ -64,6 +75,7 @@ class Output(NamedTuple):
         failures: what failed in it.
         unseen: number of these that stood in no view.
         filtered: whether it is what a command's own filters left out.
+        held: which of its lines contexts still have; None where nothing at all is told of any context.
     """
 
     buffer: Buffer
@@ -72,6 +84,7 @@ class Output(NamedTuple):
     failures: int
     unseen: int
     filtered: bool
+    held: HeldCoverage | None = None
 
 
 class Told(NamedTuple):
@@ -110,6 +123,8 @@ class Report(NamedTuple):
         overlooked: number of all overlooked failures.
         gone: names of outputs that were removed before they were shown whole.
         unjudged: number of outputs that are not judged, since they only show what others wrote.
+        losses: what contexts lost, in order, each with the name of its session.
+        held: what contexts hold now, as far as anything is told of them.
     """
 
     title: str
@@ -126,6 +141,8 @@ class Report(NamedTuple):
     overlooked: int
     gone: tuple[str, ...] = ()
     unjudged: int = 0
+    losses: tuple[tuple[str, Loss], ...] = ()
+    held: HeldTokens = HeldTokens(0, 0, 0, ())
 
 
 def gather(store: Reading, *, session: str | None = None, since: float = 0.0, project: Project | None = None) -> Report:
@@ -147,6 +164,7 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
     missed = [_missed(store, one) for one in unseen[:MOST_OVERLOOKED]]
     told = _told(store, calls[-MOST_CALLS:])
     gone = unknowable(store, calls, names, since)
+    losses, held = _contexts(store, calls)
     facts = [everyone[name] for name in names if name in everyone]
     return Report(
         title=facts[0].name if session and facts else project.root if project else "All sessions",
@@ -163,7 +181,28 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
         overlooked=len(unseen),
         unjudged=not_judged(captured),
         gone=tuple(gone),
+        losses=tuple(losses),
+        held=held,
     )
+
+
+def _contexts(store: Reading, calls: Sequence[Call]) -> tuple[list[tuple[str, Loss]], HeldTokens]:
+    """(what went from contexts, in order; what they hold now)."""
+    views = dict[str, list[View]]()
+    for call in calls:
+        if not call.unanswered:
+            views.setdefault(call.view.session, []).append(call.view)
+    holdings, losses = Holdings(store), list[tuple[str, Loss]]()
+    sums, outputs = [0, 0, 0], list[HeldOutput]()
+    for name, shown in views.items():
+        holding = holdings.of(name)
+        if holding.events.changes:
+            losses += [(name, one) for one in losses_of(holding, shown, BYTES_A_TOKEN)]
+            held = held_tokens(holding, shown, BYTES_A_TOKEN)
+            sums = [sums[0] + held.held, sums[1] + held.went, sums[2] + held.unknown]
+            outputs += held.outputs
+    losses.sort(key=lambda one: one[1].change.time)
+    return losses, HeldTokens(sums[0], sums[1], sums[2], tuple(sorted(outputs, key=lambda one: -one.tokens)))
 
 
 def _left_out(calls: int, outputs: int, unseen: int, gone: int) -> Iterable[str]:
@@ -179,7 +218,7 @@ def _left_out(calls: int, outputs: int, unseen: int, gone: int) -> Iterable[str]
 
 
 def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) -> list[Output]:
-    made = []
+    made, holdings = [], Holdings(store)
     for buffer in captured:
         try:
             coverage = coverage_of(store, buffer, session=session)
@@ -191,7 +230,9 @@ def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) ->
             for name, covered in coverage.streams.items()
         )
         unseen = sum(not failure.is_seen(coverage) for failure in failures)
-        made.append(Output(buffer, coverage, stretches, len(failures), unseen, bool(filtered_from(buffer))))
+        is_filtered = bool(filtered_from(buffer))
+        held = held_of(store, buffer, coverage, holdings=holdings) if is_told(store, coverage.sessions) else None
+        made.append(Output(buffer, coverage, stretches, len(failures), unseen, is_filtered, held))
     return sorted(made, key=lambda one: (-one.unseen, one.coverage.share, -one.buffer.lines))
 
 

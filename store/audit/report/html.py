@@ -7,6 +7,7 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
+from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
 from sightline.audit.report import words
 from sightline.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
@@ -129,6 +130,10 @@ def _outputs_section(report: Report) -> Iterator[str]:
     yield '<section><h2>Outputs</h2><p class="legend">'
     for kind, what in (("exact", "seen"), ("matched", "matched"), ("asked", "asked about"), ("unseen", "unseen")):
         yield f'<span><i class="{kind}"></i>{what}</span>'
+    if any(output.held and output.held.count("before") for output in report.outputs):
+        yield '<span><i class="before"></i>seen before, no longer held</span>'
+    if any(output.held and output.held.count("unknown") for output in report.outputs):
+        yield '<span><i class="unknown"></i>not known whether held</span>'
     yield '<span><i class="failing"></i>failure</span></p>'
     if not report.outputs:
         yield '<p class="empty">Nothing was captured.</p>'
@@ -143,20 +148,25 @@ def _output(output: Output) -> Iterator[str]:
     yield f'{_ending(buffer.failed, words.ending(buffer))} <span class="seen">{_text(words.seen_of(output))}</span></p>'
     if output.filtered:
         yield '<p class="small">What went into this command’s own filters.</p>'
+    if held := words.held_of_output(output):
+        yield f'<p class="small">{_text(held)}</p>'
     if output.failures:
         yield f'<p class="small{" bad" if output.unseen else ""}">{_text(words.overlooked_of(output))}</p>'
-    for stretch in output.stretches:
-        yield _strip(stretch, len(output.stretches) > 1)
+    streams = output.held.streams if output.held else {}
+    for stream, stretch in zip(output.coverage.streams, output.stretches, strict=True):
+        yield _strip(stretch, streams.get(stream), len(output.stretches) > 1)
     yield "</article>"
 
 
-def _strip(stretch: Stretch, named: bool) -> str:
-    """Draw a stream from its first line to its last as a bar, with marks for failures above it."""
+def _strip(stretch: Stretch, held: HeldLines | None, named: bool) -> str:
+    """Draw a stream from its first line to its last as a bar, with marks for failures above, lost lines below."""
     covered = stretch.covered
     bars = [
         _bars(covered.lines.asked, covered.total, "asked", 6, 10),
         _bars(covered.lines.matched, covered.total, "matched", 6, 10),
         _bars(covered.lines.exact, covered.total, "exact", 6, 10),
+        _bars(held.before if held else (), covered.total, "before", 12, 4),
+        _bars(held.unknown if held else (), covered.total, "unknown", 12, 4),
         _bars(stretch.failing, covered.total, "failing", 0, 5, wide=3),
     ]
     name = f"<small>{_text(stretch.ref)}</small>" if named else ""
@@ -187,10 +197,18 @@ def _calls_section(report: Report) -> Iterator[str]:
     yield '<section id="calls"><h2>Call by call</h2>'
     if not report.calls:
         yield '<p class="empty">Nothing was asked.</p>'
-    many = len(report.sessions) > 1
+    many, last = len(report.sessions) > 1, 0.0
     for told in report.calls:
+        yield from _rules(report, told, last)
         yield from _call(told, many)
+        last = told.call.view.time
+    yield from _rules(report, None, last)
     yield "</section>"
+
+
+def _rules(report: Report, told: Told | None, after: float) -> Iterator[str]:
+    for rule in words.rules_before(report, told, after):
+        yield f'<p class="rule">{_text(rule)}</p>'
 
 
 def _call(told: Told, many: bool) -> Iterator[str]:

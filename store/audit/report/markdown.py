@@ -43,14 +43,20 @@ def _document(report: Report) -> Iterator[str]:
     yield "\n## Outputs\n"
     yield from (_output(output) for output in report.outputs)
     yield "\n## Call by call\n"
+    last = 0.0
     for told in report.calls:
+        yield from (f"\n---\n\n{plain_text(rule)}\n\n---" for rule in words.rules_before(report, told, last))
         yield from _call(told, len(report.sessions) > 1)
+        last = told.call.view.time
+    yield from (f"\n---\n\n{plain_text(rule)}" for rule in words.rules_before(report, None, last))
     yield f"\n---\n{words.HOW} Made {words.when(report.made)}."
 
 
 def _output(output: Output) -> str:
     buffer = output.buffer
     missed = f"; {words.overlooked_of(output)}" if output.failures else ""
+    held = words.held_of_output(output)
+    missed += f"; {held[0].lower()}{held[1:]}" if held else ""
     return (
         f"- {code_span(buffer.ref)} {code_span(buffer.command)} {words.ending(buffer)}: {words.seen_of(output)}{missed}"
     )

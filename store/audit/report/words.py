@@ -15,6 +15,7 @@ from sightline.audit.evidence.session_evidence import (
     UNSUPPORTED_CLAIM,
 )
 from sightline.audit.findings import BROKEN, CUT, PARTIAL, UNTOLD
+from sightline.audit.held_lines import counts_told
 from sightline.audit.line_spans import Spans, size, written
 from sightline.audit.report.gather import Output, Report, Told
 from sightline.records import Buffer
@@ -74,6 +75,10 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     """Return (figure, meaning, details) for each figure, the most important first."""
     totals = report.totals
     partial = (f"{totals.partial:,}", "partial outputs", "of which only a part reached the store")
+    held = report.held
+    went = f"~{held.went:,} went" if held.went else "nothing went"
+    went += f", of ~{held.unknown:,} it is not known" if held.unknown else ""
+    is_told = bool(held.held or held.went or held.unknown)
     return [
         (f"{report.overlooked:,}", "overlooked failures", "no line of them stood in any reply"),
         (told_share(totals, 0), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
@@ -83,6 +88,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
         (percent(totals.again_ratio, 0), "shown again", f"{totals.again:,} of {totals.lines:,} lines"),
         (f"{totals.cut:,}", "replies cut", f"of {totals.calls:,}"),
         *([partial] if totals.partial else []),
+        *([(f"~{held.held:,}", "tokens held now", went)] if is_told else []),
     ]
 
 
@@ -133,6 +139,23 @@ def seen_of(output: Output) -> str:
     in_part = f", {coverage.cut_lines:,} in part" if coverage.cut_lines else ""
     told = f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}{in_part}"
     return f"{told}, of what reached the store; partial: {output.buffer.lost}" if output.buffer.is_partial else told
+
+
+def held_of_output(output: Output) -> str:
+    """How many of its lines contexts still have; empty where nothing is told of any, or none was seen."""
+    told = counts_told(output.held, never=False) if output.held else ""
+    return f"In context: {told}" if told else ""
+
+
+def rules_before(report: Report, told: Told | None, after: float) -> list[str]:
+    """What went from contexts before a call, or after the last one for None, and after the call before it."""
+    until = told.call.view.time if told else float("inf")
+    many = len(report.sessions) > 1
+    return [
+        f"{clock(loss.change.time)} {f'{session} ' if many else ''}{loss.told}"
+        for session, loss in report.losses
+        if after <= loss.change.time < until
+    ]
 
 
 def overlooked_of(output: Output) -> str:

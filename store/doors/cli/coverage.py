@@ -5,7 +5,7 @@ from typing import Any
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
 from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
-from sightline.audit.held_lines import HeldCoverage, held_of
+from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import Spans, size, written
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
@@ -58,6 +58,9 @@ def main(given: Namespace) -> int:
             _tell(target, coverage, failures, unjudged)
             if held:
                 _tell_held(held)
+            elif is_told(door.store, coverage.sessions):
+                told = counts_told(held_of(door.store, buffer, coverage), never=False)
+                write_out(f"in context: {told}\n" if told else "")
         return 0
     finally:
         door.close()
@@ -138,18 +141,14 @@ def _grades(lines: Lines) -> dict[str, Any]:
 def held_data(held: HeldCoverage) -> dict[str, Any]:
     """Encode what contexts still hold of a buffer, by stream; ranges are text such as ``"3-9"``."""
     return {
-        name: {state: written(getattr(lines, state)) for state in HELD_STATES} for name, lines in held.streams.items()
+        name: {state: written(getattr(lines, state)) for state in STATE_WORDS} for name, lines in held.streams.items()
     }
-
-
-HELD_STATES = {"held": "held", "before": "seen before", "unknown": "not known", "never": "never seen"}
-"""The states of a line, and the words for them."""
 
 
 def _tell_held(held: HeldCoverage) -> None:
     for stream, lines in held.streams.items():
         write_out(f"{format_ref(held.buffer, stream)}  {held_words(held, stream)}\n")
-        for state, word in HELD_STATES.items():
+        for state, word in STATE_WORDS.items():
             if spans := getattr(lines, state):
                 write_out(f"  {word.ljust(11)} {listed(spans)}\n")
     if held.count("unknown"):
