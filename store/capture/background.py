@@ -1,7 +1,7 @@
-"""Captures that outlive who asked for them: a process of their own runs the command and writes its buffer.
+"""Captures that outlive their caller: a separate process runs the command and writes its buffer.
 
-Run as a module it is that process: its request comes as JSON on standard input, its buffer's name goes to standard
-output.
+Run as a module, this is that process: it reads its request as JSON from standard input, and writes the buffer's name to
+standard output.
 """
 
 import json
@@ -29,20 +29,20 @@ def start_in_background(
     label: str = "",
     timeout: float | None = None,
 ) -> str:
-    """Start a capture that goes on by itself; its buffer's name.
+    """Start such a capture, and return its buffer's name.
 
     Args:
-        store: where it is kept.
-        argv: program and arguments.
-        command: what the buffer is called.
+        store: the store that keeps it.
+        argv: the program and its arguments.
+        command: the command for the record.
         cwd: working directory.
-        session: who captures.
+        session: the session that captures.
         label: a name for the buffer.
-        timeout: seconds after which the command is ended, None for never.
+        timeout: seconds after which the command is ended; None for never.
 
     Raises:
         CommandNotStarted: there is no such program.
-        StoreFailed: the store could not take it.
+        StoreFailed: the store cannot keep it.
     """
     request = {
         "root": store.root,
@@ -70,7 +70,7 @@ def start_in_background(
         stdin.write(json.dumps(request).encode())
         stdin.close()
         line = stdout.readline()
-        worker.wait()  # it has left the work to a child of its own, which is nobody's to wait for
+        worker.wait()  # it has started a child for the work, which nobody has to wait for
     answer: dict[str, Any] = json.loads(line) if line else {"failed": "the capturing process ended before it began"}
     if "not_started" in answer:
         raise CommandNotStarted(*answer["not_started"])
@@ -82,14 +82,14 @@ def start_in_background(
 def _work() -> None:
     request = json.loads(sys.stdin.buffer.read())
     if os.fork():
-        os._exit(0)  # so that whoever asked, and may live long, need not wait for the end of it
+        os._exit(0)  # the caller, which may live long, need not wait for it
     settings = request["settings"]
-    settings["confirm"] = settings["confirm_not"] = ()  # whoever asked has confirmed
+    settings["confirm"] = settings["confirm_not"] = ()  # the caller has confirmed already
     settings["capture_off"] = tuple(settings["capture_off"])
     settings["redact_patterns"] = tuple(settings["redact_patterns"])
-    settings["keys"] = settings["ship_off"] = ()  # they are the inspector's, and the shipper's
+    settings["keys"] = settings["ship_off"] = ()  # only the inspector and the shipper use these
     settings["fleet"] = FleetSettings(*settings.get("fleet", ())[: len(FleetSettings._fields)])
-    settings = known_fields(Settings, settings)  # whoever asked may be older, or newer, than what it has started
+    settings = known_fields(Settings, settings)  # the caller may be another version
     with Store(request["root"], Settings(**settings)) as store:
         capture = CommandCapture(
             store,
@@ -117,7 +117,7 @@ def _work() -> None:
 
 
 def _answer(answer: dict[str, Any]) -> None:
-    """Once: whoever asked reads one line, and then the process stands alone."""
+    """Write the answer once: the caller reads one line, and then this process is on its own."""
     if sys.stdout.closed:
         return
     sys.stdout.write(json.dumps(answer) + "\n")

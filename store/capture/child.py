@@ -1,4 +1,4 @@
-"""Starting a command with its two streams on pipes, and learning when it ends."""
+"""Starts a command with its two streams on pipes, and tells when it ends."""
 
 import errno
 import fcntl
@@ -8,21 +8,21 @@ import signal
 from sightline.errors import CommandNotStarted
 from sightline.named_tuple import NamedTuple
 
-PIPE_BYTES = 1 << 20  # the default of 64 KiB wakes the reader sixteen times as often
+PIPE_BYTES = 1 << 20  # the default of 64 KiB would wake the reader sixteen times as often
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
 RESTORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
-"""Python ignores them; a child must not."""
+"""Python ignores these signals; a child must not."""
 
 
 class Child(NamedTuple):
     """A started command.
 
     Attributes:
-        pid: its process; also its group unless it shares ours.
-        out: descriptor to read its out stream from, not blocking; err likewise.
-        ended: descriptor that becomes readable when it has ended; its status is then to be had from `os.waitpid`,
+        pid: its process, which leads a group unless it shares ours.
+        out: descriptor to read its out stream from, non-blocking; err is the same for its err stream.
+        ended: descriptor that becomes readable when it has ended; its status then comes from `os.waitpid`,
             unless ``waited`` has it.
-        waited: where a thread waits on platforms without pidfd: its one element is the status.
+        waited: on platforms without pidfd a thread waits, and puts the status here as the only element.
         own_group: whether it leads a process group of its own.
     """
 
@@ -34,7 +34,7 @@ class Child(NamedTuple):
     own_group: bool
 
     def kill(self, number: int) -> None:
-        """Send a signal to the whole group, or to the command alone where it shares ours; one that has gone is fine."""
+        """Send a signal to its group, or to it alone if it shares our group; a process that is gone is no error."""
         try:
             if self.own_group:
                 os.killpg(self.pid, number)
@@ -47,7 +47,7 @@ class Child(NamedTuple):
 
     @property
     def group_lives(self) -> bool:
-        """Whether anything of the command's own group is left, once the command itself has been waited for."""
+        """Return whether anything of its own group is left, after it was waited for itself."""
         if not self.own_group:
             return False
         try:
@@ -57,20 +57,20 @@ class Child(NamedTuple):
         return not _only_zombies(self.pid)
 
     def close_streams(self) -> None:
-        """Nothing more is read of what it writes, or what it left behind does."""
+        """Stop reading what it, or what it left behind, writes."""
         os.close(self.out)
         os.close(self.err)
 
     def wait(self) -> int:
-        """The status, as `os.waitpid` gives it; waits where ``ended`` is not readable yet."""
+        """Return the status as `os.waitpid` gives it; wait if ``ended`` is not readable yet."""
         if self.waited is not None:
-            os.read(self.ended, 1)  # the thread closes its end once the status is there
+            os.read(self.ended, 1)  # the thread closes its end once it has the status
         os.close(self.ended)
         return self.waited[0] if self.waited is not None else os.waitpid(self.pid, 0)[1]
 
 
 def shell_argv(command: str) -> list[str]:
-    """How a command line is run: by bash, else by sh."""
+    """Return how to run a command line: by bash, else by sh."""
     shell = next((path for path in SHELLS if os.access(path, os.X_OK)), "sh")
     return [shell, "-c", command]
 
@@ -79,10 +79,10 @@ def start(argv: list[str], *, cwd: str | None = None, stdin: int | None = None, 
     """Start a program.
 
     Args:
-        argv: program and arguments; the program is looked for on PATH.
-        cwd: working directory, ours by default.
+        argv: the program and its arguments; the program is searched on PATH.
+        cwd: working directory; ours by default.
         stdin: descriptor for its standard input; nothing (``/dev/null``) by default.
-        own_group: whether it gets a session, and so a process group, of its own and no terminal.
+        own_group: whether it gets a session, and so a process group, of its own, and no terminal.
 
     Raises:
         CommandNotStarted: there is no such program, or it cannot be executed.
@@ -107,7 +107,7 @@ def start(argv: list[str], *, cwd: str | None = None, stdin: int | None = None, 
 
 
 def _pipe(ours: list[int], theirs: list[int]) -> int:
-    """Add a pipe's ends to those to close where the start fails; its end to write to."""
+    """Make a pipe, whose ends are closed if the start fails; return the end to write to."""
     read, write = os.pipe()
     ours.append(read)
     theirs.append(write)
@@ -116,7 +116,7 @@ def _pipe(ours: list[int], theirs: list[int]) -> int:
         try:
             fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         except OSError:
-            pass  # a user's share of pipe memory may be used up: the default size works too
+            pass  # the user's share of pipe memory may be used up; the default size works, too
     return write
 
 
@@ -125,7 +125,7 @@ def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, 
         return _spawn_in(argv, descriptors, own_group, cwd)
     actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(descriptors)]
     if 0 in descriptors and descriptors[0] != 0:
-        return _spawn_in(argv, descriptors, own_group, None)  # our own 0 was closed: leave the shuffling to subprocess
+        return _spawn_in(argv, descriptors, own_group, None)  # our own 0 was closed, and subprocess can deal with that
     try:
         return os.posix_spawnp(
             argv[0], argv, os.environ, file_actions=actions, setsid=own_group, setsigdef=RESTORED_SIGNALS
@@ -135,16 +135,16 @@ def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, 
 
 
 def _spawn_in(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, cwd: str | None) -> int:
-    import subprocess  # 4 ms that only another working directory costs
+    import subprocess  # 4 ms, which only another working directory needs
 
     stdin, out, err = descriptors
     process = subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=err, cwd=cwd, start_new_session=own_group)
-    process.returncode = 0  # waiting is ours
+    process.returncode = 0  # we wait for it ourselves
     return process.pid
 
 
 def not_started(program: str, cwd: str | None, error: OSError | ValueError) -> CommandNotStarted:
-    """What a person reads when a program could not be started in a folder."""
+    """Return the error for a program that could not be started in a folder."""
     if not program:
         return CommandNotStarted("the command's name is empty", "give a program, such as: sightline run -- ls -l")
     if isinstance(error, ValueError):
@@ -171,7 +171,7 @@ def not_started(program: str, cwd: str | None, error: OSError | ValueError) -> C
 
 
 def _is_anywhere(program: str) -> bool:
-    """Whether there is such a file. What may not be looked into has none, as for a shell; the system says otherwise."""
+    """Return whether there is such a file; a folder without permission counts as empty, as for a shell."""
     return "/" in program or any(os.path.exists(os.path.join(folder, program)) for folder in os.get_exec_path())
 
 
@@ -180,13 +180,13 @@ def _watch(pid: int) -> tuple[int, list[int] | None]:
         try:
             return os.pidfd_open(pid), None
         except OSError:
-            pass  # before Linux 5.3, or forbidden by a sandbox: wait on a thread
-    import threading  # 3 ms that Linux does without
+            pass  # Linux before 5.3, or a sandbox forbids it: a thread waits
+    import threading  # 3 ms, which Linux does not need
 
     waited: list[int] = []
     try:
         read, write = os.pipe()
-    except OSError:  # out of descriptors: nobody would ever learn of its end
+    except OSError:  # without descriptors, nobody would learn of its end
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         raise
@@ -200,7 +200,7 @@ def _watch(pid: int) -> tuple[int, list[int] | None]:
 
 
 def _only_zombies(group: int) -> bool:
-    """Whether all that is left of a group has ended and waits for its parent to ask; False where that is not told."""
+    """Return whether all that is left of a group are zombies; False if the system does not tell."""
     try:
         pids = [name for name in os.listdir("/proc") if name.isdigit()]
     except OSError:

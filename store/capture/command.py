@@ -1,4 +1,4 @@
-"""Capturing a command: start it, keep what it writes, end it in time or when it is asked to, seal its buffer."""
+"""Captures a command: starts it, keeps what it writes, ends it in time or on request, and seals its buffer."""
 
 import os
 import signal
@@ -15,31 +15,31 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
 
-if TYPE_CHECKING:  # only a command that filters itself needs them
+if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import FilterPipe, Unfiltered
     from sightline.capture.filters import Split
 else:
-    Unfiltered = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
+    Unfiltered = object  # written as a name in quotes, it would take 1.5 ms at every start
 
-TERM_GRACE_SECONDS = 2.0  # between asking the group to end and ending it
-_UNSEEN_SECONDS = 0.01  # what runs no longer than this is listed once it has ended
-_WAKE_MS = 250  # how soon a stop that another thread asked for is noticed
-_GROUP_LOOK_MS = 10  # between two looks whether anything of the group is left
-_END_LOOK_SECONDS = 0.02  # between two looks whether what another process captures has ended
-_SEAL_SECONDS = 5.0  # for whoever captures it to notice and seal its buffer
+TERM_GRACE_SECONDS = 2.0  # between asking the group to end and killing it
+_UNSEEN_SECONDS = 0.01  # a shorter command is listed only once it has ended
+_WAKE_MS = 250  # how soon a stop from another thread is noticed
+_GROUP_LOOK_MS = 10  # between two checks whether anything of the group is left
+_END_LOOK_SECONDS = 0.02  # between two checks of another process' capture
+_SEAL_SECONDS = 5.0  # for the capturing process to notice the end and seal
 
 
 class Captured(NamedTuple):
     """How a captured command ended.
 
     Attributes:
-        buffer: its record; None where nothing was kept.
-        unkept: its output, where nothing was kept.
+        buffer: its record; None if nothing was kept.
+        unkept: its output, if nothing was kept.
         exit_code: None after a timeout, 128 + N after signal N.
         timed_out: whether the time limit ended it.
-        signal: number of the signal that ended it, 0 if none did.
+        signal: number of the signal that ended it; 0 if none did.
         seconds: how long it ran.
-        unfiltered: what went into its trailing filters; None where nothing did, or they let everything through.
+        unfiltered: the input of its trailing filters; None if there is none, or they let everything through.
     """
 
     buffer: Buffer | None
@@ -52,7 +52,7 @@ class Captured(NamedTuple):
 
 
 class CommandCapture:
-    """One command being captured. `run` does it all; `stop` may be called from a signal handler or another thread."""
+    """One captured command. `run` does everything; `stop` may be called from a signal handler or another thread."""
 
     def __init__(
         self,
@@ -75,20 +75,20 @@ class CommandCapture:
         """Reserve the buffer, so that it has a ref before the command starts.
 
         Args:
-            store: where it is kept.
-            argv: program and arguments.
-            command: what the buffer is called.
-            cwd: working directory, ours by default.
-            session: who captures.
+            store: the store that keeps it.
+            argv: the program and its arguments.
+            command: the command for the record.
+            cwd: working directory; ours by default.
+            session: the session that captures.
             label: a name for the buffer.
-            timeout: seconds after which the group is ended, None for never.
-            stdin: descriptor for its standard input, none by default.
-            own_group: whether it gets a process group of its own; without one a terminal's keys reach it as well as us.
-            keep: False where nothing may be kept: the output is only echoed and returned.
-            split: where the trailing filters of a shell's command begin: what goes into them is kept too.
-            echo: what else sees the bytes as they come.
-            unkept_to: what sees all of them where the store keeps nothing; of no use beside `echo`.
-            started: told the buffer's name once the command runs.
+            timeout: seconds after which the group is ended; None for never.
+            stdin: descriptor for its standard input; none by default.
+            own_group: whether it gets a process group of its own; otherwise a terminal's keys reach both it and us.
+            keep: False if nothing may be kept, so that the output is only echoed and returned.
+            split: where the trailing filters of a shell's command begin, whose input is kept, too.
+            echo: gets the bytes, too, as they come.
+            unkept_to: gets all bytes if the store keeps nothing; not used together with `echo`.
+            started: gets the buffer's name once the command runs.
         """
         self._store = store
         self._argv = argv
@@ -101,9 +101,9 @@ class CommandCapture:
         self._split = split
         self._filter_pipe: FilterPipe | None = None
         self._child: Child | None = None
-        self._status: int | None = None  # of the command, as `os.waitpid` gives it, once it has been waited for
-        self._ended = 0.0  # when that was, as `time.monotonic` gives it
-        self._early: list[int] = []  # signals that came before there was anyone to have them
+        self._status: int | None = None  # the command's status, from `os.waitpid`, once it is known
+        self._ended = 0.0  # when that was, by `time.monotonic`
+        self._early: list[int] = []  # signals that came before the command was started
         self._deadline: float | None = None
         self._kill_at: float | None = None
         self._timed_out = False
@@ -113,17 +113,17 @@ class CommandCapture:
 
     @property
     def name(self) -> str:
-        """Name of its buffer; empty where nothing is kept."""
+        """Name of its buffer; empty if nothing is kept."""
         return self._recorder.recording.name if self._recorder.recording else ""
 
     @property
     def failure(self) -> StoreFailed | None:
-        """Why the store keeps nothing of it, None as long as it does."""
+        """Why the store keeps nothing of it; None as long as it does."""
         return self._recorder.failure
 
     @property
     def written(self) -> tuple[int, int]:
-        """(bytes, newlines) of both streams so far; zeros where nothing is kept."""
+        """(bytes, newlines) of both streams so far; zeros if nothing is kept."""
         recording = self._recorder.recording
         if recording is None:
             return 0, 0
@@ -134,7 +134,7 @@ class CommandCapture:
         """Run the command to its end.
 
         Args:
-            begun: told the command's process once it runs; it leads a group where it has one of its own.
+            begun: gets the command's process id once it runs; it is also its group's id, if it has an own group.
 
         Raises:
             CommandNotStarted: there is no such program; nothing is kept.
@@ -196,11 +196,11 @@ class CommandCapture:
         return Captured(kept, None, *ended, self._filter_pipe.seal(kept) if self._filter_pipe else None)
 
     def _redirected(self) -> list[str]:
-        """How the command is started, with what goes into its filters on the way through our hands where it can be."""
+        """Return how to start the command, with pipes of ours before its filters if that is possible."""
         recording = self._recorder.recording
         if self._split is None or recording is None:
             return self._argv
-        from sightline.capture.filter_pipe import FilterPipe, can_keep_unfiltered  # 3 ms that only filters cost
+        from sightline.capture.filter_pipe import FilterPipe, can_keep_unfiltered  # 3 ms, which only filters need
 
         try:
             if not can_keep_unfiltered(self._argv, self._split):
@@ -211,9 +211,9 @@ class CommandCapture:
         return self._filter_pipe.redirected(self._argv)
 
     def _is_over_at_once(self, reader: PipeReader) -> bool:
-        """Whether the command ends so soon that nobody need learn of it as long as it runs: one entry is enough then.
+        """Return whether the command ended so soon that one index entry at the end is enough.
 
-        What its entry needs is made ready meanwhile.
+        Meanwhile the entry is prepared.
         """
         self._recorder.prepare()
         deadline = time.monotonic() + _UNSEEN_SECONDS
@@ -224,15 +224,15 @@ class CommandCapture:
     def _read(self, child: Child, reader: PipeReader) -> None:
         """Read what the command writes until it has ended, and wait for it.
 
-        Its end is what counts, not that of its streams: something that it left behind may hold them open for ever. That
-        is read until it is quiet for a moment.
+        Its own end counts, rather than the end of its streams, because processes that it left may hold these open
+        for ever. They are read until they are quiet for a moment.
         """
         while not reader.writers_ended:
             wait = self._tick()
             reader.turn(_WAKE_MS if wait is None else min(_WAKE_MS, max(wait, 0.0) * 1000 + 1))
         self._status = child.wait()
         self._ended = time.monotonic()
-        if self._kill_at is not None:  # one that was told to end may leave others of its group behind
+        if self._kill_at is not None:  # a command that was told to end may leave others of its group behind
             while child.group_lives and time.monotonic() < self._kill_at:
                 reader.turn(_GROUP_LOOK_MS)
             if child.group_lives:
@@ -240,7 +240,7 @@ class CommandCapture:
         reader.take_rest()
 
     def _break_off(self, child: Child) -> None:
-        """After a failure of ours (the echo's, or a key): nothing goes on unseen, and what came is kept."""
+        """After an error of ours, such as the echo's or an interrupt, end the command, and keep what came."""
         if self._status is None:
             child.kill(signal.SIGKILL)
             self._status = child.wait()
@@ -250,11 +250,11 @@ class CommandCapture:
         self._recorder.abandon()
 
     def discard(self) -> None:
-        """It will not be run: nothing of it is wanted."""
+        """Drop the buffer, because the command will not run."""
         self._recorder.discard()
 
     def stop(self, number: int = signal.SIGTERM, *, insist: bool = True) -> None:
-        """Pass a signal on to the command's group; where it insists, one that has not ended soon is killed."""
+        """Send a signal to the command's group; with ``insist``, kill the group if it has not ended soon."""
         if insist and self._kill_at is None:
             self._kill_at = time.monotonic() + TERM_GRACE_SECONDS
         if self._child is None:
@@ -285,9 +285,9 @@ def end_command(store: Store, buffer: Buffer, number: int = signal.SIGTERM) -> b
     """End a command that another process captures, with all that it started, and wait until its buffer is sealed.
 
     Args:
-        store: where it is kept.
+        store: the store that keeps it.
         buffer: its record.
-        number: the signal that it gets first.
+        number: the first signal to send.
 
     Returns:
         Whether there was a command to end.

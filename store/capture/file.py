@@ -1,4 +1,4 @@
-"""Capturing a file: each state of it that anyone asked for is an immutable version."""
+"""Captures a file: each state of it that anyone asked for is an immutable version."""
 
 import os
 import stat
@@ -11,20 +11,20 @@ from sightline.sha256 import hash_file, new_sha256, sha256_hex
 from sightline.store import Store
 
 LONGEST_PATH = 4096
-"""Characters; as many bytes are the most that a system opens."""
+"""Characters of a path; systems open no longer ones, counted in bytes."""
 
 _COPY_BYTES = 1 << 20
-_TRIES = 3  # a file that is being written is read again, as often as this
+_TRIES = 3  # how often a file is read again that is being written
 _FRESH_SECONDS = 60.0
-"""What was changed so long ago has new times with its next change. Before, it need not: a page that a program mapped
-and written to is not noticed again until it was written back, which Linux does within 35 s."""
+"""A change within this time may leave a file's times as they are: after a program writes to a mapped page, they change
+only at the first write after the page was written back, which Linux does within 35 s."""
 
 _FRESH = ":fresh"
-"""What an origin that is not to be relied upon ends with, but for the rules."""
+"""Marks an origin whose times cannot be relied on yet; the rules for secrets may follow it."""
 
 _TIMED = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "apfs"))
-"""File systems that note the time of each change by themselves, in steps of at most 1 s. Others may not: tmpfs does not
-for mapped pages, and what a server or a FUSE program tells may be old, or whatever it likes."""
+"""File systems that note the time of each change themselves, to 1 s or better. tmpfs does not do so for mapped
+pages, and the times from a server or a FUSE program may be old, or anything."""
 
 
 class FileNotReadable(SightlineError):
@@ -32,19 +32,19 @@ class FileNotReadable(SightlineError):
 
 
 def capture_file(store: Store, path: str, session: str, *, exact: bool = False) -> Buffer:
-    """The buffer of a file as it is now: the newest version while the file is unchanged, else a new one.
+    """Return the buffer of a file as it is now: the newest version if the file is unchanged, else a new one.
 
     Args:
-        store: where it is kept.
-        path: the file; also its version's command.
-        session: who asks.
-        exact: whether the path has been resolved and judged, so that no symbolic link in it may be followed.
+        store: the store that keeps it.
+        path: the file, which is also the command of its buffer.
+        session: the session that asks.
+        exact: whether the path was resolved and approved, so that no symbolic link in it may be followed.
 
     Raises:
         FileNotReadable: there is no such regular file, or it cannot be read.
-        StoreFailed: the store could not take it.
+        StoreFailed: the store cannot keep it.
     """
-    if len(path) > LONGEST_PATH:  # resolving costs its length squared
+    if len(path) > LONGEST_PATH:  # resolving takes time by the square of its length
         raise FileNotReadable(f"the path has {len(path):,} characters", f"it may have {LONGEST_PATH:,} at most")
     path = path if exact else os.path.realpath(path)
     fd = open_exactly(path) if exact else open_regular(path)
@@ -63,11 +63,11 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
 
 
 def changed_since(store: Store, buffer: Buffer) -> str:
-    """What a reader of a file's version must know: that it is not what the file holds now; else nothing.
+    """Return a warning if a file has changed since its version was captured; else an empty text.
 
     Args:
-        store: where it is kept.
-        buffer: its record; of what is no file nothing is told.
+        store: the store.
+        buffer: the version's record; for a buffer that is not a file's there is no warning.
     """
     if buffer.kind != "file" or not store.settings.captures(os.path.dirname(buffer.command)):
         return ""
@@ -76,7 +76,7 @@ def changed_since(store: Store, buffer: Buffer) -> str:
     try:
         fd = open_regular(buffer.command)
     except FileNotReadable:
-        if "\\x" in buffer.command:  # a name that is no UTF-8, spelled so: nothing is known of the file
+        if "\\x" in buffer.command:  # the name is not UTF-8, so the file is not looked at
             return ""
         return f"the file has changed since: it cannot be read any more{newer}"
     rules = _rules_of(store)
@@ -85,10 +85,10 @@ def changed_since(store: Store, buffer: Buffer) -> str:
         if _has_times_of(status, buffer, rules):
             return ""
         if _same_content(store, fd, status, buffer, rules):
-            if _FRESH not in (known := _settled_origin(status, rules)):  # next time it need not be read
+            if _FRESH not in (known := _settled_origin(status, rules)):  # so that it need not be read the next time
                 _with_origin(store, buffer, known)
             return ""
-    except (OSError, StoreFailed, UnknownRef):  # nothing is known of it, or nothing can be kept of that
+    except (OSError, StoreFailed, UnknownRef):  # nothing is known of it, or that cannot be noted
         return ""
     finally:
         os.close(fd)
@@ -96,22 +96,22 @@ def changed_since(store: Store, buffer: Buffer) -> str:
 
 
 def _with_origin(store: Store, version: Buffer, known: str) -> Buffer:
-    """The version with what is known now of the file that it is of. Raises as `Store.amend`."""
+    """Return the version with a new origin. Raises what `Store.amend` raises."""
     return version if version.origin == known else store.amend(version.name, origin=known)
 
 
 def origin(status: os.stat_result) -> str:
-    """What tells one version of a file from the next without reading it, on a file system that notes its changes."""
+    """Return what tells versions of a file apart without reading it, on a file system that notes changes."""
     return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}:{status.st_ctime_ns}"
 
 
 def _has_times_of(status: os.stat_result, version: Buffer, rules: str) -> bool:
-    """Whether a file is certain to be a version by its times alone."""
+    """Return whether a file is certain to be a version, by its times alone."""
     return version.origin == origin(status) + rules
 
 
 def _rules_of(store: Store) -> str:
-    """What an origin ends with where secrets are hidden: a version that was kept with other rules is not this one."""
+    """Return the part of an origin for hidden secrets: with other rules, a version is another one."""
     settings = store.settings
     if not settings.redacts:
         return ""
@@ -120,13 +120,13 @@ def _rules_of(store: Store) -> str:
 
 
 def _settled_origin(status: os.stat_result, rules: str = "") -> str:
-    """The origin; marked where the file's next change might leave its times: then the content is compared."""
+    """Return the origin, marked if the file's next change might leave its times as they are; then contents decide."""
     is_settled = status.st_ctime < time.time() - _FRESH_SECONDS and file_system(status.st_dev) in _TIMED
     return origin(status) + ("" if is_settled else _FRESH) + rules
 
 
 def file_system(device: int) -> str:
-    """The type of the file system that a device has; empty where the system does not tell."""
+    """Return the type of a device's file system; empty if the system does not tell."""
     number = f"{os.major(device)}:{os.minor(device)}"
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
@@ -140,7 +140,7 @@ def file_system(device: int) -> str:
 
 
 def open_exactly(path: str) -> int:
-    """As `open_regular` for an absolute path, along which nothing is a symbolic link: not even one made meanwhile."""
+    """Open an absolute path as `open_regular` does, without following any symbolic link, even one made meanwhile."""
     parts = [part for part in path.split("/") if part]
     folder = os.open("/", _FOLDER)
     try:
@@ -164,20 +164,20 @@ def _not_readable(path: str, error: OSError) -> FileNotReadable:
 
 
 def open_regular(path: str, name: str = "", folder: int | None = None) -> int:
-    """A descriptor for reading a regular file.
+    """Open a regular file for reading, and return its descriptor.
 
     Args:
         path: the file.
-        name: its name in the folder, which is then no symbolic link.
-        folder: a descriptor of that.
+        name: name of the file in the folder, which must not be a symbolic link.
+        folder: descriptor of that folder.
 
     Raises:
-        FileNotReadable: it is anything else.
+        FileNotReadable: it is not a regular file that can be read.
     """
     try:
         flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if name else 0)
         fd = os.open(name or path, flags, dir_fd=folder)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in it
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise _not_readable(path, error if isinstance(error, OSError) else OSError(str(error))) from error
     mode = os.fstat(fd).st_mode
     if not stat.S_ISREG(mode):
@@ -188,7 +188,7 @@ def open_regular(path: str, name: str = "", folder: int | None = None) -> int:
 
 
 def _same_content(store: Store, fd: int, status: os.stat_result, version: Buffer, rules: str) -> bool:
-    """Whether a file has the bytes of a version, which hidden secrets in it make no other one."""
+    """Return whether a file has the bytes of a version; hidden secrets do not make a difference."""
     sha256 = version.stream("out").sha256
     if rules:
         return version.origin.endswith(rules) and _redacted_hash(store, fd, status.st_size) == (sha256 or _NOTHING)
@@ -199,9 +199,9 @@ _NOTHING = sha256_hex(b"")
 
 
 def _redacted_hash(store: Store, fd: int, size: int) -> str:
-    """The hash of what would be kept of a file without its secrets."""
+    """Return the hash of what would be kept of a file without its secrets."""
     redaction, sha256 = store.redaction(), new_sha256()
-    assert redaction  # there are rules
+    assert redaction  # the store has rules for secrets
     for offset in range(0, min(size, store.settings.max_stream_bytes), _COPY_BYTES):
         sha256.update(redaction.feed("out", os.pread(fd, _COPY_BYTES, offset)))
     sha256.update(redaction.finish().get("out", b""))
@@ -229,9 +229,9 @@ def _copy(store: Store, fd: int, path: str, session: str) -> Buffer:
 
 
 def _append_all(recording: Recording, fd: int, path: str, most: int) -> str:
-    """Copy what a file has, and no more than the store would keep; what to say of the rest.
+    """Copy a file up to the size that the store would keep, and return what to say of the rest.
 
-    A sparse file, or one that a kernel makes up, may be larger than anyone could wait for.
+    A sparse file, or one that a kernel makes up, may be endless for practical purposes.
     """
     offset = 0
     try:

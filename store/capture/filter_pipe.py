@@ -1,8 +1,8 @@
-"""Stands between a command and the filters at its end: what passes is kept first, and then passed on.
+"""Stands between a command and the filters at its end, keeps what passes, and passes it on.
 
-The left side's output and the first filter's input are redirected to two pipes of ours; a thread moves the bytes. To
-the processes it looks like the one pipe they would have had: as much fits in, and it closes as that one would. So it
-moves them itself: a `PipeReader` takes more from a pipe than the next one has room for.
+The left side's output and the first filter's input are redirected to two pipes of ours, and a thread moves the bytes.
+To the processes this looks like the one pipe that they would have had: it holds as much, and closes as that would.
+Therefore it has its own loop: a `PipeReader` would take more from a pipe than the next one has room for.
 """
 
 import array
@@ -25,19 +25,19 @@ from sightline.store import Store
 from sightline.threads import start_thread
 
 _HALF_BYTES = 1 << 15
-"""Each of our pipes holds this: together as much as the pipe in whose place they are, so that a program that writes
-more than that into a filter that has ended finds out about it, as it would have."""
+"""Size of each of our pipes. Together they hold as much as the pipe that they replace, so that a program that writes
+more than that into an ended filter learns of it as it would have."""
 
 _PAGE_BYTES = 4096
 _COMPARED_BYTES = 1 << 20
 
 
 class Unfiltered(NamedTuple):
-    """What went into a command's trailing filters.
+    """The input of a command's trailing filters.
 
     Attributes:
-        buffer: its record; None where it could not be kept.
-        error: why it could not.
+        buffer: its record; None if it could not be kept.
+        error: why it could not be kept.
     """
 
     buffer: Buffer | None
@@ -45,11 +45,11 @@ class Unfiltered(NamedTuple):
 
 
 def can_keep_unfiltered(argv: list[str], split: Split) -> bool:
-    """Whether this can be done here, and the shell finds nothing wrong with the command.
+    """Return whether this can be done here, and the shell finds no error in the command.
 
     Args:
         argv: the shell, ``-c`` and the command.
-        split: where its filters begin.
+        split: where the filters begin.
     """
     if not hasattr(fcntl, "F_SETPIPE_SZ") or not os.path.isdir("/proc/self/fd"):
         return False
@@ -65,19 +65,19 @@ def can_keep_unfiltered(argv: list[str], split: Split) -> bool:
 
 
 class FilterPipe:
-    """The two pipes of one command, and the buffer of what passes through them."""
+    """The two pipes of one command, and the buffer for what passes."""
 
     def __init__(self, store: Store, main: Buffer, split: Split) -> None:
-        """Make the pipes. Nothing is kept before the first byte: an empty left side is no buffer.
+        """Make the pipes. Nothing is kept before the first byte, because an empty input makes no buffer.
 
         Args:
-            store: where it is kept.
-            main: the buffer of the command as a whole.
-            split: where its filters begin.
+            store: the store that keeps it.
+            main: the buffer of the whole command.
+            split: where the filters begin.
 
         Raises:
             OSError: the pipes cannot be made.
-            OutOfProcesses: nor can a thread be started that looks after them.
+            OutOfProcesses: no thread can be started for them.
         """
         self._store = store
         self._main = main
@@ -93,23 +93,23 @@ class FilterPipe:
         self._may_begin = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sightline-filter-pipe", daemon=True)
         try:
-            start_thread(self._thread)  # now: once the command runs, there is no way back
+            start_thread(self._thread)  # it has to start before the command, which cannot be taken back
         except OutOfProcesses:
             for fd in (*self._fifos, self._stop):
                 os.close(fd)
             raise
 
     def redirected(self, argv: list[str]) -> list[str]:
-        """How the shell is to be started, so that the left side and the first filter find the pipes."""
+        """Return how to start the shell so that the left side and the first filter use the pipes."""
         *shell, command = argv
         return [*shell, self._split.redirected(command, *self._paths)]
 
     def start(self) -> None:
-        """Begin to pass on what comes. Until then both sides wait."""
+        """Begin to pass bytes on. Until then both sides wait."""
         self._may_begin.set()
 
     def plain(self, message: memoryview) -> memoryview:
-        """What a shell says of a pipeline that has crashed, without the redirections that are ours."""
+        """Return a shell's message about a crashed pipeline without our redirections."""
         data = bytes(message)
         if b"/proc/" not in data:
             return message
@@ -118,9 +118,9 @@ class FilterPipe:
         return memoryview(data)
 
     def finish(self) -> None:
-        """The command has ended: take what is still in the pipe, and close."""
+        """Take what is still in the pipe, and close, because the command has ended."""
         ends = []
-        if not self._passing:  # one of the sides never came: the thread waits for it no longer
+        if not self._passing:  # a side that never opened its end is not waited for any longer
             ends = [os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC) for path in self._paths]
         os.eventfd_write(self._stop, 1)
         self._may_begin.set()
@@ -129,10 +129,10 @@ class FilterPipe:
             os.close(fd)
 
     def seal(self, main: Buffer) -> Unfiltered | None:
-        """Make a buffer of what passed; None where nothing did, or the filters let everything through.
+        """Make a buffer of what passed; None if nothing did, or the filters let everything through.
 
         Args:
-            main: the sealed buffer of the command as a whole.
+            main: the sealed buffer of the whole command.
         """
         if not self._has_begun:
             return None
@@ -141,7 +141,7 @@ class FilterPipe:
         def sealed(recording: Recording) -> Buffer:
             recording.settle()
             if not self._cut and self._is_output_of(main, recording):
-                recording.discard()  # one output never becomes two buffers
+                recording.discard()  # the same output does not become two buffers
                 return main
             return recording.seal(exit_code=None, timed_out=main.timed_out, note=note)
 
@@ -151,11 +151,11 @@ class FilterPipe:
         return None if kept is main else Unfiltered(kept, None)
 
     def discard(self) -> None:
-        """Nothing of it is wanted."""
+        """Drop what was kept."""
         self._recorder.discard()
 
     def abandon(self) -> None:
-        """The capture breaks off; what came is kept and will be marked interrupted."""
+        """Keep what came, marked interrupted, because the capture breaks off."""
         self._recorder.abandon()
 
     def _is_output_of(self, main: Buffer, recording: Recording) -> bool:
@@ -169,7 +169,7 @@ class FilterPipe:
         return False
 
     def _work(self) -> None:
-        """Wait until the left side and the filter have opened their ends, then pass on."""
+        """Wait until the left side and the filter have opened their ends, then pass bytes on."""
         self._may_begin.wait()
         left = _open(self._paths[0], os.O_RDONLY)
         into = _open(self._paths[1], os.O_WRONLY)
@@ -183,7 +183,7 @@ class FilterPipe:
             os.close(into)
 
     def _pass_on(self, left: int, into: int) -> bool:
-        """Until the left side ends: True; or the filter does, or the whole command: False."""
+        """Pass bytes on until the left side ends, then return True; or until filter or command ends, then False."""
         more, room_again = select.poll(), select.poll()
         for poll, waiting in ((more, {left: select.POLLIN, into: 0}), (room_again, {into: select.POLLOUT})):
             for fd, events_of in {**waiting, self._stop: select.POLLIN}.items():
@@ -193,7 +193,7 @@ class FilterPipe:
         while True:
             if share < _HALF_BYTES:
                 share = _share(left, into)
-            # Only what fits into the second pipe is read from the first: nothing piles up between them.
+            # Only what fits into the second pipe is read from the first, so nothing piles up between them.
             room = 0 if held else share - _unread(into)
             events = dict((more if room >= _PAGE_BYTES else room_again).poll())
             if self._stop in events or events.get(into, 0) & select.POLLERR:
@@ -213,7 +213,7 @@ class FilterPipe:
                 return False
 
     def _take_rest(self, left: int) -> None:
-        """Keep what is in the pipe without taking it out: its writer must not find room for more before it closes."""
+        """Keep what is in the pipe without removing it, so that its writer does not find new room before it closes."""
         read, write = os.pipe()
         try:
             fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, fcntl.fcntl(left, fcntl.F_GETPIPE_SZ))
@@ -238,7 +238,7 @@ class FilterPipe:
 
 
 def _fifo(path: str) -> int:
-    """A pipe that others can open by the descriptor's path; it has no name of its own, so that none is left behind."""
+    """Make a pipe that others can open by its descriptor's path; it has no name that could be left behind."""
     os.mkfifo(path, 0o600)
     try:
         return os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -247,16 +247,16 @@ def _fifo(path: str) -> int:
 
 
 def _open(path: str, flags: int) -> int:
-    """Our end of a pipe, once the other one is opened too; not blocking."""
+    """Open our end of a pipe, once the other end is open, too; it is non-blocking."""
     fd = os.open(path, flags | os.O_CLOEXEC)
     os.set_blocking(fd, False)
     return fd
 
 
 def _share(left: int, into: int) -> int:
-    """Give each pipe its half; what the second one holds then, in bytes.
+    """Give each pipe its half, and return the bytes that the second one holds then.
 
-    Where a program was so quick that the first holds more already, the second makes do with a page until it does not.
+    If a fast program has filled the first beyond its half, the second one gets a page until there is room.
     """
     try:
         fcntl.fcntl(left, fcntl.F_SETPIPE_SZ, _HALF_BYTES)
@@ -266,21 +266,21 @@ def _share(left: int, into: int) -> int:
 
 
 def _unread(pipe: int) -> int:
-    """Bytes in a pipe."""
+    """Return the number of bytes in a pipe."""
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
     return count[0]
 
 
 def _has_ended(left: int) -> bool:
-    """Whether nobody can write into a pipe any more."""
+    """Return whether nobody can write into a pipe any more."""
     poll = select.poll()
     poll.register(left, 0)
     return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 def _copy(left: int, write: int, most: int) -> int:
-    """Copy what is in a pipe into another one without taking it out, as tee(2) does; how many bytes."""
+    """Copy bytes from one pipe into another without removing them, as tee(2) does, and return how many."""
     import ctypes  # only a filter that ends early needs it
 
     libc = ctypes.CDLL(None, use_errno=True)

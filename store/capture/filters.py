@@ -1,7 +1,7 @@
-"""Finds where a command filters its own output, so that what goes into the filters can be kept too.
+"""Finds where a command filters its own output, so that the input of these filters can be kept, too.
 
-Nothing of the command is taken apart and put together again: two redirections are added to it, and only where it is
-certain that they change nothing. Which processes there are, how they are joined and how they end stays the shell's.
+The command is not rebuilt: two redirections are added to it, and only if it is certain that they change nothing. Which
+processes there are, how they are joined and how they end is still up to the shell.
 """
 
 import os
@@ -24,25 +24,25 @@ from sightline.shell_words.pipelines import (
 FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk", "cut", "wc", "sort", "uniq", "tr"))
 
 _READERS = FILTERS | {"cat"}
-_SETTINGS = ("BASH_ENV", "SHELLOPTS", "BASHOPTS")  # variables by which a shell may have other settings than its own
+_SETTINGS = ("BASH_ENV", "SHELLOPTS", "BASHOPTS")  # variables that may change a shell's settings
 _LOOKED_AT = re.compile(r"BASH_COMMAND|BASH_EXECUTION_STRING|\bDEBUG\b|\balias|\bset\s[^;&|\n]*(?:-\w*v|verbose)")
-"""What can see the text of a command, or come between it and what it does."""
+"""Words with which a command can see its own text, or change what its words do."""
 
 _HARDENING = re.compile(
     r"\bset\s[^;&|\n]*-\w*u|nounset|failglob|\b(?:readonly|declare|typeset|source|eval)\b|(?:^|[;&|(){}\n])\s*\.\s"
 )
-"""What can make a shell give up a command whose variables it cannot expand or set, before it redirects anything."""
+"""Words that can make a shell give up a command before it redirects anything, for a variable that it cannot expand."""
 
 
 class Split(NamedTuple):
     """Where the trailing filters of a pipeline begin. Positions are offsets in the command's text.
 
     Attributes:
-        left: the text of the left side: the stages of the pipeline before its trailing filters.
-        words: the words of the left side where it is one simple command; empty where it is not.
-        write_at: where a redirection of what the left side writes can stand.
-        read_at: where a redirection of what the first filter reads can stand, behind ``write_at``.
-        sure: whether the command is so plain that it cannot be wrong; else the shell is to check its syntax first.
+        left: text of the left side: the stages of the pipeline before its trailing filters.
+        words: words of the left side if it is one simple command; else empty.
+        write_at: where a redirection of the left side's output can stand.
+        read_at: where a redirection of the first filter's input can stand, after ``write_at``.
+        sure: whether the command is plain enough to be free of errors; else the shell checks its syntax first.
     """
 
     left: str
@@ -52,11 +52,11 @@ class Split(NamedTuple):
     sure: bool
 
     def redirected(self, command: str, write_to: str, read_from: str) -> str:
-        """The command with its left side writing to a file and its first filter reading another.
+        """Return the command with its left side writing to one file and its first filter reading another.
 
         Args:
             command: the text that was split.
-            write_to: path, as a word of the shell; read_from likewise.
+            write_to: path for the left side, as a word of the shell; read_from for the filter.
         """
         before, between, after = (
             command[: self.write_at],
@@ -67,16 +67,16 @@ class Split(NamedTuple):
 
 
 def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Split | None:
-    """Where the trailing filters of a command begin; None where there are none, or where it is not certain.
+    """Return where the trailing filters of a command begin; None if there are none, or it is not certain.
 
-    Of a list those of the last pipeline that has any count: ``make | tail -5; echo $?`` runs it once, as if it stood
-    alone. One in the background, a loop or a substitution does not count. The first stage has no pipe to read, so it
-    is no filter: of ``grep -r x | sort | head`` the left side is ``grep -r x``.
+    In a list, only the last pipeline with filters counts: ``make | tail -5; echo $?`` runs it once, as if it stood
+    alone. One in the background, in a loop or in a substitution does not count. The first stage reads no pipe, so it
+    is no filter: in ``grep -r x | sort | head`` the left side is ``grep -r x``.
 
     Args:
         command: the command line.
-        bash: whether bash will read it, and not another shell.
-        hardened: whether the shell's settings may come from elsewhere, such as an exported ``SHELLOPTS``.
+        bash: whether bash runs it, and not another shell.
+        hardened: whether the shell may get settings from elsewhere, such as an exported ``SHELLOPTS``.
     """
     if "|" not in command or _LOOKED_AT.search(command):
         return None
@@ -106,7 +106,7 @@ def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Sp
 
 
 def _first_filter(stages: tuple[Stage, ...]) -> int:
-    """The index of the first of the filters that a pipeline ends in; 0 where it ends in none."""
+    """Return the index of the first trailing filter of a pipeline; 0 if there is none."""
     first = len(stages)
     while first > 1 and _is_filter(stages[first - 1]) and stages[first - 1].joined == "|":
         first -= 1
@@ -114,14 +114,14 @@ def _first_filter(stages: tuple[Stage, ...]) -> int:
 
 
 def left_side(command: str, argv: list[str]) -> Split | None:
-    """Where the trailing filters of a command begin.
+    """Return where the trailing filters of a command begin.
 
-    None where there are none, where that is not certain, and where the left side only reads buffers: what it reads is
+    It returns None if there are none, if that is not certain, and if the left side only reads buffers, which are
     kept already.
 
     Args:
         command: as the caller gave it.
-        argv: the shell, ``-c`` and the command with paths in the place of its refs.
+        argv: the shell, ``-c`` and the command with paths in place of its refs.
     """
     bash = os.path.basename(argv[0]) == "bash"
     hardened = any(name in os.environ for name in _SETTINGS)
@@ -135,13 +135,13 @@ def left_side(command: str, argv: list[str]) -> Split | None:
 
 
 def inner_filter(command: str, *, split: bool = False) -> str:
-    """A filter whose input is not kept, as in ``for t in a b; do make $t | tail -5; done``; empty where none is.
+    """Return a filter whose input is not kept, as in ``for t in a b; do make $t | tail -5; done``; empty if none.
 
-    What a pipeline only reads, or writes down, is there anyway.
+    What a pipeline only reads, or writes into a file, is there in any case.
 
     Args:
         command: the command line.
-        split: whether what goes into the filters that `find_split` finds is kept.
+        split: whether the input of the filters that `find_split` finds is kept.
     """
     kept = find_split(command) if split else None
     return next(_inner_filters(command, kept.write_at if kept else -1), "")
@@ -178,10 +178,10 @@ def _is_filter(stage: Stage) -> bool:
 
 
 def _redirects_surely(stage: Stage, hardened: bool) -> bool:
-    """Whether nothing can keep the shell from performing a stage's redirections.
+    """Return whether the shell is certain to carry out a stage's redirections.
 
-    Those of a simple command come after its words are expanded, and where that fails they never come. Whoever
-    waited for them at the other end would wait for ever.
+    The shell redirects a simple command after it has expanded its words; if that fails, it does not redirect, and a
+    process at the other end would wait for ever.
     """
     if stage.is_compound:
         return True

@@ -1,4 +1,4 @@
-"""Outputs that are there to their end, as those of past sessions: written sealed, and listed in batches."""
+"""Writes outputs that are complete already, such as those of past sessions: sealed at once, and listed in batches."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +13,15 @@ def begin_finished(store: Store, kind: str, command: str, cwd: str, session: str
     """Begin to write such an output; `Deposit.seal` ends it.
 
     Args:
-        store: where it is kept.
+        store: the store that keeps it.
         kind: ``cmd``, ``file`` or ``tool``.
-        command: what gave it.
-        cwd: where that ran.
-        session: who captured it.
-        fields: what else its record is to have, of `Buffer`: its times, its id.
+        command: the command, file or call that made it.
+        cwd: working directory of the command.
+        session: the session that captured it.
+        fields: other fields of its record, of `Buffer`, such as its times and its id.
 
     Raises:
-        StoreFailed: the store could not take it.
+        StoreFailed: the store cannot keep it.
     """
     if redaction := store.redaction():
         command = redaction.text(command)
@@ -35,6 +35,6 @@ def begin_finished(store: Store, kind: str, command: str, cwd: str, session: str
 
 
 def list_finished(store: Store, buffers: Sequence[Buffer]) -> None:
-    """Put sealed outputs into the index, within a transaction; large ones that are equal share their bytes."""
+    """Put sealed outputs into the index, within a transaction; large equal ones share their bytes."""
     share_streams(store.layout, store.index, buffers)
     store.index.add_buffers(buffers)

@@ -1,7 +1,7 @@
-"""Puts a program that keeps the output into a list of commands, as ``cd x && make && make test``.
+"""Puts a program that keeps the output into a list of commands, such as ``cd x && make && make test``.
 
-Each part that runs a program gets a pipe of its own, in the current shell: what changes that shell stays in it. What a
-pipe, or the option that hands the parts' codes through it, could be noticed by is left alone, with the reason.
+Each part that runs a program gets its own pipe in the current shell, so that parts which change the shell stay in
+it. A list is left alone, with the reason, if it could notice the pipes, or the option that passes the exit codes.
 """
 
 import os
@@ -42,7 +42,7 @@ _STAY = frozenset(
         *("ulimit", "hash", "alias", "unalias", "test", "[", "true", "false", ":", "source", ".", "kill", "noglob"),
     )
 )
-"""Builtins that have to stay in the shell, and do there what they did."""
+"""Builtins that have to stay in the shell, because they change it."""
 
 _CHANGE_FOLDER = frozenset(("cd", "chdir", "pushd", "popd"))
 
@@ -53,18 +53,18 @@ _LIKE_FUNCTIONS = frozenset(
         *("deactivate", "chruby", "z", "j", "autojump", "zoxide", "thefuck", "fuck", "opam", "ghcup", "vf"),
     )
 )
-"""What runs a script in the shell itself, and programs whose name a function has where they are set up."""
+"""Words that run a script in the shell itself, and programs that are shell functions once they are set up."""
 
 _PASSED_ON = {
     **dict.fromkeys(("mise", "rtx"), frozenset(("run", "r", "exec", "x"))),
     **dict.fromkeys(("asdf", "pyenv", "rbenv", "nodenv", "jenv", "direnv", "opam", "fnm"), frozenset(("exec",))),
     **dict.fromkeys(("conda", "mamba", "micromamba"), frozenset(("run",))),
 }
-"""Subcommands with which those functions do nothing but call the program, which runs another one and leaves the shell
-as it is: as the scripts have it that set them up."""
+"""Subcommands with which these functions only call the program, which then runs another and leaves the shell alone, by
+the scripts that define them."""
 
 _SILENT = frozenset(("cd", "chdir", "unset", "test", "[", "true", "false", ":", "exit"))
-"""Of those that stay, which write nothing where they go well."""
+"""Those of them that write nothing if they succeed."""
 
 _ASSIGNS = re.compile(r"([A-Za-z_]\w*)(?:\+?=|$)")
 _USES = re.compile(r"\$\{?([A-Za-z_]\w*)")
@@ -77,13 +77,13 @@ class LeftAlone(Exception):
 
 
 class Part(NamedTuple):
-    """A part of a list: one command of it, or one pipeline.
+    """A part of a list: a command or a pipeline.
 
     Attributes:
-        text: as it stands there.
+        text: text of the part.
         joined: the operator before it; empty for the first.
-        number: which of the pipes is its own, from 1; 0 for one that stays as it is.
-        silent: whether one without a pipe writes nothing as long as it goes well.
+        number: number of its pipe, from 1; 0 for a part without one.
+        silent: whether a part without a pipe writes nothing if it succeeds.
     """
 
     text: str
@@ -93,13 +93,13 @@ class Part(NamedTuple):
 
 
 class InsertedList(NamedTuple):
-    """A list with a program put in.
+    """A list with the program in it.
 
     Attributes:
-        command: what is to be run.
-        parts: of the list, in order.
-        merged: whether what the pipes get holds both streams.
-        kept: where one pipe stands before filters, the part of the command whose output it gets; else empty.
+        command: the command to run.
+        parts: parts of the list, in order.
+        merged: whether the pipes get both streams.
+        kept: if there is one pipe, before filters, the part whose output it gets; else empty.
     """
 
     command: str
@@ -109,13 +109,13 @@ class InsertedList(NamedTuple):
 
     @property
     def is_one(self) -> bool:
-        """Whether what the one pipe gets is all that the list writes, and its last part ends as the list does."""
+        """Whether its one pipe gets all that the list writes, and its last part ends as the list does."""
         *others, last = self.parts
         return last.number == 1 and all(one.silent and not one.number for one in others) and self._surely_silent
 
     @property
     def _surely_silent(self) -> bool:
-        """Whether nothing comes behind a part that may have said that it failed."""
+        """Whether nothing follows a part that may have reported its failure."""
         before = self.parts[:-1]
         return all(
             behind.joined == "&&" or not may_complain(part.text)
@@ -124,7 +124,7 @@ class InsertedList(NamedTuple):
 
 
 def may_complain(text: str) -> bool:
-    """Whether a part that writes nothing where it goes well may say something where it does not."""
+    """Return whether a part that is silent on success may write something on failure."""
     return not (ASSIGNMENT.match(text) or text.startswith("export ") or text in ("true", "false", ":"))
 
 
@@ -133,11 +133,11 @@ def insert_list(command: str, program: str, rules: Rules) -> InsertedList:
 
     Args:
         command: the command line.
-        program: what gets the output, with its arguments; ``.N`` is put behind them for the pipe of that number.
-        rules: what is left alone besides.
+        program: the program that gets the output, with its arguments; ``.N`` is added for pipe number N.
+        rules: further commands to leave alone.
 
     Raises:
-        LeftAlone: it stays as it is.
+        LeftAlone: the list stays as it is.
     """
     if SEES_THE_PIPE.search(command):
         raise LeftAlone("it asks about the last command, or where output goes")
@@ -158,7 +158,7 @@ def insert_list(command: str, program: str, rules: Rules) -> InsertedList:
 
 
 def _check(tokens: Tokens, pipelines: Sequence[Pipeline]) -> None:
-    """What is left alone, whatever the parts are. Raises LeftAlone."""
+    """Raise LeftAlone for lists that are left alone, whatever their parts are."""
     if len(pipelines) > _MOST_PARTS:
         raise LeftAlone("it has too many parts")
     stages = [stage for pipeline in pipelines for stage in pipeline.stages]
@@ -189,9 +189,9 @@ def _check(tokens: Tokens, pipelines: Sequence[Pipeline]) -> None:
 
 
 def _check_variables(stages: Sequence[Stage]) -> None:
-    """Who judges commands by their text asks about a variable that one sets, and was seen to overlook it in a pipe.
+    """Raise LeftAlone for a variable that one part sets and another uses.
 
-    Raises LeftAlone.
+    A harness that judges commands by their text asks about it, and was seen to overlook it in a pipe.
     """
     own = set[str]()
     for stage in stages:
@@ -203,7 +203,7 @@ def _check_variables(stages: Sequence[Stage]) -> None:
 
 
 def _before_the_last_filters(command: str, pipelines: Sequence[Pipeline], program: str) -> InsertedList:
-    """Into the last pipeline that ends in filters, as into one that stands alone: no code is handed through it."""
+    """Put the program into the last pipeline with filters, as if that stood alone; no exit code has to be passed."""
     for at in range(len(pipelines) - 1, -1, -1):
         stages = pipelines[at].stages
         if len(stages) > 1 and (made := before_filters(command, stages, program)):
@@ -243,7 +243,7 @@ def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rule
 
 
 def _places_of_pipefail(joined: Sequence[str], piped: Sequence[bool], like_functions: Sequence[bool]) -> set[int]:
-    """Before which parts the option is set: where any of them could notice it, behind that. Raises LeftAlone."""
+    """Return before which parts to set the option; parts that could notice it must come before. Raises LeftAlone."""
     if not any(like_functions):
         return {0}
     if piped.index(True) < len(like_functions) - 1 - like_functions[::-1].index(True):
@@ -252,7 +252,7 @@ def _places_of_pipefail(joined: Sequence[str], piped: Sequence[bool], like_funct
         raise LeftAlone("a script or function in it may have failed where pipefail is needed")
     places, is_set = set(), False
     for at, operator in enumerate(joined):
-        is_set = is_set and operator == "&&"  # what was skipped with the part before has set nothing
+        is_set = is_set and operator == "&&"  # a part that was skipped has set nothing
         if piped[at] and not is_set:
             places.add(at)
             is_set = True
@@ -271,14 +271,14 @@ def _gets_a_pipe(stage: Stage, rules: Rules, *, is_last: bool) -> bool:
 
 
 def _is_set_up(stage: Stage) -> bool:
-    """Whether a part is by its name what runs in the shell itself, and does not say that it only runs a program."""
+    """Return whether a part's program is by its name a shell function, unless its words say that it runs a program."""
     name, words = program_of(stage.words), without_assignments(stage.words)
     behind = words[2:3] if words[:1] == ("command",) else words[1:2]
     return name in _LIKE_FUNCTIONS and not _PASSED_ON.get(name, frozenset()).intersection(behind)
 
 
 def _is_like_a_function(stage: Stage, rules: Rules) -> bool:
-    """Whether a part may run a script, or a function, in the shell itself."""
+    """Return whether a part may run a script, or a function, in the shell itself."""
     name = program_of(stage.words)
     if not name or name in HARMLESS_BUILTINS:
         return False
@@ -289,7 +289,7 @@ def _is_like_a_function(stage: Stage, rules: Rules) -> bool:
 
 
 def _is_silent(stage: Stage, is_like_a_function: bool) -> bool:
-    """Whether a part that has no pipe writes nothing as long as it goes well."""
+    """Return whether a part without a pipe writes nothing if it succeeds."""
     words = without_assignments(stage.words)
     if is_like_a_function or SUBSTITUTES.search(" ".join(stage.words)):
         return False
@@ -306,7 +306,7 @@ def _is_silent(stage: Stage, is_like_a_function: bool) -> bool:
 
 
 def _writes_elsewhere(stage: Stage) -> bool:
-    """Whether both streams of a part go into files."""
+    """Return whether both streams of a part go into files."""
     told = stage.redirections
     everything = any(one.startswith("&>") for one in told)
     out = [at for at, one in enumerate(told) if _FILE_FOR_ALL.fullmatch(one)]

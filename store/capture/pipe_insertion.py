@@ -1,8 +1,8 @@
-"""Puts a program that keeps the output into a shell command which another program is going to run.
+"""Puts a program that keeps the output into a shell command that another program will run.
 
-One pipe is added, and nothing else of the command is touched, so that whoever judges commands by their text finds the
-person's own command in it. Only a single pipeline of plain commands is taken here, and lists by `list_insertion`;
-everything else is left alone: what could change the shell, what the pipe could be noticed by, and all that is not
+One pipe is added, and nothing else of the command is changed, so that a harness that judges commands by their text
+finds the person's own command in it. This module takes a single pipeline of plain commands, and `list_insertion` takes
+lists. Everything else is left alone: what could change the shell, what could notice the pipe, and all that is not
 understood for certain.
 """
 
@@ -15,10 +15,10 @@ from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
 
 PIPEFAIL = "set -o pipefail"
-"""What goes before a command at whose end the pipe is put: the code is the command's then."""
+"""Stands before a command with the pipe at its end, so that the exit code is the command's."""
 
 HARMLESS_BUILTINS = frozenset(("echo", "printf", "pwd", "true", "false", "type", ":"))
-"""Builtins of shells that change nothing in them."""
+"""Builtins that change nothing in the shell."""
 
 CHANGING = frozenset(
     (
@@ -42,7 +42,7 @@ CHANGING = frozenset(
         *("test", "[", "noglob", "nocorrect", "sightline"),
     )
 )
-"""Words that change the shell or ask about it, whose code says something else, or that keep their output themselves."""
+"""Words that change or query the shell, whose exit code means something else, or that keep their output themselves."""
 
 INTERACTIVE = frozenset(
     (
@@ -69,10 +69,10 @@ SEES_THE_PIPE = re.compile(
     r"\$\{?(?:[_?!-](?![A-Za-z0-9])|BASHPID|BASH_SUBSHELL|PIPESTATUS|pipestatus|SHELLOPTS|ZSH_SUBSHELL|sysparams)"
     r"|/dev/(?:tty|std|fd)|/proc/(?:self|\$)"
 )
-"""What tells of the shell's last command, or of where output goes."""
+"""Words that ask about the shell's last command, or about where output goes."""
 
 SUBSTITUTES = re.compile(r"\$\(|`|[<>]\(")
-"""What is run to take its output's place."""
+"""Substitutions, which run a command for its output."""
 
 ERRORS_ELSEWHERE = re.compile(r"2>>?[^&].*")
 """A redirection of standard error into a file."""
@@ -82,13 +82,13 @@ _KNOWN_REDIRECTION = ("2>&1",)
 
 
 class Inserted(NamedTuple):
-    """A command with a program put in.
+    """A command with the program in it.
 
     Attributes:
-        command: what is to be run.
+        command: the command to run.
         kept: the command, or the part of it, whose output the program gets.
-        merged: whether that holds both streams.
-        filtered: whether the program stands before filters, so that what comes out at the end is less.
+        merged: whether that has both streams.
+        filtered: whether the program stands before filters, whose output is smaller.
     """
 
     command: str
@@ -98,13 +98,13 @@ class Inserted(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What commands are left alone besides.
+    """Further commands to leave alone.
 
     Attributes:
-        found: whether there is a program of this name: what is neither that nor a builtin may be a function.
-        judged: first words of commands whose code the harness reads as no other's, so that it must see them last.
+        found: returns whether there is a program of this name; a word that is none, and no builtin, may be a function.
+        judged: first words of commands whose exit code the harness reads specially, so that they must come last.
         bash: whether bash runs the command; else it may be zsh.
-        joins: whether standard error may be joined to the pipe: some hold their rules against no redirection.
+        joins: whether standard error may go into the pipe, too; some harnesses apply their rules to redirections.
     """
 
     found: Callable[[str], bool]
@@ -114,15 +114,15 @@ class Rules(NamedTuple):
 
 
 def insert(command: str, program: str, rules: Rules) -> Inserted | None:
-    """Put a program into a command: at its end, or before the filters that it ends in.
+    """Put a program into a command: at its end, or before its trailing filters.
 
     Args:
         command: the command line.
-        program: what gets the output.
-        rules: what is left alone besides.
+        program: the program that gets the output.
+        rules: further commands to leave alone.
 
     Returns:
-        None where the command must be left alone.
+        The result; None if the command must be left alone.
     """
     if MAY_FAIL.search(command) or SEES_THE_PIPE.search(command) or "\0" in command:
         return None
@@ -140,7 +140,7 @@ def insert(command: str, program: str, rules: Rules) -> Inserted | None:
 
 
 def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
-    """Whether a stage runs a program, or a builtin, that neither changes the shell nor needs a terminal."""
+    """Return whether a stage runs a program, or a builtin, that neither changes the shell nor needs a terminal."""
     if stage.is_compound or not stage.words:
         return False
     name = program_of(stage.words)
@@ -154,7 +154,7 @@ def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
 
 def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted | None:
     if any(SUBSTITUTES.search(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
-        return None  # pipefail would hold for what is substituted, too
+        return None  # pipefail would hold in substitutions, too
     if is_judged(stage, rules.judged) or not lets_output_pass(stage):
         return None
     is_joined = "2>&1" in stage.redirections
@@ -165,7 +165,7 @@ def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted 
 
 
 def before_filters(command: str, stages: Sequence[Stage], program: str) -> Inserted | None:
-    """Before the trailing filters: these, and the code of the last of them, stay as they are."""
+    """Put a program before trailing filters, which stay as they are, with the exit code of the last."""
     first = len(stages)
     while first > 1 and program_of(stages[first - 1].words) in FILTERS:
         first -= 1
@@ -176,13 +176,13 @@ def before_filters(command: str, stages: Sequence[Stage], program: str) -> Inser
 
 
 def is_judged(stage: Stage, judged: Collection[str]) -> bool:
-    """Whether a stage runs a command whose code the harness reads as no other's."""
+    """Return whether a stage runs a command whose exit code the harness reads specially."""
     name, words = program_of(stage.words), stage.words
     return name in judged or any(f"{name} {word}" in judged for word in words)
 
 
 def lets_output_pass(stage: Stage) -> bool:
-    """Whether standard output, and nothing else that matters, goes where the pipe is."""
+    """Return whether a stage's standard output goes into the pipe, and no other stream of interest elsewhere."""
     return all(
         one in _KNOWN_REDIRECTION or ERRORS_ELSEWHERE.fullmatch(one) or _READS.fullmatch(one)
         for one in stage.redirections

@@ -1,8 +1,8 @@
-"""Moves bytes from pipes to whoever keeps them, as they come, without a wake-up for every line.
+"""Moves bytes from pipes to their recorder as they come, without waking up for every line.
 
-The one mover of all captures: of a command's two streams, of standard input, of the pipe that a hook has put into a
-shell's pipeline. It ends with whoever writes: what they left behind may hold a pipe open for ever, so it is read only
-until it has been quiet for a moment, as after ``> >(tee log)``. It ends, too, with whoever reads what is passed on.
+All captures use it: for a command's two streams, for standard input, and for the pipe that a hook puts into a shell's
+pipeline. It stops when the writers end: as processes that they left may hold a pipe open for ever, it reads on only
+until the pipe is quiet for a moment, as after ``> >(tee log)``. It also stops when the reader of its output ends.
 """
 
 import fcntl
@@ -14,39 +14,39 @@ from collections.abc import Callable, Collection, Mapping
 from sightline.capture.child import PIPE_BYTES
 from sightline.disk.lines import newlines_in
 
-READ_BYTES = 1 << 19  # above this no gain was measured
-COALESCE_SECONDS = 0.0005  # let small writes build up this long, while they come fast on one stream only
-FAST_SECONDS = 0.005  # reads closer together than this are "fast"
-QUIET_SECONDS = 0.5  # so long nothing has come of what a writer left behind: it is not waited for any longer
-_LINGER_SECONDS = 2.0  # nor is it after this, however much comes
-LINGER_BYTES = 1 << 24  # nor after so much
-_USUAL_BYTES = 1 << 16  # in a pipe, where the system does not tell
-_SMALL_PART = 16  # a read of less than this part of what its pipe holds was not worth its wake-up
+READ_BYTES = 1 << 19  # above this, no gain was measured
+COALESCE_SECONDS = 0.0005  # small writes build up this long, while they come fast on one stream alone
+FAST_SECONDS = 0.005  # reads that are closer together count as fast
+QUIET_SECONDS = 0.5  # after so much quiet, nothing more is expected from what a writer left behind
+_LINGER_SECONDS = 2.0  # the longest time to read that
+LINGER_BYTES = 1 << 24  # the most bytes to read of that
+_USUAL_BYTES = 1 << 16  # bytes in a pipe, if the system does not tell
+_SMALL_PART = 16  # a read of less than this part of a pipe was not worth its wake-up
 
 Sink = Callable[[str, memoryview, int], None]
 """Takes (stream, bytes, newlines in them); the bytes are only valid during the call."""
 
 
 class PipeReader:
-    """Reads some streams until they, or those who write them, have ended. It closes nothing.
+    """Reads streams until they or their writers have ended. It closes nothing.
 
     Attributes:
-        at_end: whether all streams have been read to their ends.
-        writers_ended: whether all who were known to write have ended.
-        reader_left: whether nobody takes what is passed on any more.
+        at_end: whether all streams were read to their ends.
+        writers_ended: whether all known writers have ended.
+        reader_left: whether nobody reads any more what is passed on.
     """
 
     def __init__(
         self, streams: Mapping[int, str], sink: Sink, *, writers: Collection[int] | None = None, pass_to: int = -1
     ) -> None:
-        """Nothing is read yet.
+        """Prepare to read; nothing is read yet.
 
         Args:
-            streams: descriptors, and the names of what is read from them.
+            streams: descriptors, and names for what is read from them.
             sink: gets what is read.
-            writers: descriptors of the processes that write, each readable once its process has ended; None where it
-                is not known who does.
-            pass_to: descriptor that everything is written to before the sink gets it; none by default.
+            writers: descriptors of the writing processes, each readable once its process has ended; None if they are
+                not known.
+            pass_to: descriptor that gets everything before the sink does; none by default.
         """
         self._sink = sink
         self._open = dict(streams)
@@ -63,16 +63,16 @@ class PipeReader:
         for fd in (*self._open, *self._writers):
             self._poll.register(fd, select.POLLIN)
         if pass_to >= 0:
-            self._poll.register(pass_to, 0)  # told of is then only that nobody reads any more
+            self._poll.register(pass_to, 0)  # it reports only that nobody reads any more
 
     def run(self) -> None:
-        """Read until the streams, their writers or the reader have ended, and then what they left in the pipes."""
+        """Read until the streams, their writers or the reader have ended, and then what is left in the pipes."""
         while not (self.at_end or self.writers_ended or self.reader_left):
             self.turn()
         self.take_rest()
 
     def turn(self, wait_ms: float | None = None) -> None:
-        """Read what has come, waiting for something to come, or to end, at most this long; None for any time."""
+        """Wait at most this long for bytes or an end, None for any time, and read what has come."""
         pause = False
         for fd, _ in self._poll.poll(wait_ms):
             if fd in self._open:
@@ -87,9 +87,9 @@ class PipeReader:
             time.sleep(COALESCE_SECONDS)
 
     def take_rest(self) -> None:
-        """Read what is in the pipes now, and what those write that the writers have left behind, until they are quiet.
+        """Read what is in the pipes now, and what processes that the writers left behind write, until they are quiet.
 
-        Not for long, and not much: whoever goes on to write without end must not hold up us. `at_end` tells afterwards
+        Time and bytes are limited, because a process that writes without end must not hold us up. `at_end` then tells
         whether nobody can write any more.
         """
         self._take_waiting()
@@ -105,7 +105,7 @@ class PipeReader:
                     self.reader_left = True
 
     def _take_waiting(self) -> None:
-        """Read what is in the pipes now: no more than a pipe can hold."""
+        """Read what is in the pipes now, and no more than a pipe can hold."""
         for fd in list(self._open):
             ready = select.poll()
             ready.register(fd, select.POLLIN)
@@ -114,7 +114,7 @@ class PipeReader:
                 left -= got
 
     def _read(self, fd: int) -> bool:
-        """Read once; whether it pays to let more build up first."""
+        """Read once, and return whether it is worth letting more build up first."""
         got = self._take(fd)
         if got <= 0:
             return False
@@ -125,7 +125,7 @@ class PipeReader:
         return fast and alone and got < self._small_bytes[fd]
 
     def _take(self, fd: int) -> int:
-        """Give the sink what is there; how many bytes, 0 at the stream's end and -1 where nothing is there yet."""
+        """Pass to the sink what is there; return the number of bytes, 0 at the end, -1 if there is nothing yet."""
         try:
             got = os.readv(fd, [self._buffer])
         except BlockingIOError:
@@ -143,18 +143,18 @@ class PipeReader:
 
 
 def pass_on(fd: int, data: bytes | memoryview) -> bool:
-    """Write all of it; whether there is still somebody who takes it."""
+    """Write all of it, and return whether somebody still reads it."""
     view = memoryview(data)
     try:
         while view:
             view = view[os.write(fd, view) :]
-    except OSError:  # a reader that has left, or a file on a disk that is full
+    except OSError:  # the reader has left, or the disk of a file is full
         return False
     return True
 
 
 def _capacity(fd: int) -> int:
-    """Bytes that a pipe can hold; 0 for anything else."""
+    """Return the bytes that a pipe can hold; 0 for anything else."""
     if not hasattr(fcntl, "F_GETPIPE_SZ"):
         return _USUAL_BYTES
     try:

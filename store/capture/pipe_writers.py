@@ -1,4 +1,4 @@
-"""Who writes into a pipe of a shell's pipeline, and how they ended, for one in it that has started none of them."""
+"""Finds the processes that write into a pipe of a shell's pipeline, and how they ended, from within that pipeline."""
 
 import fcntl
 import os
@@ -8,14 +8,14 @@ from collections.abc import Collection
 
 
 def writers_of(fd: int, shell: int) -> list[int] | None:
-    """Descriptors of a shell's processes that can write into a pipe; each is ready once its process has ended.
+    """Return descriptors of a shell's processes that can write into a pipe, each readable once its process has ended.
 
     Args:
         fd: the pipe.
-        shell: the process that has started all of the pipeline.
+        shell: the process that has started the pipeline.
 
     Returns:
-        None where the system does not tell who they are.
+        None if the system does not tell.
     """
     try:
         inode = f"pipe:[{os.fstat(fd).st_ino}]"
@@ -49,15 +49,15 @@ def _can_write(pid: int, inode: str) -> bool:
 
 
 def exit_code_of(writers: Collection[int] | None) -> int | None:
-    """The exit code of the one process that wrote into a pipe, once it has ended; 128 + N after signal N.
+    """Return the exit code of the only process that wrote into a pipe, once it has ended; 128 + N after signal N.
 
-    Its shell is asked for nothing: Linux tells it to whoever holds a descriptor of the process, since 6.15.
+    Since 6.15, Linux tells it to any process with a descriptor of that process, so the shell need not be asked.
 
     Args:
-        writers: as `writers_of` gives them.
+        writers: the descriptors from `writers_of`.
 
     Returns:
-        None where there was not exactly one such process, so that none can be meant, or the system does not tell.
+        None unless there was exactly one such process, and the system tells.
     """
     if writers is None or len(writers) != 1:
         return None
@@ -69,7 +69,7 @@ def exit_code_of(writers: Collection[int] | None) -> int | None:
     for _ in range(REAPING_TURNS):
         try:
             fcntl.ioctl(writer, _GET_INFO, told)
-        except OSError:  # a system that knows no such question, or tells nothing before the process is reaped
+        except OSError:  # the system does not know the question, or tells only after reaping
             pass
         else:
             if struct.unpack_from("=Q", told)[0] & _INFO_EXIT:
@@ -83,5 +83,5 @@ def exit_code_of(writers: Collection[int] | None) -> int | None:
 
 
 _GET_INFO = 0xC040FF0B  # PIDFD_GET_INFO of <linux/pidfd.h>: _IOWR(0xFF, 11, 64 bytes of struct pidfd_info)
-_INFO_EXIT = 1 << 3  # PIDFD_INFO_EXIT: the exit status, which is there once the process' parent has asked for it
-REAPING_TURNS, _REAPING_TURN_SECONDS = 200, 0.001  # its parent, a shell, waits for nothing else
+_INFO_EXIT = 1 << 3  # PIDFD_INFO_EXIT: the exit status, which is there once the parent has reaped the process
+REAPING_TURNS, _REAPING_TURN_SECONDS = 200, 0.001  # its parent, a shell, reaps it soon

@@ -1,7 +1,7 @@
-"""Keeps what comes in pieces as long as the store takes it; where the store fails, all of it is shown instead.
+"""Keeps what comes in pieces as long as the store takes it; if the store fails, everything is shown instead.
 
-The one recorder of all that captures, so that nothing is lost where storing fails: what the store has written so far
-is read back, what comes after it follows, and of all that the beginning and the size are kept, or it is passed on.
+All captures record through it, so that nothing is lost if storing fails: what the store has written is read back,
+followed by what comes later; of that the beginning and the size are kept, or it is passed on.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 
-if TYPE_CHECKING:  # only where a person has turned it on
+if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction
 
 Echo = Callable[[str, memoryview], None]
@@ -24,27 +24,27 @@ Echo = Callable[[str, memoryview], None]
 
 
 CUT_BY_FILTER = "cut by filter"
-"""What is noted of a buffer whose reader left before all had been written."""
+"""The note for a buffer whose reader left before everything was written."""
 
 LEFT_BEHIND = "ended before something that it had started: what that writes from then on is not kept"
-"""What is noted of a buffer whose streams something held open that outlived the command."""
+"""The note for a buffer whose streams were held open by a process that outlived the command."""
 
 
 class Size(NamedTuple):
-    """How much there was of a stream: bytes, and lines as `Source.line_count` counts them."""
+    """The size of a stream: bytes, and lines as `Source.line_count` counts them."""
 
     bytes: int = 0
     lines: int = 0
 
 
 class Unkept(NamedTuple):
-    """An output that the store does not keep: its beginning, up to the hard limit a stream.
+    """An output that the store does not keep: of each stream the beginning, up to the hard limit.
 
     Attributes:
-        out: bytes of the out stream, or of all a result's texts; err of the err stream.
-        error: why nothing was kept; None where nothing may be.
-        redacted: secrets hidden in all of it.
-        out_size: all that there was of it; err_size likewise.
+        out: bytes of the out stream, or of a result's texts.
+        error: why nothing was kept; None if nothing may be kept.
+        redacted: number of secrets hidden in it.
+        out_size: size of the whole out stream.
         passed_on: whether all of it has been shown already, as it came.
         lacks: whether what the store had written before it failed could not be read back.
     """
@@ -60,7 +60,7 @@ class Unkept(NamedTuple):
 
 
 class _Beginning:
-    """The beginning of what is shown as one, and the size of all of it."""
+    """The beginning of a stream that is shown, and the size of all of it."""
 
     def __init__(self) -> None:
         self.head = bytearray()
@@ -79,19 +79,19 @@ class _Beginning:
 
 
 class Recorder:
-    """A recording that may fail at any moment without harm to whoever hands the bytes over.
+    """A recording that may fail at any moment without harm to its caller.
 
     Attributes:
-        recording: what takes them; None where nothing is kept.
-        failure: why nothing is kept any more; None as long as it is, and where nothing may be.
+        recording: takes the bytes; None if nothing is kept.
+        failure: why nothing is kept any more; None if it is kept, and if nothing may be.
     """
 
     def __init__(self, store: Store, unkept_to: Echo | None = None) -> None:
-        """Keeps nothing until `begin`.
+        """Prepare; nothing is kept before `begin`.
 
         Args:
-            store: says what is hidden of what is shown; a recording knows for itself.
-            unkept_to: is given all that is shown where the store takes nothing, or no more; none by default.
+            store: the store, which says what is hidden in shown text; a recording knows that itself.
+            unkept_to: gets everything that is shown once the store does not keep it; none by default.
         """
         self.recording: Recording | None = None
         self.failure: StoreFailed | None = None
@@ -106,14 +106,14 @@ class Recorder:
         return self._store.redaction()
 
     def begin(self, make: Callable[[], Recording]) -> None:
-        """Start a recording, if the store lets it; `register` shows it to others."""
+        """Start a recording if the store can; `register` lists it."""
         try:
             self.recording = make()
-        except Exception as error:  # whatever it is, what comes goes on, and nothing of it may be lost
+        except Exception as error:  # whatever the error is, bytes keep coming, and none may be lost
             self.give_up(error)
 
     def prepare(self) -> None:
-        """Make ready for `register`, or for the end, what takes a moment."""
+        """Prepare `register`, or the end, as far as that takes time."""
         if self.recording:
             try:
                 self.recording.prepare()
@@ -121,7 +121,7 @@ class Recorder:
                 self.give_up(error)
 
     def register(self) -> None:
-        """Show the running buffer to others."""
+        """List the running buffer."""
         if self.recording:
             try:
                 self.recording.register()
@@ -129,13 +129,13 @@ class Recorder:
                 self.give_up(error)
 
     def take(self, stream: str, data: bytes | memoryview, newlines: int | None = None, *, shown: bool = True) -> None:
-        """Bytes of a stream.
+        """Take bytes of a stream.
 
         Args:
-            stream: which one.
-            data: the next bytes of it.
-            newlines: how many newlines they hold, where the caller has counted.
-            shown: whether the stream is shown where it is not kept.
+            stream: name of the stream.
+            data: its next bytes.
+            newlines: number of newlines among them, if the caller has counted.
+            shown: whether to show the stream if it is not kept.
         """
         if shown and stream not in self._streams:
             self._streams.append(stream)
@@ -148,14 +148,14 @@ class Recorder:
             self._show(stream, self._redaction.feed(stream, data) if self._redaction else data)
 
     def end(self, seal: Callable[[Recording], Buffer], *, passed_on: bool = False) -> Buffer | Unkept:
-        """All has come.
+        """Seal the recording, because all has come.
 
         Args:
             seal: makes the recording a buffer.
             passed_on: whether somebody else has shown all of it as it came.
 
         Returns:
-            The sealed buffer; the beginning of what came where nothing may be kept, or the store could not take it.
+            The sealed buffer; or what came, as `Unkept`, if nothing may be kept, or the store failed.
         """
         if self.recording:
             try:
@@ -177,22 +177,22 @@ class Recorder:
         )
 
     def discard(self) -> None:
-        """Nothing of it is wanted, be it kept or shown."""
+        """Drop everything, kept or shown."""
         if self.recording:
             self.recording.discard()
             self.recording = None
 
     def abandon(self) -> None:
-        """Whoever handed the bytes over has gone: what is kept so far stays, marked interrupted."""
+        """Keep what came, marked interrupted, because the caller breaks off."""
         if self.recording:
             self.recording.abandon()
 
     def give_up(self, error: Exception, failed: tuple[str, bytes | memoryview] | None = None) -> None:
-        """Nothing is kept of it: what the recording was given is shown, and what comes.
+        """Stop keeping: show what the recording was given, and what still comes.
 
         Args:
-            error: why.
-            failed: a stream that is shown, and what the recording was given of it when it failed.
+            error: the reason.
+            failed: a shown stream, and the bytes with which the recording failed.
         """
         if isinstance(error, StoreFailed):
             self.failure = error
@@ -208,7 +208,7 @@ class Recorder:
                     self._show(stream, data)
             except OSError:
                 self._lacks = True
-        if failed and not self._redaction:  # else it is among what was read back
+        if failed and not self._redaction:  # otherwise they were read back
             self._show(*failed)
         recording.discard()
 
@@ -231,21 +231,21 @@ def capture_stdin(
     pass_on: Callable[[memoryview], None] | None = None,
     unkept_to: Echo | None = None,
 ) -> Buffer | Unkept:
-    """Keep all that a descriptor gives until its end, and pass on all of it whatever becomes of the store.
+    """Keep all that a descriptor gives until its end, and pass it on even if the store fails.
 
     Args:
-        store: where it is kept.
-        fd: what is read.
-        command: what the buffer is called.
-        cwd: working directory of whatever wrote it.
-        session: who captures.
+        store: the store that keeps it.
+        fd: the descriptor.
+        command: the command for the record.
+        cwd: working directory of the writer.
+        session: the session that captures.
         label: a name for the buffer.
-        exit_code: of the command that wrote it, None where it is unknown.
-        pass_on: what else sees the bytes as they come.
-        unkept_to: what sees all of them where the store keeps nothing, and nobody has seen them come.
+        exit_code: exit code of the command that wrote it; None if it is not known.
+        pass_on: gets the bytes, too, as they come.
+        unkept_to: gets all bytes if the store keeps nothing, and nobody has seen them come.
 
     Returns:
-        As `Recorder.end`.
+        What `Recorder.end` returns.
     """
     recorder = Recorder(store, unkept_to)
     if store.settings.captures(cwd):
@@ -260,6 +260,6 @@ def capture_stdin(
     try:
         PipeReader({fd: "out"}, take).run()
         return recorder.end(lambda recording: recording.seal(exit_code=exit_code))
-    except BaseException:  # whoever it is passed on to has gone, or a key was pressed
+    except BaseException:  # the reader has left, or an interrupt came
         recorder.abandon()
         raise

@@ -1,4 +1,4 @@
-"""What a check of the store asks of captures as they lie on disk, and mends there."""
+"""Checks captures as they lie on disk, and mends them, for a check of the store."""
 
 import os
 
@@ -15,34 +15,34 @@ from sightline.store import Store
 
 
 def has_writer(store: Store, name: str) -> bool:
-    """Whether the process that captures a buffer is alive."""
+    """Return whether the process that captures a buffer is alive."""
     return writer_alive(store.layout, name)
 
 
 def dead_captures(store: Store) -> list[str]:
-    """Names of captures whose writer died, and which nobody has marked interrupted yet."""
+    """Return the names of captures whose writer died, and that are not marked interrupted yet."""
     return [name for name in marker_names(store.layout) if not writer_alive(store.layout, name)]
 
 
 def end_dead_captures(store: Store) -> Adopted:
-    """Mark captures interrupted whose writer died; what became of each."""
+    """Mark captures as interrupted whose writer died, and return what became of each."""
     return disk.adopt_dead(store.layout, store.index)
 
 
 def rebuild_index(store: Store) -> tuple[int, int]:
-    """Make the index anew from the folders and the log; how many buffers and views it then has."""
+    """Make the index anew from the folders and the log; return how many buffers and views it has then."""
     store.start_index_anew()
     rebuilt = disk.rebuild_buffers(store.layout, store.index)
     return rebuilt.buffers, rebuild_views(store)
 
 
 def record_on_disk(store: Store, name: str) -> Buffer:
-    """A buffer's record as its folder has it.
+    """Return a buffer's record from its folder.
 
     Raises:
-        FileNotFoundError: there is none; NotADirectoryError: nor a folder.
+        FileNotFoundError, NotADirectoryError: there is no record.
         ValueError: it is damaged.
-        OfNewerVersion: a newer version wrote it; any other SightlineError: it must not be read.
+        OfNewerVersion: a newer version wrote it. SightlineError: it must not be read.
     """
     return read_meta(store.layout, name)
 
@@ -53,17 +53,17 @@ def write_record(store: Store, buffer: Buffer) -> None:
 
 
 def is_folder_of_buffer(store: Store, name: str) -> bool:
-    """Whether there is a folder that can be a buffer's."""
+    """Return whether there is a folder that can be a buffer's."""
     folder = store.layout.folder(name)
     return is_buffer_name(name) and os.path.isdir(folder) and not os.path.islink(folder)
 
 
 def has_streams(store: Store, name: str) -> bool:
-    """Whether anything was captured into a buffer's folder."""
+    """Return whether anything was captured into a buffer's folder."""
     return next(stream_files(store.layout, name), None) is not None
 
 
 def make_record(store: Store, name: str) -> None:
-    """Make a record for streams that have lost theirs, and list it. What the command was, nobody knows."""
+    """Make a record for streams that have lost theirs, and list it; the command is unknown."""
     lost = new_buffer(name, name.partition("_")[0], "(its record was lost)", store.root, "", note="record lost")
     store.index.put_buffer(close_interrupted(store.layout, lost))

@@ -1,4 +1,4 @@
-"""Capturing a tool's result: each of its blocks is a stream, and so is each large string field of an object."""
+"""Captures a tool's result: each of its blocks is a stream, and so is each large string field of an object."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from sightline.capture.recorder import Recorder, Unkept
-from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block that is JSON has
+from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block of JSON becomes
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
 from sightline.disk.stream_files import open_stream
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # only past sessions need it
     from sightline.disk.deposit import Deposit
 
 TEXT_MIME = "text/plain"
-"""What is noted of a result that tells of an error."""
+"""The type of a block of text."""
 
 _SNIFFED_BYTES = 4096
 _FIELD = re.compile(rf'{TEXT_MIME}; of=(\d+); field=(".*")')
@@ -35,7 +35,7 @@ class Block(NamedTuple):
 
     Attributes:
         chunks: its bytes, in pieces.
-        mime: what they are; text, JSON among it, is ``text/plain``.
+        mime: their type; text, and JSON in it, is ``text/plain``.
     """
 
     chunks: Iterable[bytes]
@@ -46,7 +46,7 @@ class Field(NamedTuple):
     """A string field that is a stream of its own.
 
     Attributes:
-        block: number of the block whose object it stands in.
+        block: number of the block with its object.
         name: its key.
         stream: its stream.
     """
@@ -57,7 +57,7 @@ class Field(NamedTuple):
 
 
 def call_text(name: str, arguments: Any = None) -> str:
-    """What a result's buffer is called: the tool, and its arguments as compact JSON."""
+    """Return the command of a result's buffer: the tool, and its arguments as compact JSON."""
     if arguments in (None, {}):
         return name
     return f"{name} {json.dumps(arguments, ensure_ascii=False, separators=(',', ':'))}"
@@ -81,21 +81,21 @@ def capture_result(
     """Keep a result.
 
     Args:
-        store: where it is kept.
-        blocks: its blocks, in order.
-        command: what it is called, as `call_text` makes it.
+        store: the store that keeps it.
+        blocks: blocks of the result, in order.
+        command: the command for the record, from `call_text`.
         cwd: working directory of the asking session.
-        session: who asked.
+        session: the session that asked.
         label: a name for the buffer.
         note: what a reader must know of it.
-        sampling: how large a field must be to be a stream of its own; by default as the default profile has it.
-        artifact: an id that it is found by.
-        partial: why the blocks are not the whole; empty where they are.
-        gaps: where something of them is missing.
-        recording: one that has begun before there was a result; it has its own name, folder and session.
+        sampling: says how large a field must be to become a stream; by default as in the default profile.
+        artifact: an id by which it can be found.
+        partial: why the blocks are not the whole; empty if they are.
+        gaps: where something is missing in them.
+        recording: a recording that began before there was a result, with its own name, folder and session.
 
     Returns:
-        The sealed buffer; the beginning of its text where nothing may be kept, or the store could not take it.
+        The sealed buffer; or the beginning of its text if nothing may be kept, or the store failed.
     """
     recorder, mimes = Recorder(store), dict[str, str]()
     if recording:
@@ -112,7 +112,7 @@ def capture_result(
                 store, recording, mimes, note, sampling or Sampling(), partial=partial, gaps=gaps
             )
         )
-    except BaseException:  # a key was pressed, or what gives the blocks failed
+    except BaseException:  # an interrupt, or an error of the blocks' source
         recorder.abandon()
         raise
 
@@ -127,7 +127,7 @@ def sealed_result(
     partial: str = "",
     gaps: Iterable[Gap] = (),
 ) -> Buffer:
-    """The buffer, its JSON written as lines and its large fields made streams; the rest as sealing has it."""
+    """Seal the buffer, with its JSON written as lines, and its large fields as streams."""
     recording.settle()
     lines: dict[str, int] = {}
     for stream in [stream for stream, mime in mimes.items() if mime == TEXT_MIME]:
@@ -148,7 +148,7 @@ def sealed_result(
 def _move(
     recording: "Recording | Deposit", source: Source, node: Node, stream: str, mimes: dict[str, str], sampling: Sampling
 ) -> None:
-    """Make a field a stream, if what it stands for is large enough, too."""
+    """Make a field a stream, if its decoded text is large enough, too."""
     if text_size(string_text(source, node.start, node.end), sampling.field_unit) < sampling.field_size:
         return
     own = f"part.{len(mimes)}"
@@ -159,13 +159,13 @@ def _move(
 
 
 def key_of(source: Source, node: Node) -> str:
-    """The key of an object's member."""
+    """Return the key of an object's member."""
     written = source.read(node.key, node.start - node.key).rstrip(b" \t\r\n:")
     return str(json.loads(written.decode(errors="surrogateescape")))
 
 
 def fields_of(buffer: Buffer) -> list[Field]:
-    """The fields of a result that are streams of their own, in order."""
+    """Return the fields of a result that are streams of their own, in order."""
     matches = (
         (stream, _FIELD.fullmatch(buffer.stream(stream).mime)) for stream in sorted(buffer.streams, key=number_of)
     )
@@ -173,12 +173,12 @@ def fields_of(buffer: Buffer) -> list[Field]:
 
 
 def number_of(stream: str) -> int:
-    """N of ``part.N``."""
+    """Return the N of ``part.N``."""
     return int(stream.removeprefix("part."))
 
 
 def blocks_of(document: Any) -> tuple[list[Block], bool] | None:
-    """The blocks of an MCP result, and whether it tells of an error; None where a JSON value is no such result."""
+    """Return the blocks of an MCP result, and whether it reports an error; None for JSON that is no such result."""
     if not isinstance(document, dict) or not isinstance(content := document.get("content"), list) or not content:
         return None
     if not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in content):

@@ -1,7 +1,7 @@
-"""What calls are called: by what each is about, as a person would say it, and never by its JSON.
+"""Names calls for people: by what each is about, never by its JSON.
 
-``Edit phase_test.go``, ``Grep "TestPost"``, ``Read a.py:10-40``, ``Task review the diff``. Pure functions of what was
-recorded; whoever looks for a call looks through the record itself.
+Examples are ``Edit phase_test.go``, ``Grep "TestPost"``, ``Read a.py:10-40``, ``Task review the diff``. These are pure
+functions of records; a search for calls looks through the records themselves.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 from sightline.records import Buffer
 
 _CHARACTERS = 200
-_KEPT = 2_000  # names: what is on a screen is drawn again and again
+_KEPT = 2_000  # names: visible ones are redrawn again and again
 _LOOKED_FOR = ("pattern", "regex", "query", "search_term", "search", "q")
 _PATHS = (
     *("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "filename", "file", "path"),
@@ -23,13 +23,13 @@ _PATHS = (
 _SAID = ("command", "cmd", "description", "url", "uri", "title", "name", "skill", "message", "question", "prompt")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _ONE_BASED = ("Read",)
-"""Tools whose ``offset`` is a line's number from 1; others count from 0, or do not say."""
+"""Tools whose ``offset`` is a line number from 1; for others it counts from 0, or its meaning is not known."""
 
 
 def call_name(buffer: Buffer) -> str:
-    """A buffer in one line: a command as it was typed, a tool's call by what it is about, a file by its path.
+    """Return a buffer in one line: a command as typed, a tool's call by what it is about, a file by its path.
 
-    The path is told from the project on that it lies in. Of what was piped in, the command may be unknown.
+    The path begins at the project in which the file lies. The command of piped input may be unknown.
     """
     if buffer.kind == "tool":
         return tool_name(buffer.command)
@@ -41,7 +41,7 @@ def call_name(buffer: Buffer) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def tool_name(command: str) -> str:
-    """A tool's call, as its buffer has it: the tool and perhaps its arguments as JSON."""
+    """Return a tool's call from a buffer's command: the tool, and perhaps its arguments as JSON."""
     tool, brace, rest = command.partition(" {")
     if not brace:
         return " ".join(command.split())
@@ -53,7 +53,7 @@ def tool_name(command: str) -> str:
 
 
 def name_of_call(tool: str, arguments: Any) -> str:
-    """A tool's call in one line: its name, and the one of its arguments that says what it is about."""
+    """Return a tool's call in one line: its name, and the argument that says what it is about."""
     about = _about(tool, arguments) if isinstance(arguments, Mapping) else _text(arguments)
     line = " ".join(f"{tool} {about}".split())
     return line if len(line) <= _CHARACTERS else line[: _CHARACTERS - 1] + "…"
@@ -80,13 +80,13 @@ def _about(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _last_names(path: str) -> str:
-    """A path by its last name, a folder's kept apart by its slash."""
+    """Return the last name of a path, with a slash if it is a folder."""
     kept = path.rstrip("/")
     return (os.path.basename(kept) or path) + ("/" if kept and path != kept else "")
 
 
 def _lines(tool: str, arguments: Mapping[str, Any]) -> str:
-    """The lines that were asked for, where that is known: ``:10-40``."""
+    """Return the lines that were asked for, if they are known: ``:10-40``."""
     first, last = _number(arguments.get("start_line")), _number(arguments.get("end_line"))
     between = arguments.get("view_range")
     if isinstance(between, Sequence) and len(between) == 2:
@@ -106,7 +106,7 @@ def _number(value: Any) -> int:
 
 
 def _text(value: Any) -> str:
-    """A value that is a text, or words, in one line; empty for anything else."""
+    """Return a value that is a text, or a list of words, in one line; empty for anything else."""
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
@@ -115,9 +115,9 @@ def _text(value: Any) -> str:
 
 
 def name_of_request(request: Mapping[str, Any]) -> str:
-    """What a view was asked for, in one line, from what the log keeps of the request.
+    """Return in one line what a view was asked for, from the request in the log.
 
-    Of a file that was read the path stands with the lines that were wanted of it.
+    A file that was read is given by its path and the lines that were asked for.
     """
     arguments = request.get("arguments")
     tool = request.get("tool")
@@ -136,13 +136,13 @@ def name_of_request(request: Mapping[str, Any]) -> str:
 
 
 _ASKED = ("command", "pipeline", "ref", "path", "argv", "match", "diff", "tool")
-"""What says in a request what it is about, in the order in which it is looked for."""
+"""The members of a request that can say what it is about, in the order of the search."""
 
 
 def left_out_of_path(path: str, characters: int) -> int:
-    """Characters that a path begins with and that are left out where it may have only so many, an ellipsis among them.
+    """Return how many characters at the beginning of a path to leave out, so that it fits with an ellipsis.
 
-    What tells files apart stands at the end: whole names go from the beginning, and of the last one only what must.
+    The end of a path tells files apart: whole names are left out from the beginning, of the last one only what must be.
     """
     if len(path) <= characters:
         return 0

@@ -1,7 +1,7 @@
-"""A session's audit file: append-only lines of JSON, each with the hash of the one before it.
+"""Writes and reads a session's audit file: append-only lines of JSON, each with the hash of the one before it.
 
 A hash covers everything but a view's text, whose own hash it covers instead: so a text can be blanked and the chain
-still holds. What the chain alone cannot tell is that its newest lines were cut off.
+still holds. The chain alone cannot show that its newest lines were cut off.
 """
 
 import contextlib
@@ -25,24 +25,24 @@ _TAIL_BYTES = 160
 _READ_BYTES = 1 << 16
 
 FORMAT = 1
-"""Grows with a change that older versions would take for something else; a field or a kind that is added is none."""
+"""To be raised for a change that older versions would misread; a new field or a new kind is not such a change."""
 
 TIES = ("v", "n", "prev", "hash")
-"""What a line has beside its entry: the format, and its place in the chain."""
+"""The members that a line adds to its entry: the format, and its place in the chain."""
 
 _PIECES = "pieces_sha256"
 
 
 class BrokenChain(SightlineError):
-    """A line of an audit file is not what it was when it was written."""
+    """A line of an audit file differs from what was written."""
 
 
 class Encoded(NamedTuple):
-    """An entry as JSON, each part of it written once: the hash covers some, and the line has all in its order.
+    """An entry as JSON in pieces, each written once, because the hash covers some and the line has all in order.
 
     Attributes:
         before: the members whose names sort before ``text``.
-        text: what ``text`` is, None where there is none.
+        text: the JSON of ``text``; None if there is none.
         between: the members between ``text`` and ``v``.
         after: those after ``v``.
     """
@@ -54,7 +54,7 @@ class Encoded(NamedTuple):
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> "Encoded":
-        """A new entry: the hash of its text is added."""
+        """Encode a new entry, and add the hash of its text."""
         if "text" not in entry:
             return cls.kept(entry)
         text = _dumps(entry["text"])
@@ -62,7 +62,7 @@ class Encoded(NamedTuple):
 
     @classmethod
     def kept(cls, entry: dict[str, Any], text: str | None = None) -> "Encoded":
-        """An entry that has all but its ties, its text written already or in it."""
+        """Encode an entry that has everything but its ties; its text is given as JSON, or in it."""
         parts: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] = ({}, {}, {})
         for name, value in entry.items():
             if name != "text":
@@ -73,30 +73,30 @@ class Encoded(NamedTuple):
         return cls(before, text, between, after)
 
     def line(self, number: int, previous: str) -> tuple[bytes, str]:
-        """The line of a number in the chain, after the line of a hash; and its own hash."""
+        """Return the line for a number in the chain, after the line with this hash, and its own hash."""
         digest = self.hash(number, previous)
         return self.tied(number, previous, digest), digest
 
     def hash(self, number: int, previous: str) -> str:
-        """The hash that ties an entry to the one before it; it does not cover ``text``."""
+        """Return the hash that ties an entry to the one before it; it does not cover ``text``."""
         covered = ",".join(filter(None, (self.before, self.between, self.after)))
         return sha256_hex(_bytes(f"{FORMAT}\n{number}\n{previous}\n{{{covered}}}"))
 
     def tied(self, number: int, previous: str, digest: str, version: int = FORMAT) -> bytes:
-        """The line with the hash that it was given; of a newer version where it is one."""
+        """Return the line with a given hash, for an entry of a newer version, too."""
         text = "" if self.text is None else f'"text":{self.text}'
         members = ",".join(filter(None, (self.before, text, self.between, f'"v":{version}', self.after)))
         return _bytes(f'{{{members},"prev":"{previous}","n":{number},"hash":"{digest}"}}\n')
 
 
 def is_newer(entry: dict[str, Any]) -> bool:
-    """Whether an entry, with its ties, is of a form that only a newer version knows."""
+    """Return whether an entry, with its ties, has a form that only a newer version knows."""
     version = entry.get("v")
     return isinstance(version, int) and version > FORMAT
 
 
 def text_holds(entry: dict[str, Any]) -> bool:
-    """Whether the text of an entry, where it has not been blanked, is the one that the chain covers."""
+    """Return whether the text of an entry is the one that the chain covers; a blanked text counts as such."""
     text = entry.get("text")
     return text is None or entry.get(_PIECES) == sha256_hex(_bytes(_dumps(text)))
 
@@ -109,7 +109,7 @@ _dumps = encoder(ensure_ascii=False, compact=True, sort_keys=True)
 
 
 class Place(NamedTuple):
-    """Where a line stands: its number in the chain from 0 (the header), offset and length in bytes."""
+    """The place of a line: its number in the chain from 0 (the header), its offset and its length in bytes."""
 
     number: int
     offset: int
@@ -117,24 +117,24 @@ class Place(NamedTuple):
 
 
 def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
-    """Add an entry to a session's file; a new file gets its header first.
+    """Append an entry to a session's file; a new file gets its header first.
 
-    Writers of one session wait for each other; those of different sessions never do.
+    Writers to one session wait for each other; writers to different sessions never do.
 
     Raises:
-        OSError: it could not be written; nothing of it is in the file then.
+        OSError: it could not be written; the file then has nothing of it.
     """
     return append_all(path, header, [Encoded.of(entry)], durable=durable)[0]
 
 
 def append_all(path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
-    """The same of several entries at once: all of them, or none where it raises."""
+    """Append several entries at once: all of them, or none if it raises."""
     with contextlib.closing(LogWriter(path, header)) as file:
         return file.append_all(entries, durable=durable)
 
 
 class _End(NamedTuple):
-    """The end of a file: which one it is, its size in bytes, the number of its last line, that line's hash."""
+    """The end of a file: the file's identity, its size in bytes, and the number and hash of its last line."""
 
     inode: int
     size: int
@@ -143,22 +143,22 @@ class _End(NamedTuple):
 
 
 class LogWriter:
-    """A session's file, kept open for one who adds many entries; for one thread.
+    """A session's file, kept open for a caller that appends many entries. Only one thread may use it.
 
-    Between two entries others may add theirs, or replace the file: the end is read again where it has moved.
+    Others may append, or replace the file, between two entries; then the end is read again.
 
     Attributes:
-        path: where the file is.
-        header: what a new file gets first.
+        path: path of the file.
+        header: the header for a new file.
     """
 
     def __init__(self, path: str, header: dict[str, Any], before_wait: Callable[[], object] = lambda: None) -> None:
-        """Nothing is opened yet.
+        """Prepare to write; nothing is opened yet.
 
         Args:
-            path: where the file is.
-            header: what a new file gets first.
-            before_wait: called before others, or the disk where it must be durable, are waited for.
+            path: path of the file.
+            header: the header for a new file.
+            before_wait: called before waiting for another writer, or for the disk if the entry must be durable.
         """
         self.path = path
         self.header = header
@@ -167,11 +167,11 @@ class LogWriter:
         self._end = _End(-1, 0, -1, NO_HASH)
 
     def append(self, entry: dict[str, Any], *, durable: bool = False) -> Place:
-        """As `append`."""
+        """Append an entry; see `append`."""
         return self.append_all((Encoded.of(entry),), durable=durable)[0]
 
     def append_all(self, entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
-        """As `append_all`."""
+        """Append entries; see `append_all`."""
         if durable:
             self._before_wait()
         self._lock()
@@ -199,7 +199,7 @@ class LogWriter:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
 
     def _now(self) -> _End:
-        """The end of the file that is there now, locked."""
+        """Lock the file that exists now, and return its end."""
         while True:
             try:
                 found = os.lstat(self.path)
@@ -209,7 +209,7 @@ class LogWriter:
                     size = _without_torn_line(self._fd)
                     return _End(found.st_ino, size, *_last(self._fd, size))
             except FileNotFoundError:
-                pass  # it was removed: there will be another one
+                pass  # it was removed, so a new one is made
             self.close()
             self._lock()
 
@@ -234,14 +234,14 @@ class LogWriter:
         except OSError:
             os.ftruncate(self._fd, end.size)
             if not end.size:
-                remove_file(self.path)  # those who wait for it look for another one
+                remove_file(self.path)  # writers that wait for it open a new one
             raise
         self._end = _End(end.inode, at, number, digest)
         return places
 
 
 def _open_locked(path: str) -> int:
-    """The file, locked; opened again where it was replaced while waiting."""
+    """Open the file locked, again if it was replaced while waiting."""
     while True:
         fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -254,7 +254,7 @@ def _open_locked(path: str) -> int:
 
 
 def _without_torn_line(fd: int) -> int:
-    """A writer died in the middle of a line, which was never sent: cut it off. The size then."""
+    """Cut off an unfinished last line, which a writer that died never sent, and return the size then."""
     size = end = os.fstat(fd).st_size
     if not size or os.pread(fd, 1, size - 1) == b"\n":
         return size
@@ -271,7 +271,7 @@ def _without_torn_line(fd: int) -> int:
 
 
 def _last(fd: int, size: int) -> tuple[int, str]:
-    """Number and hash of the last line; -1 for an empty file."""
+    """Return number and hash of the last line; -1 for an empty file."""
     if not size:
         return -1, NO_HASH
     match = re.search(_TAIL, os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)))
@@ -281,7 +281,7 @@ def _last(fd: int, size: int) -> tuple[int, str]:
 
 
 def loggable(value: Any) -> Any:
-    """A request, or an entry, whose texts every file and table can hold: some are bytes that are no UTF-8."""
+    """Make the texts of a request or an entry fit for files and tables; some hold bytes that are not UTF-8."""
     if isinstance(value, dict):
         return {loggable(name): loggable(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -290,7 +290,7 @@ def loggable(value: Any) -> Any:
 
 
 def read_entry(file: BinaryIO, number: int, offset: int, length: int) -> dict[str, Any]:
-    """An entry of a log by its number and its place, or wherever it stands now. Raises BrokenChain where it is gone."""
+    """Read an entry by its number and its place, or wherever it stands now. Raises BrokenChain if it is gone."""
     file.seek(offset)
     try:
         entry = _decode(file.read(length), "the log")
@@ -306,19 +306,19 @@ def read_entry(file: BinaryIO, number: int, offset: int, length: int) -> dict[st
 
 
 def read_all(path: str) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """All whole lines with their places. Raises BrokenChain for a line that is no JSON object."""
+    """Yield all whole lines with their places. Raises BrokenChain for a line that is not a JSON object."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         for place, entry, _ in _lines_of(file, path):
             yield place, entry
 
 
 def read_from(path: str, offset: int) -> Iterator[tuple[Place, dict[str, Any]]]:
-    """As `read_all`, from where a line begins."""
+    """Yield lines as `read_all` does, from where a line begins."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         file.seek(offset)
         for line in file:
             if not line.endswith(b"\n"):
-                return  # torn: never sent
+                return  # unfinished: never sent
             entry = _decode(line, path)
             yield Place(int(entry.get("n", -1)), offset, len(line)), entry
             offset += len(line)
@@ -328,7 +328,7 @@ def _lines_of(file: BinaryIO, name: str) -> Iterator[tuple[Place, dict[str, Any]
     offset = 0
     for number, line in enumerate(file):
         if not line.endswith(b"\n"):
-            return  # torn: never sent
+            return  # unfinished: never sent
         yield Place(number, offset, len(line)), _decode(line, name), line
         offset += len(line)
 
@@ -344,9 +344,9 @@ def _decode(line: bytes, path: str) -> dict[str, Any]:
 
 
 def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool = False) -> int:
-    """Blank the text of entries, keeping their hashes, so that the chain still verifies; how many were blanked.
+    """Blank the text of entries but keep their hashes, so that the chain still holds; return how many were blanked.
 
-    The file is replaced: places of its lines are no longer what they were.
+    The file is replaced, so the places of its lines change.
     """
     fd = _open_locked(path)
     try:
@@ -365,22 +365,22 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
 
 
 def verify(path: str) -> int:
-    """As `verify_lines`, of a file. Raises FileNotFoundError, too."""
+    """Check the chain of a file, as `verify_lines` does. Raises FileNotFoundError, too."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         return verify_lines(file, path)
 
 
 def verify_lines(file: BinaryIO, name: str, take: Callable[[Place, dict[str, Any]], None] | None = None) -> int:
-    """Check the whole chain; how many lines it has.
+    """Check the whole chain, and return its number of lines.
 
     Args:
         file: the log from its beginning.
-        name: what errors call it.
-        take: is handed each entry that was read and found to be what was written, so that nobody reads it again.
+        name: name for the log in errors.
+        take: gets each entry that was found unchanged, so that nobody has to read it again.
 
     Raises:
-        BrokenChain: naming the first line that was changed, removed or added.
-        OfNewerVersion: naming the first line that only a newer version can check.
+        BrokenChain: names the first line that was changed, removed or added.
+        OfNewerVersion: names the first line that only a newer version can check.
     """
     previous, count = NO_HASH, 0
     for place, entry, line in _lines_of(file, name):

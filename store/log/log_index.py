@@ -1,7 +1,7 @@
-"""What the log holds, in the index: views, notes, names and ends of sessions.
+"""Keeps the log's views, notes and sessions in the index, and answers questions from there.
 
-The audit files are the truth. Whoever asks for views has the index filled first from where it lacks some: it was made
-anew, or a writer died between logging and indexing.
+The audit files are the truth. Before views are listed, gaps of the index are filled from them; these arise when the
+index is made anew, or a writer dies between logging and indexing.
 """
 
 import os
@@ -35,21 +35,21 @@ class UnknownView(SightlineError):
 def list_views(
     store: Reading, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
 ) -> list[IndexedView]:
-    """Views, newest first: all, those of a buffer or a session, or those from a time on (seconds since the epoch).
+    """Return views, newest first: all, those of a buffer or a session, or those since a time in epoch seconds.
 
-    An index that lacks some is filled first.
+    Gaps in the index are filled first.
     """
     fill_index(store, session)
     return store.index.views(buffer=buffer, session=session, since=since, limit=limit)
 
 
 def fill_index(store: Reading, session: str | None = None) -> None:
-    """See to it that the index knows what the audit files hold: that of one session, or all.
+    """Fill the index with what the audit files of one session, or all, have beyond it.
 
-    An index made anew does not, nor one whose writer died after it had logged a view.
+    There are gaps after the index was made anew, and after a writer died that had just logged a view.
     """
     if not isinstance(store, Store):
-        return  # another kind has its rows from elsewhere
+        return  # a store of another kind gets its rows elsewhere
     if store.index.views_stale():
         rebuild_views(store)
     elif not store.index.unwritable and (behind := _sessions_behind(store, session)):
@@ -57,7 +57,7 @@ def fill_index(store: Reading, session: str | None = None) -> None:
 
 
 def find_view(store: Reading, view_id: str) -> IndexedView:
-    """A view by its id, ``SESSION:N``. Raises UnknownView."""
+    """Return a view by its id, ``SESSION:N``. Raises UnknownView."""
     fill_index(store)
     session, _, number = view_id.rpartition(":")
     found = store.index.view(session, int(number)) if number.isdigit() else None
@@ -67,9 +67,9 @@ def find_view(store: Reading, view_id: str) -> IndexedView:
 
 
 def rebuild_views(store: Store) -> int:
-    """Index all views and notes anew from the audit files, and put buffers into the order that these were shown in.
+    """Index all views and notes anew from the audit files, and order buffers by when they were shown.
 
-    How many views there are.
+    It returns the number of views.
     """
     with store.index.transaction():
         return disk.with_sorter(partial(_index_anew, store))
@@ -86,10 +86,10 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
             store.index.forget_notes(session_name)
             sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
             views = _read_views(store, session_name, others)
-            # A clock that was set back must not make what a session asked last its first.
+            # If the clock was set back, a session's later views keep the time of its earlier ones.
             for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
                 found.put(when, (when, indexed))
-    for when, indexed in found:  # the list goes by the order in which they are put
+    for when, indexed in found:  # the list shows them in the order of indexing
         store.index.put_view(indexed)
         used |= dict.fromkeys(indexed.view.refs, when)
     if others:
@@ -104,12 +104,12 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
 
 
 def _read_views(store: Store, session: str, others: list[Other]) -> list[IndexedView]:
-    """The views of a session's file, as far as it can be read; its session is put into the index."""
+    """Return the views of a session's file, as far as it can be read, and put its session into the index."""
     views: dict[int, IndexedView] = {}
     try:
         for place, entry in log.read_all(store.layout.audit_file(session)):
             if entry.get("kind") == "session":
-                if entry["session"]["name"] != session:  # a name becomes a path
+                if entry["session"]["name"] != session:  # the name becomes a path
                     raise log.BrokenChain(f"the log of {session} says that it is another's")
                 store.index.put_session(session_from(entry))
             elif entry.get("kind") == "view":
@@ -119,12 +119,12 @@ def _read_views(store: Store, session: str, others: list[Other]) -> list[Indexed
             else:
                 others.append(Other(session, place.number, entry))
     except (log.BrokenChain, KeyError, TypeError):
-        pass  # changed from outside: the doctor says so
+        pass  # changed from outside, which the doctor reports
     return list(views.values())
 
 
 def seen_lines(store: Reading, session: Session, target: Target) -> int:
-    """The last line of a stream that a session has been shown, 0 for none."""
+    """Return the last line of a stream that a session has been shown; 0 for none."""
     return max(
         (
             shown.last
@@ -137,11 +137,11 @@ def seen_lines(store: Reading, session: Session, target: Target) -> int:
 
 
 COMPARED_SECONDS = 2.0
-"""How often one process looks at all of them at most."""
+"""The shortest time between two comparisons of all files by one process."""
 
 
 def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
-    """The sessions whose file has more than is indexed of it; only the one that is given is looked at each time."""
+    """Return the sessions whose file has more than is indexed; a session that is given is compared each time."""
     if session is not None:
         try:
             size = os.stat(store.layout.audit_file(session)).st_size
@@ -159,28 +159,28 @@ def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
 
 
 class _Tail(NamedTuple):
-    """What stands in a session's file after what is known to be indexed, up to a byte of it."""
+    """The part of a session's file after the indexed part, up to some byte."""
 
     entries: list[tuple[log.Place, dict[str, Any]]]
     end: int
 
     @property
     def newest(self) -> float:
-        """When its newest entry was logged; 0 where none says."""
+        """The time of its newest entry; 0 if no entry has one."""
         times = (entry.get("time") for _, entry in self.entries)
         return max((time for time in times if isinstance(time, int | float)), default=0.0)
 
 
 def catch_up(store: Store, sessions: Iterable[str]) -> None:
-    """Index what the audit files of some sessions hold beyond what is indexed of them.
+    """Index what the audit files of some sessions have beyond the indexed part.
 
-    Their writers may be alive and about to do the same: what is there already stays as it is. Where the index is
-    locked for long, lists do without.
+    Their writers may be about to do the same, so what is there stays as it is. If the index is locked for long, lists
+    do without.
     """
     try:
         with store.index.hurried():
             tails = {name: _tail(store, name, store.index.indexed_bytes(name)) for name in sessions}
-            for name, tail in sorted(tails.items(), key=lambda item: item[1].newest):  # lists go by this order
+            for name, tail in sorted(tails.items(), key=lambda item: item[1].newest):  # lists show them in this order
                 _catch_up(store, name, tail)
     except sqlite3.OperationalError as error:
         if not is_busy(error):
@@ -195,7 +195,7 @@ def _catch_up(store: Store, session: str, tail: _Tail) -> None:
             try:
                 _index_entry(store, session, place, entry)
             except (KeyError, TypeError):
-                continue  # changed from outside: the doctor says so
+                continue  # changed from outside, which the doctor reports
         store.index.set_log(session, max(tail.end, store.index.indexed_bytes(session)))
 
 
@@ -209,7 +209,7 @@ def _tail(store: Store, session: str, begin: int) -> _Tail:
             end = place.offset + place.length
     except FileNotFoundError:
         pass
-    except log.BrokenChain:  # changed from outside: the doctor says so, and nobody need read it again
+    except log.BrokenChain:  # changed from outside, which the doctor reports; it is not read again
         end = os.stat(path).st_size
     return _Tail(entries, end)
 
@@ -229,10 +229,10 @@ def _index_entry(store: Store, session: str, place: log.Place, entry: dict[str, 
 
 
 def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
-    """Log something that is no view in a session's file, and index it; its number there.
+    """Append an entry that is not a view to a session's file, index it, and return its number.
 
     Raises:
-        StoreFailed: it could not be logged.
+        StoreFailed: the entry could not be logged.
     """
     path = store.layout.audit_file(session.name)
     try:
@@ -242,14 +242,14 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
                 store.index.put_session(session)
             _index_other(store.index, Other(session.name, place.number, entry))
             store.index.advance(session.name, *place)
-    except Exception as error:  # disk full speaks through OSError and SQLite alike
+    except Exception as error:  # a full disk can raise OSError or an error of SQLite
         what, hint = cause_of(error, store.root)
         raise StoreFailed(f"this could not be logged: {what}", hint) from error
     return place.number
 
 
 def index_others(index: Index, others: Iterable[Other]) -> None:
-    """Index entries that are no views, of any number of sessions; one that was changed from outside is left out."""
+    """Index entries that are not views, of any sessions; an entry that was changed from outside is left out."""
     for other in sorted(others, key=lambda one: float(one.entry.get("time", 0.0))):
         try:
             _index_other(index, other)
@@ -258,7 +258,7 @@ def index_others(index: Index, others: Iterable[Other]) -> None:
 
 
 def _index_other(index: Index, other: Other) -> None:
-    """Put an entry into the index; once more is as once, even where later ones of other files are there already."""
+    """Index an entry. To repeat that changes nothing, even if later entries of other files were indexed meanwhile."""
     entry = other.entry
     match entry.get("kind"):
         case "note":
@@ -269,7 +269,7 @@ def _index_other(index: Index, other: Other) -> None:
             _put_note(index, note)
         case "send":
             if (written := index.note(entry["note"])) and written.sent < entry["time"]:
-                if entry["to"]:  # once more, where it was sent before; else it was taken back
+                if entry["to"]:  # the note was sent, perhaps again; otherwise it was taken back
                     written = written._replace(sent=0.0, sent_to="")
                 _put_note(index, written._replace(to=entry["to"]))
         case "sent":
@@ -278,7 +278,7 @@ def _index_other(index: Index, other: Other) -> None:
         case "titled":
             if session := index.session(other.session):
                 index.put_session(session._replace(title=entry["title"]))
-        case "about":  # what a person calls it stays
+        case "about":  # a person's own title is kept
             if (session := index.session(other.session)) and not session.title and entry.get("text"):
                 index.put_session(session._replace(title=entry["text"]))
         case "removed":
@@ -291,7 +291,7 @@ def _put_note(index: Index, note: Note) -> None:
 
 
 def last_known(store: Reading) -> Mapping[str, int]:
-    """By session, the number of the last view that is known; to be asked for before any log is read, which may grow."""
+    """Return the last known view's number by session; ask for it before reading logs, which may grow."""
     fill_index(store)
     return store.index.last_entries()
 
@@ -299,16 +299,16 @@ def last_known(store: Reading) -> Mapping[str, int]:
 def verify_log(
     store: Reading, session: str, last: int, take: Callable[[log.Place, dict[str, Any]], None] | None = None
 ) -> int:
-    """Check a session's log; how many lines it has, 0 where nothing was ever logged.
+    """Check a session's log, and return its number of lines, 0 if nothing was ever logged.
 
     Args:
         store: the store.
         session: name of the session.
-        last: number of the last view that is known of it, 0 for none.
-        take: as `log.verify_lines` has it.
+        last: number of its last known view; 0 for none.
+        take: see `log.verify_lines`.
 
     Raises:
-        BrokenChain: it was changed, its newest lines were cut off, or all of it is gone.
+        BrokenChain: the log was changed, its newest lines were cut off, or all of it is gone.
     """
     try:
         with store.open_log(session) as file:

@@ -1,4 +1,4 @@
-"""Notes: a person's remarks on lines, and the outbox from which the next reply of a session takes them along."""
+"""Keeps notes, a person's remarks on lines, and an outbox from which a session's next reply takes them along."""
 
 import contextlib
 import fcntl
@@ -16,10 +16,10 @@ from sightline.refs import format_ref, parse_ref
 from sightline.store import Reading, Store, Target
 
 ANYONE = "*"
-"""Instead of a session's name: whoever asks next."""
+"""Stands for a session's name if the note is for whoever asks next."""
 
 MAX_CHARACTERS = 4000
-"""Of one remark: it goes into a reply, beside what was asked for."""
+"""Length of a note at most, because it becomes part of a reply."""
 
 
 class UnknownNote(SightlineError):
@@ -31,7 +31,7 @@ def write_note(store: Store, session: Session, target: Target, text: str) -> Not
 
     Raises:
         UsageError: the text is empty, or longer than MAX_CHARACTERS.
-        StoreFailed: it could not be logged.
+        StoreFailed: the note could not be logged.
     """
     text = storable(text.strip())
     if not text or len(text) > MAX_CHARACTERS:
@@ -44,19 +44,19 @@ def write_note(store: Store, session: Session, target: Target, text: str) -> Not
 
 
 def list_notes(store: Reading, *, buffer: str | None = None) -> list[Note]:
-    """Notes, oldest first: all, or those on one buffer."""
+    """Return notes, oldest first: all, or those on one buffer."""
     fill_index(store)
     return store.index.notes(buffer=buffer)
 
 
 def notes_for(notes: Iterable[Note], views: Iterable[View], session: str | None, since: float = 0.0) -> list[Note]:
-    """The notes that belong beside some views: of one session its own, those it got, and those on what it asked of.
+    """Return the notes that belong beside views: for one session its own, those it got, and those on its outputs.
 
     Args:
         notes: all notes.
         views: the views.
-        session: whose views these are; None for everyone's, beside which all notes belong.
-        since: only notes from a time on, seconds since the epoch.
+        session: the session of these views; None for all, beside which all notes belong.
+        since: earliest time of a note, seconds since the epoch.
     """
     wanted = [note for note in notes if note.time >= since]
     if session is None or not wanted:
@@ -70,17 +70,17 @@ def notes_for(notes: Iterable[Note], views: Iterable[View], session: str | None,
 
 
 def send_note(store: Store, session: Session, note: Note, to: str) -> Note:
-    """Have a note go with the next reply of a session, or of ANYONE; one that waits already goes there instead.
+    """Put a note into the outbox for a session or ANYONE; a note that waits already changes its recipient.
 
     Args:
         store: the store.
-        session: who sends.
+        session: the session of the sender.
         note: the note; its text must still be there.
-        to: name of the session that is to get it.
+        to: name of the recipient session.
 
     Raises:
-        UnknownNote: its text was blanked.
-        StoreFailed: it could not be logged.
+        UnknownNote: the text of the note was blanked.
+        StoreFailed: the sending could not be logged.
     """
     if note.text is None:
         raise UnknownNote(f"the text of note {note.id} was blanked", "write it again")
@@ -92,13 +92,13 @@ def send_note(store: Store, session: Session, note: Note, to: str) -> Note:
         make_folder(store.layout.outbox)
         try:
             write_atomically(path, data, durable=store.settings.durable)
-        except FileNotFoundError:  # whoever took the last note has just removed the folder
+        except FileNotFoundError:  # another process took the last note and removed the folder
             continue
         return note._replace(to=to)
 
 
 def take_back(store: Store, note: Note) -> bool:
-    """Let a note wait no longer; whether it did."""
+    """Remove a note from the outbox, and return whether it was there."""
     ending = "+" + note.id.replace(":", "+")
     try:
         waiting = [name for name in os.listdir(store.layout.outbox) if name.endswith(ending)]
@@ -111,10 +111,10 @@ def take_back(store: Store, note: Note) -> bool:
 
 
 def withdraw_note(store: Store, session: Session, note: Note) -> bool:
-    """Take back a note as a person asks, which the log keeps; whether it still waited.
+    """Take back a note for a person, log that, and return whether it was still waiting.
 
     Raises:
-        StoreFailed: it waits no longer, and that could not be logged.
+        StoreFailed: the note no longer waits, but that could not be logged.
     """
     waited = take_back(store, note)
     if waited:
@@ -123,7 +123,7 @@ def withdraw_note(store: Store, session: Session, note: Note) -> bool:
 
 
 def whereto(note: Note) -> str:
-    """Who got a note, or is to get it: ``sent to demo-agent``; empty where it is only kept."""
+    """Return who got a note, or is to get it: ``sent to demo-agent``; empty if it is only kept."""
     if note.sent:
         return f"sent to {note.sent_to}"
     if note.to:
@@ -136,14 +136,14 @@ def _file_name(note: Note, to: str) -> str:
 
 
 class Waiting(NamedTuple):
-    """A note that a reply is about to take along: nobody else can while it is held.
+    """A waiting note that a reply is about to take along; while it is held, no other reply can take it.
 
     Attributes:
-        id: the note's.
+        id: id of the note.
         ref: the lines that it is about.
-        text: the remark.
+        text: the text of the note.
         path: its file in the outbox.
-        fd: that file, locked.
+        fd: descriptor of that file, locked.
     """
 
     id: str
@@ -154,17 +154,17 @@ class Waiting(NamedTuple):
 
     @property
     def field(self) -> dict[str, str]:
-        """What a reply says of it."""
+        """Return the note as a field of a reply."""
         return {"ref": self.ref, "text": self.text}
 
 
 def hold_waiting(store: Store, session: str, *, anyone: bool) -> list[Waiting]:
-    """The notes that wait for a session, oldest first, each held until `release`.
+    """Return the notes that wait for a session, oldest first, each held until `release`.
 
     Args:
         store: the store.
         session: name of the session that is about to get a reply.
-        anyone: whether it also takes what waits for whoever asks next.
+        anyone: whether to take also notes for whoever asks next.
     """
     try:
         names = os.listdir(store.layout.outbox)
@@ -190,24 +190,24 @@ def _hold(path: str) -> Waiting | None:
             kept = json.loads(os.read(fd, os.fstat(fd).st_size))
             return Waiting(kept["id"], kept["ref"], kept["text"], path, fd)
     except (BlockingIOError, ValueError, KeyError, TypeError):
-        pass  # another reply takes it, or it was changed from outside
+        pass  # another reply holds it, or it was changed from outside
     os.close(fd)
     return None
 
 
 def release(store: Store, held: list[Waiting], session: Session | None) -> None:
-    """Let go of notes: those that went out leave the outbox, which is logged; others wait on.
+    """Release notes: those that were sent leave the outbox, which is logged; others wait again.
 
     Args:
         store: the store.
         held: the notes.
-        session: who got them; None where they did not go out.
+        session: the session that got them; None if they were not sent.
     """
     for waiting in held:
         try:
             if session is not None:
                 remove_file(waiting.path)
-                with contextlib.suppress(StoreFailed):  # it is out, and must not go out twice
+                with contextlib.suppress(StoreFailed):  # it was sent, and must not be sent again
                     append_entry(store, session, {"kind": "sent", "time": time.time(), "note": waiting.id})
         finally:
             os.close(waiting.fd)
@@ -219,4 +219,4 @@ def _tidy(store: Store) -> None:
     try:
         os.rmdir(store.layout.outbox)
     except OSError:
-        pass  # others wait, or it is gone
+        pass  # others wait, or the folder is gone

@@ -1,4 +1,4 @@
-"""Views of the past: what transcripts say that agents were shown, logged in batches with the times that they had."""
+"""Logs in batches the views that transcripts report, with the times that they had."""
 
 import contextlib
 import time
@@ -19,11 +19,11 @@ from sightline.store import Store
 
 
 class PastView(NamedTuple):
-    """A view that a transcript tells of, made ready for the log and the index: only its place there is missing.
+    """A view from a transcript, prepared for the log and the index; only its place in the log is missing.
 
     Attributes:
-        entry: for the log.
-        row: for the index.
+        entry: entry for the log.
+        row: row for the index.
     """
 
     entry: Encoded
@@ -31,15 +31,15 @@ class PastView(NamedTuple):
 
 
 def past_view(store: Store, session: str, when: float, shows: Shows, text: str, buffers: Sequence[Buffer]) -> PastView:
-    """Make a view ready.
+    """Prepare a view.
 
     Args:
-        store: where it is to be kept.
-        session: whose view it is.
+        store: the store that will have it.
+        session: name of the session that was shown it.
         when: it was shown, seconds since the epoch.
         shows: what it is about.
         text: its exact text.
-        buffers: what it is about.
+        buffers: the buffers that it is about.
     """
     sealed = {one.name: {stream: info.sha256 for stream, info in one.streams.items()} for one in buffers}
     text = redaction.text(text) if (redaction := store.redaction()) else text
@@ -49,10 +49,10 @@ def past_view(store: Store, session: str, when: float, shows: Shows, text: str, 
 
 
 def log_past_views(store: Store, session: Session, views: Sequence[PastView]) -> list[ViewRow]:
-    """Log views, at least one; their rows, which are to be indexed, the session too where the first is its number 1.
+    """Log at least one view, and return the rows to index, with the session if the first view is its number 1.
 
     Raises:
-        StoreFailed: they could not be logged; none of them is then.
+        StoreFailed: no view could be logged.
     """
     path, entries = store.layout.audit_file(session.name), [view.entry for view in views]
     try:
@@ -64,15 +64,15 @@ def log_past_views(store: Store, session: Session, views: Sequence[PastView]) ->
 
 
 _SAME_SECONDS = 60.0
-"""A call as it was recorded and as a transcript tells it are at most so far apart where they are the same."""
+"""The longest time between a recorded call and the same call in a transcript."""
 
 
 class Nameless(NamedTuple):
-    """A call that was recorded as it happened, of which the harness told no id, as Gemini CLI's hooks.
+    """A recorded call for which the harness gave no id, as Gemini CLI's hooks do not.
 
     Attributes:
-        tool: the tool's name.
-        what: the command line, or the file's path; empty for any other tool.
+        tool: name of the tool.
+        what: the command line, or the path of a file; empty for other tools.
         time: when it was shown, seconds since the epoch.
     """
 
@@ -82,12 +82,12 @@ class Nameless(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What the log of a session knows.
+    """The calls that the log of a session has.
 
     Attributes:
         imported: ids of calls that were imported.
-        uses: the model's ids of uses of tools; those that were logged as they happened among them.
-        nameless: calls that have neither, and were not yet taken for one of a transcript.
+        uses: the model's ids of tool uses, with those that were logged as they happened.
+        nameless: calls without either id that no call of a transcript has matched yet.
     """
 
     imported: set[str]
@@ -95,7 +95,7 @@ class Known(NamedTuple):
     nameless: list[Nameless]
 
     def takes_nameless(self, call: Nameless) -> bool:
-        """Whether a call without an id can be this one; it is no other one then."""
+        """Return whether a call without an id can be this one; if so, it is used up."""
         same = [one for one in self.nameless if one[:2] == call[:2] and abs(one.time - call.time) <= _SAME_SECONDS]
         if same:
             self.nameless.remove(min(same, key=lambda one: abs(one.time - call.time)))
@@ -103,9 +103,9 @@ class Known(NamedTuple):
 
 
 def known_calls(store: Store, sessions: Iterable[str]) -> Known:
-    """The calls that sessions' logs have, whatever became of their buffers.
+    """Return the calls that sessions' logs have, whether or not their buffers still exist.
 
-    Those that were logged and not indexed, an import having ended between the two, are indexed now.
+    Calls that were logged but not indexed, because an import ended in between, are indexed now.
     """
     known = Known(set(), set(), [])
     for name in sessions:
@@ -123,18 +123,18 @@ def known_calls(store: Store, sessions: Iterable[str]) -> Known:
                     if isinstance(imported, dict) and imported.get("id") not in indexed:
                         lost.append(indexed_view(name, place, entry))
         except (FileNotFoundError, SightlineError, KeyError, TypeError):
-            pass  # none yet; or changed from outside, as the doctor says
+            pass  # there is no log yet; or it was changed from outside, which the doctor reports
         if lost:
             _index_lost(store, name, lost)
     return known
 
 
 def _index_lost(store: Store, session: str, views: Sequence[IndexedView]) -> None:
-    """Index views that are in a session's log, and the buffers that they tell of."""
+    """Index views that are in a session's log, and the buffers that they are about."""
     buffers = []
     for name in dict.fromkeys(name for one in views for name in one.view.refs):
-        with contextlib.suppress(OSError, ValueError, SightlineError):  # it was removed
-            buffers.append(read_meta(store.layout, name)._replace(accessed=time.time()))  # as of any that is imported
+        with contextlib.suppress(OSError, ValueError, SightlineError):  # the buffer was removed
+            buffers.append(read_meta(store.layout, name)._replace(accessed=time.time()))  # as for any import
     if not buffers:
         return
     _, header = next(log.read_all(store.layout.audit_file(session)))
@@ -143,7 +143,7 @@ def _index_lost(store: Store, session: str, views: Sequence[IndexedView]) -> Non
             store.index.put_session(session_from(header))
         store.index.add_buffers(buffers)
         for view in views:
-            store.index.put_view(view)  # whoever lists views may just have found it
+            store.index.put_view(view)  # another process may have indexed it
 
 
 def _note(found: set[str], fields: object, name: str) -> None:
@@ -152,7 +152,7 @@ def _note(found: set[str], fields: object, name: str) -> None:
 
 
 def _nameless(request: dict[str, Any], time: object) -> Nameless | None:
-    """The call that a request of a harness' hook tells of; None for one with an id, and for any other request."""
+    """Return the call in a request of a harness' hook; None for a call with an id, and for any other request."""
     tool, caller = request.get("tool"), request.get("caller")
     if not isinstance(tool, str) or not isinstance(time, float) or "imported" in request:
         return None

@@ -1,4 +1,4 @@
-"""What happens to old buffers and views: limits, eviction, removal; a tombstone keeps what the log quotes of them."""
+"""Enforces the limits: removes old buffers and blanks old views; a tombstone keeps what the log quotes of a buffer."""
 
 import contextlib
 import json
@@ -27,19 +27,19 @@ _BATCH = 64
 
 
 class StillRunning(SightlineError):
-    """A running buffer can be neither removed nor evicted."""
+    """A running buffer cannot be removed."""
 
 
 class Collected(NamedTuple):
-    """What was taken away.
+    """What the limits removed.
 
     Attributes:
-        evicted: names of the buffers, least recently used first.
-        bytes: what they held.
-        views_blanked: views whose text was blanked because the log had grown past its limit.
-        unshipped: names of buffers that are over the limits and stay, since the fleet that is set lacks them.
-        unshipped_bytes: what those hold.
-        unshipped_logs: sessions whose texts stay though the log is over its limit, since the fleet lacks some of them.
+        evicted: names of the removed buffers, least recently used first.
+        bytes: their bytes.
+        views_blanked: number of views whose text was blanked because the log had grown past its limit.
+        unshipped: names of buffers over the limits that stay, because the fleet does not have them yet.
+        unshipped_bytes: their bytes.
+        unshipped_logs: sessions whose texts stay over the log's limit, because the fleet lacks some of them.
     """
 
     evicted: list[str]
@@ -51,11 +51,11 @@ class Collected(NamedTuple):
 
 
 def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
-    """Evict what is over the limits of count, bytes and age, least recently used first; running and pinned stay.
+    """Evict what is over the limits of count, bytes and age, least recently used first, except running and pinned.
 
     Args:
         store: the store.
-        with_unshipped: whether what a fleet lacks goes, too; else it stays for as long as the disk has room.
+        with_unshipped: whether to remove what a fleet lacks, which else stays as long as the disk has room.
     """
     evicted: list[str] = []
     freed = 0
@@ -65,7 +65,7 @@ def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
             lacked = unshipped(store, [buffer.name for buffer in batch])
             waiting |= {buffer.name: buffer.bytes for buffer in batch if buffer.name in lacked}
             batch = [buffer for buffer in batch if buffer.name not in lacked]
-        if store.index.unwritable:  # on a full disk the largest makes the room that removing takes
+        if store.index.unwritable:  # on a full disk, removing the largest first makes the room that removing needs
             batch.sort(key=lambda buffer: buffer.bytes, reverse=True)
         for buffer in batch:
             if evict(store, buffer):
@@ -75,20 +75,20 @@ def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
 
 
 def evict(store: Store, buffer: Buffer) -> bool:
-    """Take a buffer's bytes, leaving a tombstone with its record and what views quote of it; False if it had gone."""
+    """Remove a buffer's bytes, and leave a tombstone with its record and quoted lines; False if it was gone."""
     return store.remove(buffer, "evicted", lambda: {"quotes": quotes_of(store, buffer.name)})
 
 
 def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> int:
-    """Remove buffers as a person asked; how many.
+    """Remove buffers as a person asked, and return how many.
 
     Args:
         store: the store.
-        buffers: what to remove.
-        purge: whether the views that showed them are blanked too.
+        buffers: the buffers.
+        purge: whether to blank the views that showed them, too.
 
     Raises:
-        StillRunning: one of them is still being captured; those before it are gone.
+        StillRunning: one of them is still being captured; those before it are removed.
     """
     names = set()
     for buffer in buffers:
@@ -104,12 +104,12 @@ def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> i
 
 
 class RemovedSession(NamedTuple):
-    """What went with a session.
+    """What was removed with a session.
 
     Attributes:
-        buffers: how many buffers.
-        bytes: what they held.
-        views_blanked: views whose text was blanked, its own and others'.
+        buffers: number of buffers.
+        bytes: their bytes.
+        views_blanked: number of views whose text was blanked, in its log and others'.
     """
 
     buffers: int
@@ -118,11 +118,11 @@ class RemovedSession(NamedTuple):
 
 
 def remove_session(store: Store, session: Session) -> RemovedSession:
-    """Remove what a session captured and blank what it was shown; the log keeps the hashes, so that its chain holds.
+    """Remove what a session captured, and blank what it was shown; the log keeps the hashes, so its chain holds.
 
     Raises:
-        StillRunning: it has captures that go on; nothing was removed.
-        StoreFailed: it could not be logged.
+        StillRunning: it has running captures; nothing was removed.
+        StoreFailed: the removal could not be logged.
     """
     buffers = [buffer for buffer in store.index.of_session(session.name) if buffer.state != "evicted"]
     for buffer in buffers:
@@ -149,7 +149,7 @@ def _blank_all(store: Store, session: str) -> int:
 
 
 def purge_gone(store: Store, name: str) -> None:
-    """Blank the views that showed a buffer which went before, and what its tombstone keeps of it for them."""
+    """Blank the views that showed a buffer which is gone already, and what its tombstone quotes for them."""
     sessions = {indexed.view.session for indexed in list_views(store, buffer=name)}
     _drop_quotes(store, name)
     _blank(store, {name}, sessions)
@@ -189,7 +189,7 @@ def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
 
 
 _WORDS = ("message", "context")
-"""Entries with what an agent said, and with summaries of its context, which may quote what it was shown before."""
+"""Entries with an agent's messages, and with summaries of its context, which may quote what it was shown."""
 
 
 def _has_words(entry: dict[str, Any]) -> bool:
@@ -197,14 +197,14 @@ def _has_words(entry: dict[str, Any]) -> bool:
 
 
 class _Telling:
-    """Finds the entries of a log that tell of some buffers, or that may: what was said after they were shown."""
+    """Finds the entries of a log that show some buffers, or may quote them because they came later."""
 
     def __init__(self, names: set[str]) -> None:
         self._names = names
         self._shown = float("inf")
 
     def tells(self, entry: dict[str, Any]) -> bool:
-        """Whether an entry does; those of one log are asked about in their order."""
+        """Return whether an entry does; ask in the order of the log."""
         when = float(entry.get("time", 0.0))
         if self._names & set(entry.get("refs", ())):
             self._shown = min(self._shown, when)
@@ -213,12 +213,12 @@ class _Telling:
 
 
 def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
-    """Have the index know where the lines of blanked logs stand now, and which of their notes have no text any more."""
+    """Update in the index the places of lines in blanked logs, and which of their notes have lost their text."""
     fill_index(store)
     with store.index.transaction():
         for session in sessions:
             end, whole, title, is_blank = 0, True, "", False
-            with contextlib.suppress(FileNotFoundError, log.BrokenChain):  # the doctor tells of it
+            with contextlib.suppress(FileNotFoundError, log.BrokenChain):  # the doctor reports it
                 for place, entry in log.read_all(store.layout.audit_file(session)):
                     if entry.get("kind") == "view":
                         whole &= store.index.move_view(session, place.number, place.offset, place.length)
@@ -230,7 +230,7 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
                         title = entry["title"]
                     elif entry.get("kind") == "about":
                         is_blank |= entry.get("text") is None
-                    if whole:  # what was logged a moment ago is yet to be indexed
+                    if whole:  # entries of a moment ago are not indexed yet
                         end = place.offset + place.length
             store.index.set_log(session, end)
             if is_blank and (known := store.index.session(session)):
@@ -238,7 +238,7 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
 
 
 def collect(store: Store, *, with_unshipped: bool = False) -> Collected:
-    """Everything `gc` does: dead captures, limits (as `enforce_limits`), and the log's own limit."""
+    """Do everything that `gc` does: end dead captures, enforce the limits (as `enforce_limits`) and the log's own."""
     disk.adopt_dead(store.layout, store.index)
     collected = enforce_limits(store, with_unshipped=with_unshipped)
     blanked, waiting = _limit_log(store, with_unshipped=with_unshipped)
@@ -246,10 +246,10 @@ def collect(store: Store, *, with_unshipped: bool = False) -> Collected:
 
 
 def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, ...]]:
-    """Blank the texts of the sessions that have asked for nothing the longest, until the log fits its limit.
+    """Blank the texts of the sessions that have been silent the longest, until the log is within its limit.
 
     Returns:
-        How many were blanked, and the sessions whose turn it was, but which the fleet lacks.
+        The number of blanked texts, and the sessions whose turn it was, but whose texts the fleet lacks.
     """
     paths = [
         os.path.join(store.layout.audit, file) for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")

@@ -1,7 +1,7 @@
-"""What a session's log has beside views: what it is about, what happened to its context, and what its agent said.
+"""Logs what a session has beside views: its subject, what happened to its context, and what its agent said.
 
-They are entries of the log as views are: tied into its chain, their texts blanked with those of views. Hooks log them,
-so little is loaded here; `session_history` reads them.
+These are entries of the log like views: tied into its chain, and blanked with the texts of views. Hooks log them, so
+this module loads little; `session_history` reads them.
 """
 
 import os
@@ -19,30 +19,30 @@ from sightline.records import Session, storable
 STARTED, RESUMED, FORKED = "started", "resumed", "forked"
 COMPACTING, COMPACTED, CLEARED, REWOUND, PRUNED = "compacting", "compacted", "cleared", "rewound", "pruned"
 EVENTS = (STARTED, RESUMED, FORKED, COMPACTING, COMPACTED, CLEARED, REWOUND, PRUNED)
-"""What can happen to a context. ``compacting`` is told before it happens, and may never come to it."""
+"""What can happen to a context. ``compacting`` is reported before a compaction, which may not follow."""
 
 HOOK, TRANSCRIPT = "hook", "transcript"
 
 MESSAGE_CHARACTERS = 1 << 16
-"""Of a message or a summary; the rest of a longer one is not kept, and nothing is said of it."""
+"""The kept length of a message or a summary; nothing is judged from the rest of a longer one."""
 
 
 class ContextChange(NamedTuple):
-    """Something that happened to a session's context.
+    """An event in a session's context.
 
     Attributes:
         time: seconds since the epoch.
         event: one of EVENTS.
-        trigger: ``manual`` or ``automatic``; empty where that is not told.
-        before: tokens that the context had; None where that is not told.
-        after: likewise, that it has since.
-        summary: the text that took the place of what went; empty where it is not told, None where it was blanked.
-        kept: ids of the uses of tools whose results stayed; None where that is not told.
-        lost: those whose results went; None for all before, or where that is not told.
-        id: what the transcript calls it; empty where it is from a hook.
-        told: by what, HOOK or TRANSCRIPT.
-        whole: whether from here on all that happens to the context is told.
-        number: of its entry in the log.
+        trigger: ``manual`` or ``automatic``; empty if it is not reported.
+        before: tokens of the context before; None if that is not reported.
+        after: tokens of the context after; None if that is not reported.
+        summary: the text that replaced what went; empty if it is not reported, None if it was blanked.
+        kept: ids of the tool uses whose results stayed; None if that is not reported.
+        lost: ids of those whose results went; None for all earlier ones, or if that is not reported.
+        id: id in the transcript; empty if it comes from a hook.
+        told: its source, HOOK or TRANSCRIPT.
+        whole: whether from here on everything that happens to the context is reported.
+        number: number of its entry in the log.
     """
 
     time: float
@@ -64,11 +64,11 @@ class AgentMessage(NamedTuple):
 
     Attributes:
         time: seconds since the epoch.
-        text: its words; None where they were blanked.
-        id: what the transcript calls it; empty where it is from a hook.
-        told: by what, HOOK or TRANSCRIPT.
-        cut: whether it was longer than what is kept.
-        number: of its entry in the log.
+        text: its words; None if they were blanked.
+        id: id in the transcript; empty if it comes from a hook.
+        told: its source, HOOK or TRANSCRIPT.
+        cut: whether it was longer than the part that is kept.
+        number: number of its entry in the log.
     """
 
     time: float
@@ -80,14 +80,14 @@ class AgentMessage(NamedTuple):
 
 
 class SessionSubject(NamedTuple):
-    """What a session is about, in a line: the first of what it was first asked, or its harness' own title of it.
+    """The subject of a session in a line: the beginning of its first prompt, or its harness' own title for it.
 
     Attributes:
         time: seconds since the epoch.
-        text: the line; None where it was blanked.
-        id: what the transcript calls it; empty where it is from a hook.
-        told: by what, HOOK or TRANSCRIPT.
-        number: of its entry in the log.
+        text: the line; None if it was blanked.
+        id: id in the transcript; empty if it comes from a hook.
+        told: its source, HOOK or TRANSCRIPT.
+        number: number of its entry in the log.
     """
 
     time: float
@@ -98,7 +98,7 @@ class SessionSubject(NamedTuple):
 
 
 SUBJECT = b'"kind":"about"'
-"""How the line of a log is known that tells of a session's subject."""
+"""A line of a log with these bytes has a session's subject."""
 
 SUBJECT_CHARACTERS = 120
 
@@ -111,9 +111,9 @@ _INSTRUCTIONS = ("# AGENTS.md instructions", "Caveat: ")
 
 
 def subject_of(prompt: str) -> str:
-    """What a prompt is about, in a line; empty where it has no words of a person's.
+    """Return the subject of a prompt in a line; empty if it has no words of a person's.
 
-    What a harness puts before these words stands in tags of its own. A command of the harness is told by its name.
+    Words that a harness adds stand in tags, and are dropped. A command of the harness is given by its name.
     """
     if command := _COMMAND.search(prompt[:MESSAGE_CHARACTERS]):
         return _line(f"{command[1]} {command[2] or ''}")
@@ -132,11 +132,11 @@ def _line(text: str) -> str:
 
 
 def entry_of(event: SessionEvent, hide: Callable[[str], str] = str) -> dict[str, Any]:
-    """An event as the log has it.
+    """Encode an event for the log.
 
     Args:
         event: the event.
-        hide: hides the secrets of a text.
+        hide: hides secrets in a text.
     """
     fields = {name: value for name, value in event._asdict().items() if name not in ("number", "text", "summary")}
     text = event.summary if isinstance(event, ContextChange) else event.text
@@ -162,17 +162,17 @@ def append_events(
     hide: Callable[[str], str] = str,
     durable: bool = False,
 ) -> None:
-    """Add events to a session's log; lists learn of its session when they next read the log.
+    """Append events to a session's log; lists learn of its session when they next read the log.
 
     Args:
-        root: of the store; what is missing of its folders is made.
-        session: whose they are.
-        events: what happened.
-        hide: hides the secrets of a text.
-        durable: whether the file is synced.
+        root: root of the store; missing folders are made.
+        session: their session.
+        events: the events.
+        hide: hides secrets in a text.
+        durable: whether to sync the file.
 
     Raises:
-        OSError, UnsafeStore: they could not be logged; none of them is then.
+        OSError, UnsafeStore: no event could be logged.
     """
     if entries := [Encoded.of(entry_of(event, hide)) for event in events]:
         layout = Layout(root)
@@ -181,14 +181,14 @@ def append_events(
         log.append_all(layout.audit_file(session.name), header_of(session), entries, durable=durable)
 
 
-_BEGUN_BYTES = 4096  # of the log of a session that has not been asked anything yet, at most
+_BEGUN_BYTES = 4096  # size of the log of a session that has asked nothing yet, at most
 
 
 def knows_subject(root: str, session: str) -> bool:
-    """Whether it was logged what a session is about, or it has gone on for so long that a prompt is not its first.
+    """Return whether a session's subject is logged, or its log is too long for a prompt to be its first.
 
     Args:
-        root: of the store.
+        root: root of the store.
         session: name of the session.
     """
     try:

@@ -1,6 +1,6 @@
 """Reads what logs have beside views: what happened to each session's context, and what its agent said.
 
-Nothing of these is in the index: whoever asks has the log read, only what came since it was last read.
+None of this is in the index, so the log is read, each time from where the last reading ended.
 """
 
 import json
@@ -29,18 +29,18 @@ from sightline.sha256 import sha256_hex
 from sightline.store import Reading, Store, cause_of
 
 _ONE_COMPACTION_SECONDS = 300.0
-"""What hooks and a transcript tell of one compaction is at most so far apart: writing the summary takes minutes."""
+"""The longest time between two reports of one compaction, because writing the summary takes minutes."""
 
 _MARKS = (b'"kind":"context"', b'"kind":"message"', SUBJECT)
 
 
 class SessionEvents(NamedTuple):
-    """All that a log has of them.
+    """All events in a log.
 
     Attributes:
-        changes: in order; what several tell of one compaction is one.
-        messages: in order, each once.
-        told_from: from when on all that happened to the context is told; None where it is not.
+        changes: the changes of the context in order; several reports of one compaction are one.
+        messages: the messages in order, each once.
+        told_from: from when on everything that happened to the context is reported; None if it is not.
     """
 
     changes: tuple[ContextChange, ...] = ()
@@ -49,7 +49,7 @@ class SessionEvents(NamedTuple):
 
 
 def write_events(store: Store, session: Session, events: Sequence[SessionEvent]) -> None:
-    """Log those of some events of a transcript that a session's log does not have yet.
+    """Log those events of a transcript that a session's log does not have yet.
 
     Raises:
         StoreFailed: they could not be logged.
@@ -69,7 +69,7 @@ def write_events(store: Store, session: Session, events: Sequence[SessionEvent])
 
 
 def unknown_events(store: Reading, session: str, events: Sequence[SessionEvent]) -> list[SessionEvent]:
-    """Those of some events of a transcript that a session's log does not have yet."""
+    """Return those events of a transcript that a session's log does not have yet."""
     known = _read(store, session)
     ids = {one.id for one in known.changes} | {one.id for one in known.messages}
     said = {_key(one) for one in known.messages}
@@ -94,17 +94,17 @@ def unknown_events(store: Reading, session: str, events: Sequence[SessionEvent])
 
 
 _SAME_SECONDS = 60
-_SAME_HOOK_SECONDS = 2  # of two hooks at one event, a person's and a project's
+_SAME_HOOK_SECONDS = 2  # between the hooks of a person and of a project for one event
 
 
 def _key(message: AgentMessage) -> tuple[str, int]:
-    """What a message is known again by: its words; the same ones said later are another one."""
+    """Return what identifies a message: its words, and how often they were said before."""
     text = (message.text or "").strip()[:MESSAGE_CHARACTERS]
     return sha256_hex(text.encode(errors="surrogatepass"))[:16], int(message.time // _SAME_SECONDS)
 
 
 def events_of(store: Reading, session: str) -> SessionEvents:
-    """What a session's log has of them; nothing where it has no log, or one that cannot be read."""
+    """Return the events in a session's log; none if it has no log, or one that cannot be read."""
     found = _read(store, session)
     changes = tuple(_merged(sorted(found.changes, key=lambda one: one.time)))
     return SessionEvents(
@@ -115,7 +115,7 @@ def events_of(store: Reading, session: str) -> SessionEvents:
 
 
 def _once(messages: Iterable[AgentMessage]) -> Iterator[AgentMessage]:
-    """Messages, what both a hook and a transcript tell once."""
+    """Yield messages, those that both a hook and a transcript report only once."""
     last: dict[str | None, AgentMessage] = {}
     for one in messages:
         before = last.get(one.text)
@@ -127,7 +127,7 @@ def _once(messages: Iterable[AgentMessage]) -> Iterator[AgentMessage]:
 
 
 def _merged(changes: Iterable[ContextChange]) -> list[ContextChange]:
-    """Changes, with what several entries tell of one compaction as one; one that only began stays as it is."""
+    """Merge several entries for one compaction; one that only began stays as it is."""
     made: list[ContextChange] = []
     for one in changes:
         before = made[-1] if made else None
@@ -141,7 +141,7 @@ def _merged(changes: Iterable[ContextChange]) -> list[ContextChange]:
 def _is_same_compaction(before: ContextChange, one: ContextChange) -> bool:
     if before.event not in (COMPACTING, COMPACTED) or one.time - before.time > _ONE_COMPACTION_SECONDS:
         return False
-    if one.event == COMPACTING:  # a hook tells of each before it happens
+    if one.event == COMPACTING:  # a hook reports each before it happens
         return before.event == COMPACTED and before.told == TRANSCRIPT and one.told == HOOK
     return not (before.id and one.id)
 
@@ -164,7 +164,7 @@ def _joined(before: ContextChange, one: ContextChange) -> ContextChange:
 
 
 class _Found:
-    """What was read of one log, up to a byte of it."""
+    """What was read of one log, up to some byte."""
 
     def __init__(self) -> None:
         self.end = 0
@@ -184,7 +184,7 @@ def _read(store: Reading, session: str) -> _Found:
         found = known.setdefault(session, _Found())
         try:
             with store.open_log(session) as file:
-                if found.end:  # a log that was blanked is another file
+                if found.end:  # blanking replaces the file of a log
                     file.seek(max(0, found.end - len(found.last)))
                     if file.read(len(found.last)) != found.last:
                         found = known[session] = _Found()
@@ -201,7 +201,7 @@ def _read(store: Reading, session: str) -> _Found:
         return found
 
 
-_TAIL_BYTES = 120  # of a line: they hold its hash
+_TAIL_BYTES = 120  # of a line: they contain its hash
 
 
 def _take(found: _Found, line: bytes) -> None:
@@ -224,4 +224,4 @@ def _take(found: _Found, line: bytes) -> None:
                 fields = known_fields(AgentMessage, entry)
                 found.messages.append(AgentMessage(**{**fields, "text": entry.get("text"), "number": number}))
     except (ValueError, TypeError, KeyError):
-        return  # changed from outside: the doctor says so
+        return  # changed from outside, which the doctor reports

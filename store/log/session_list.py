@@ -1,4 +1,4 @@
-"""The sessions of a store: who asked, what each captured, and who read whose."""
+"""Lists the sessions of a store: who asked, what each captured, and who read whose captures."""
 
 import time
 from collections import Counter
@@ -21,13 +21,13 @@ class UnknownSession(SightlineError):
 
 
 class SessionFacts(NamedTuple):
-    """A session and what it did.
+    """A session, and what it did.
 
     Attributes:
         session: its record.
-        counts: its calls and captures.
+        counts: number of its calls and captures.
         read: (captor, buffers): whose buffers it was shown, and how many of each.
-        read_by: (reader, buffers): who was shown its own.
+        read_by: (reader, buffers): who was shown its buffers, and how many.
     """
 
     session: Session
@@ -37,22 +37,22 @@ class SessionFacts(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called; see `session_title`."""
+        """Its title or name; see `session_title`."""
         return session_title(self.session)
 
     @property
     def is_removed(self) -> bool:
-        """Whether a person removed it, and nothing was asked since."""
+        """Whether a person removed it, and it has asked nothing since."""
         return bool(self.session.removed) and self.counts.last <= self.session.removed
 
 
 def list_sessions(store: Reading) -> list[SessionFacts]:
-    """All sessions, the one that asked last first; the removed ones, too."""
+    """Return all sessions, the one that asked last first, with removed ones."""
     fill_index(store)
     counts = store.index.session_counts()
     readings = Counter((reader, captor) for reader, captor, _ in store.index.readings())
     known = {session.name: session for session in store.index.sessions()}
-    for name in counts.keys() - known.keys():  # it captured, and was never shown anything
+    for name in counts.keys() - known.keys():  # it captured something, and was shown nothing
         known[name] = Session(name, "", "", "", "", counts[name].first)
     facts = [
         SessionFacts(
@@ -63,26 +63,26 @@ def list_sessions(store: Reading) -> list[SessionFacts]:
         )
         for name, session in known.items()
         if name in counts or session.harness in ("", SHELL) or session.title or session.removed
-    ]  # of others nothing is known but that they began
+    ]  # others have merely begun
     return sorted(facts, key=lambda one: one.counts.last, reverse=True)
 
 
 class Captured(NamedTuple):
-    """A buffer that a session captured, and the names of the other sessions that were shown it."""
+    """A buffer that a session captured, and the names of other sessions that were shown it."""
 
     buffer: Buffer
     readers: tuple[str, ...]
 
 
 class Belongings(NamedTuple):
-    """What a session captured, and what it was shown of others: (captor, name of the buffer)."""
+    """What a session captured, and what it was shown of others' captures: (captor, name of the buffer)."""
 
     captured: tuple[Captured, ...]
     read: tuple[tuple[str, str], ...]
 
 
 def belongings_of(store: Reading, session: str) -> Belongings:
-    """The buffers of a session, oldest first, those that were evicted among them; who read them, and whose it read."""
+    """Return the buffers of a session, oldest first, evicted ones too, with their readers; and what it read."""
     readers: dict[str, list[str]] = {}
     read = []
     for reader, captor, name in store.index.readings(session):
@@ -95,7 +95,7 @@ def belongings_of(store: Reading, session: str) -> Belongings:
 
 
 def find_session(store: Reading, text: str) -> SessionFacts:
-    """The session that a name, a title, or the unique beginning of one of them means.
+    """Return the session that a name, a title, or the unique beginning of one means.
 
     Raises:
         UnknownSession: there is none, or several begin so.
@@ -119,10 +119,10 @@ def _names(sessions: Sequence[SessionFacts]) -> str:
 
 
 def rename_session(store: Store, session: Session, title: str) -> Session:
-    """Give a session another name to be called by; the one in the log, and in views' ids, stays.
+    """Give a session a title; its name in the log and in the ids of views stays.
 
     Raises:
-        UsageError: the name is empty or too long, or another session has it.
+        UsageError: the title is empty or too long, or another session has it.
         StoreFailed: it could not be logged.
     """
     title = " ".join(title.split())

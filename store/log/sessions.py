@@ -1,4 +1,4 @@
-"""Who is asking: one session for each run of an agent, told by what its harness leaves in the environment."""
+"""Finds out who asks: one session for each run of an agent, known by what its harness leaves in the environment."""
 
 import os
 import re
@@ -11,18 +11,18 @@ from sightline.records import Session, known_fields, storable
 from sightline.sha256 import sha256_hex
 
 SHELL = "shell"
-"""The harness of whoever is not known to be an agent: one session for each parent process."""
+"""The harness of a caller that is not known to be an agent; each parent process gets a session."""
 
 INSPECTOR, TERMINAL = "inspector", "terminal"
-"""The clients of people who look at what there is: in the inspector, or by commands whose answers go to a terminal."""
+"""Clients of people who look at the store: the inspector, and commands whose answers go to a terminal."""
 
 _NAME_LENGTH = 60
-_SHORT_ID = 6  # characters
-_LONG_ID = 20  # from which on nobody can read it: a UUID has 36
+_SHORT_ID = 6  # characters of a short id
+_LONG_ID = 20  # characters from which on nobody can read an id; a UUID has 36
 
 
-# Variables observed in the environment of each harness' tools and servers. They stand here, and not with the harnesses,
-# since each command looks for them, and none has the time to load all harnesses.
+# Variables seen in the environment of each harness' tools and servers. They stand here, and not with the harnesses,
+# because every command looks for them, and loading all harnesses would take too long.
 _HARNESSES = {
     "claude-code": ("CLAUDE_CODE_SESSION_ID",),
     "codex": ("CODEX_SESSION_ID", "CODEX_THREAD_ID"),
@@ -31,12 +31,12 @@ _HARNESSES = {
 
 
 def current_session(environment: Mapping[str, str] = os.environ, *, name: str = "", client: str = "") -> Session:
-    """The session of the process that calls.
+    """Return the session of this process.
 
     Args:
-        environment: where the harness' variables are looked for.
-        name: a session's name that was given; ``SIGHTLINE_SESSION`` by default.
-        client: name and version of the client, where it gave them.
+        environment: the environment, with the harness' variables.
+        name: a given name of the session; ``SIGHTLINE_SESSION`` by default.
+        client: name and version of the client, if it gave them.
     """
     harness, harness_id = _harness(environment)
     name = name or environment.get("SIGHTLINE_SESSION", "")
@@ -53,35 +53,35 @@ def current_session(environment: Mapping[str, str] = os.environ, *, name: str = 
 
 
 def use_key(session: str, use: str, *, unfiltered: bool = False) -> str:
-    """Under which a buffer is found again by the use of a tool that made it; empty for a use without an id.
+    """Return the key by which a tool use finds its buffer again; empty for a use without an id.
 
     Args:
         session: name of the session.
         use: the harness' id of the use.
-        unfiltered: whether the buffer has what went into the command's filters, and not what came of it.
+        unfiltered: whether the buffer has the input of the command's filters instead of their output.
     """
     return f"{session}:{use}{':unfiltered' * unfiltered}" if use else ""
 
 
 def is_person(session: Session) -> bool:
-    """Whether a person asks, as far as one can tell: refs may be prefixes then, and ``@last`` is the store's."""
+    """Return whether a person seems to ask; then refs may be prefixes, and ``@last`` is the store's."""
     return session.harness == SHELL
 
 
 def is_onlooker(session: Session) -> bool:
-    """Whether a person looks at what there is, as far as one can tell, and no agent reads along."""
+    """Return whether a person seems to look at the store, without an agent that reads along."""
     return session.harness == SHELL and session.client in (INSPECTOR, TERMINAL)
 
 
 def at_terminal(session: Session) -> Session:
-    """The session of the person at a terminal, apart from that of what else runs in the same shell."""
+    """Return the session of the person at a terminal, distinct from other programs in the same shell."""
     if session.harness != SHELL or not session.name.startswith(f"{SHELL}-"):
         return session
     return session._replace(name=TERMINAL + session.name.removeprefix(SHELL), client=TERMINAL)
 
 
 def safe_name(text: str) -> str:
-    """A name that can be a file's, of letters, digits, ``.``, ``_`` and ``-``; a hash tells what had to change."""
+    """Make a name fit for a file, of letters, digits, ``.``, ``_`` and ``-``; a hash stands for what had to change."""
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip(".-")[:_NAME_LENGTH]
     if safe == text and safe:
         return safe
@@ -89,9 +89,9 @@ def safe_name(text: str) -> str:
 
 
 def session_title(session: Session) -> str:
-    """What a session is called: by a person, by what it was first asked, else by folder and harness, never an id alone.
+    """Return a session's title: a person's, else its first prompt, else folder and harness, but never an id alone.
 
-    What a harness calls a session is a long number, of which the beginning tells it from others.
+    A harness' name for a session is a long number, whose beginning is added to tell sessions apart.
     """
     if session.title:
         return session.title
@@ -104,12 +104,12 @@ def session_title(session: Session) -> str:
 
 
 def header_of(session: Session) -> dict[str, Any]:
-    """The first line of a session's log."""
+    """Return the first line of a session's log."""
     return {"kind": "session", "session": session._asdict()}
 
 
 def session_from(header: dict[str, Any]) -> Session:
-    """The session that a log's first line tells of."""
+    """Return the session in a log's first line."""
     return Session(**known_fields(Session, header["session"]))
 
 
@@ -122,7 +122,7 @@ def _harness(environment: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _parent() -> str:
-    """The parent process, told from a later one with the same number by when it started."""
+    """Identify the parent process, by when it started, too, because numbers are used again."""
     pid = os.getppid()
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -130,7 +130,7 @@ def _parent() -> str:
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
             started += file.read().decode()
     except (OSError, IndexError):
-        import subprocess  # 5 ms that Linux does without
+        import subprocess  # 5 ms, which Linux does not need
 
         answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, check=False)
         started = answer.stdout.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""What a fleet still lacks, and what it is to purge: a shipper takes note of both when it looks next."""
+"""Knows what a fleet still lacks, and notes what it is to purge; a shipper reads that when it next runs."""
 
 import contextlib
 import json
@@ -10,19 +10,19 @@ from sightline.private_files import make_folder, open_private, write_all
 from sightline.store import Store
 
 QUEUE_FOLDER, QUEUE_FILE = "fleet", "queue.sqlite"
-"""Below the root: what a shipper keeps. Its table ``known`` names what was queued, ``logs`` up to which byte each log
-was, ``items`` what has not gone yet."""
+"""File of a shipper, below the root. Its table ``known`` has the queued names, ``logs`` the queued bytes of logs, and
+``items`` what is not shipped yet."""
 
 
 PURGES_FILE = "purges"
-"""Likewise: the names of all outputs that were purged here, a line each."""
+"""File below the root with the names of all outputs that were purged here, one on each line."""
 
 
 def ask_for_purge(store: Store, names: Iterable[str]) -> bool:
-    """Have what was shipped of some outputs purged there, too; False where no fleet is set.
+    """Ask the fleet to purge what was shipped of some outputs; return False if no fleet is set.
 
     Raises:
-        OSError: it could not be noted.
+        OSError: the request could not be noted.
     """
     wanted = sorted(names)
     if not store.settings.fleet.db or not wanted:
@@ -38,9 +38,9 @@ def ask_for_purge(store: Store, names: Iterable[str]) -> bool:
 
 
 def unshipped(store: Store, names: Iterable[str]) -> set[str]:
-    """Those of some buffers that would be lost to the fleet if they went now; none where no fleet is set.
+    """Return those buffers that the fleet would lose if they were removed now; none if no fleet is set.
 
-    What a person has left out of the fleet is not waited for. Where no shipper has looked yet, all of them wait.
+    Nothing waits that a person has excluded from the fleet. Before a shipper has looked, all buffers wait.
     """
     wanted = set(names)
     return wanted - _queued(
@@ -53,11 +53,11 @@ def unshipped(store: Store, names: Iterable[str]) -> set[str]:
 
 
 def unshipped_logs(store: Store, sizes: Mapping[str, int]) -> set[str]:
-    """Those of some sessions whose log has lines that the fleet lacks; none where no fleet is set.
+    """Return those sessions whose log has lines that the fleet lacks; none if no fleet is set.
 
     Args:
         store: the store.
-        sizes: how many bytes the log of each session has. One that was changed since a shipper looked waits for it.
+        sizes: bytes of each session's log. A log that has changed since a shipper looked waits for it.
     """
     return sizes.keys() - _queued(
         store,
@@ -68,7 +68,7 @@ def unshipped_logs(store: Store, sizes: Mapping[str, int]) -> set[str]:
 
 
 def _queued(store: Store, query: str, wanted: list[str] | Mapping[str, int]) -> set[str]:
-    """What a query finds of some names in the queue: those that need not wait; all of them where no fleet is set."""
+    """Return the names in the queue that a query finds, which need not wait; all of them if no fleet is set."""
     if not store.settings.fleet.db or not wanted:
         return set(wanted)
     path = os.path.join(store.root, QUEUE_FOLDER, QUEUE_FILE)
@@ -78,5 +78,5 @@ def _queued(store: Store, query: str, wanted: list[str] | Mapping[str, int]) -> 
     try:
         with contextlib.closing(sqlite3.connect(address, uri=True, timeout=5)) as queue:
             return {row[0] for row in queue.execute(query, (json.dumps(wanted),))}
-    except sqlite3.Error:  # it is being made, or was damaged: the next shipper makes it anew
+    except sqlite3.Error:  # it is being made, or is damaged, and the next shipper makes it anew
         return set()

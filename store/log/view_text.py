@@ -1,4 +1,4 @@
-"""The exact text of a view, as it was sent: what the log has literally, and the lines that it quotes of buffers."""
+"""Reads the exact text of a view, as it was sent: literal text from the log, and lines that it quotes from buffers."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ from sightline.store import Reading
 
 
 class TextGone(SightlineError):
-    """A view's text can no longer be had: blanked by a person, or its buffer has expired."""
+    """The text of a view is no longer there: a person blanked it, or its buffer has expired."""
 
 
 def view_text(store: Reading, indexed: IndexedView) -> str:
-    """The exact text of a view, as it was sent.
+    """Return the exact text of a view, as it was sent.
 
     Raises:
-        TextGone: it was blanked, or a buffer that it quotes has expired and left nothing.
-        OfNewerVersion: it was logged in a form, or by a rule, that is not known here.
+        TextGone: the text was blanked, or a buffer that it quotes has expired and left nothing.
+        OfNewerVersion: it was logged in a form, or by a rule, that this version does not know.
     """
     if not indexed.view.number:
         raise TextGone("nothing has been shown of it", "it is still running, or ended without an answer")
@@ -41,7 +41,7 @@ def view_text(store: Reading, indexed: IndexedView) -> str:
 
 
 def _pieces(store: Reading, indexed: IndexedView) -> list[Any] | None:
-    """A view's text as the log has it, None where it was blanked. Raises OfNewerVersion where it has another form."""
+    """Return the pieces of a view's text in the log; None if blanked. Raises OfNewerVersion for another form."""
     entry = _entry(store, indexed)
     if is_newer(entry):
         raise OfNewerVersion(f"view {indexed.view.id}")
@@ -49,7 +49,7 @@ def _pieces(store: Reading, indexed: IndexedView) -> list[Any] | None:
 
 
 def _entry(store: Reading, indexed: IndexedView) -> dict[str, Any]:
-    """The view's line of the log; looked for where blanking has moved it since it was indexed."""
+    """Return the view's line in the log, wherever blanking may have moved it."""
     try:
         with store.open_log(indexed.view.session) as file:
             return log.read_entry(file, indexed.view.number, indexed.offset, indexed.length)
@@ -60,7 +60,7 @@ def _entry(store: Reading, indexed: IndexedView) -> dict[str, Any]:
 def _render(store: Reading, view: View, piece: list[Any]) -> str:
     ref, first, last, version = piece
     if (host := host_of(view.session)) and "/" not in ref:
-        ref = f"{host}/{ref}"  # where hosts ship to, a host's log names its own outputs as it does at home
+        ref = f"{host}/{ref}"  # a shipped log names its host's outputs as at home
     try:
         with store.open_text(store.resolve(ref)) as source:
             return render_lines(cleaned(source, cleaning_of(version)), first, last)
@@ -75,7 +75,7 @@ def _render(store: Reading, view: View, piece: list[Any]) -> str:
 
 
 def quotes_of(store: Reading, name: str) -> dict[str, str]:
-    """What the log's views quote of a buffer by range, rendered: its tombstone keeps that when the buffer goes."""
+    """Render what the log's views quote of a buffer by range, for the buffer's tombstone."""
     quotes: dict[str, str] = {}
     for indexed in list_views(store, buffer=name):
         try:
@@ -85,10 +85,10 @@ def quotes_of(store: Reading, name: str) -> dict[str, str]:
                     if key not in quotes:
                         quotes[key] = _render(store, indexed.view, piece)
         except (SightlineError, OSError):
-            continue  # a damaged log, or lost bytes, must not keep a buffer from ever going
+            continue  # a damaged log, or lost bytes, must not keep a buffer from being removed
     return quotes
 
 
 def _quote_key(ref: str, first: int, last: int, version: int | str) -> str:
-    """Where a tombstone keeps the text of a range: what another rule than the terminal's made of it stands apart."""
+    """Return the key of a range's text in a tombstone; each cleaning rule but the terminal's has its own."""
     return f"{ref}:{first}-{last}" + (f" {version}" if isinstance(version, str) else "")

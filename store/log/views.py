@@ -1,4 +1,4 @@
-"""The log of views: what was shown, to whom, when and for what, with its exact text."""
+"""Logs views: what was shown, to whom, when and for which request, with its exact text."""
 
 import json
 import time
@@ -27,26 +27,26 @@ from sightline.shape.segments import Segment, uncut_ranges
 from sightline.store import Reading, Store
 
 LITERAL_BYTES = 4096
-"""A run of lines up to this size is logged as text, a longer one as a range of its stream: it can be rendered again."""
+"""A run of lines up to this size is logged as text; a longer one as a range of its stream, to be rendered again."""
 
 
 class Shows(NamedTuple):
     """What a reply is about, apart from its text.
 
     Attributes:
-        verb: the verb that was called.
+        verb: the verb.
         request: its arguments.
-        refs: names of the buffers it concerns.
-        shown: the raw lines that are known to stand in it, whole.
-        lines_total: lines that its buffers have.
-        bytes_total: bytes that they have.
-        exit_code: of the command or query, None where there is none.
+        refs: names of the buffers that it is about.
+        shown: the raw lines that it is known to show whole.
+        lines_total: number of lines of its buffers.
+        bytes_total: number of bytes of its buffers.
+        exit_code: exit code of the command or query; None if there is none.
         truncated: whether something was left out.
-        asked: the raw lines that went into it and do not stand there as they are.
+        asked: the raw lines that it was made from and does not show as they are.
         matched: the raw lines that were recognised in its text.
-        parts: the raw lines that stand in it only in part.
-        unknown: what of its text is not known, and why; empty where it is exact.
-        failed: whether it is an error, or what a tool reports as one.
+        parts: the raw lines that it shows only in part.
+        unknown: what of its text is not known, and why; empty if the text is exact.
+        failed: whether it is an error, or what a tool reports as an error.
     """
 
     verb: str
@@ -65,7 +65,7 @@ class Shows(NamedTuple):
 
 
 class Other(NamedTuple):
-    """An entry of the log that is no view: session and number are its place, and what it says."""
+    """An entry of the log that is not a view, with its session and number."""
 
     session: str
     number: int
@@ -73,12 +73,12 @@ class Other(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """Where the lines of an answer came from.
+    """The lines from which an answer came.
 
     Attributes:
-        shown: the raw lines that stand in it, where that is exactly known.
-        asked: the raw lines that it was made of, where it does not show them as they are, or nobody can tell.
-        parts: the raw lines that stand in it in part, where that is known.
+        shown: the raw lines that it shows, as far as that is known exactly.
+        asked: the raw lines that it was made from and does not show as they are, or nobody can tell.
+        parts: the raw lines that it is known to show in part.
     """
 
     shown: tuple[Shown, ...] = ()
@@ -100,21 +100,21 @@ def record_view(
 
     Args:
         store: the store of this machine, which has the log.
-        session: who asks.
+        session: the session that asks.
         shows: what the reply is about.
-        text: the exact text, in pieces; those that are plain runs of a sealed buffer's lines may be logged as ranges.
-        cleaning: the rule by which these were made text.
-        uses: names of the buffers that it is a use of: they become the most recently used, in this order.
-        of: what was read, where that is not this store.
+        text: the exact text, in pieces; plain runs of a sealed buffer's lines may be logged as ranges.
+        cleaning: the rule by which these lines became text.
+        uses: names of the buffers that it uses, which become the most recently used, in this order.
+        of: the store that was read, if it is not this one.
 
     Raises:
-        StoreFailed: it could not be logged.
+        StoreFailed: the reply could not be logged.
     """
     return index_view(store, append_view(store, session, shows, text, cleaning, of=of), uses)
 
 
 class Appended(NamedTuple):
-    """A view that is in the log, and in no list yet."""
+    """A view that is in the log, but not in the index yet."""
 
     session: Session
     place: log.Place
@@ -131,11 +131,11 @@ def append_view(
     file: log.LogWriter | None = None,
     of: Reading | None = None,
 ) -> Appended:
-    """The first half of `record_view`, all that must happen before a reply is sent. Raises as that.
+    """Do what must happen before a reply is sent: the first half of `record_view`, which raises the same.
 
     Args:
-        file: the session's audit file, where the caller keeps it open for more than one.
-        of: as of `record_view`.
+        file: the session's audit file, if the caller keeps it open.
+        of: see `record_view`.
     """
     joined = "".join([segment.text for segment in text])
     if not joined.isascii():
@@ -155,7 +155,7 @@ def append_view(
 
 
 def _storable(text: Sequence[Segment], joined: str) -> tuple[Sequence[Segment], str]:
-    """The pieces and all of it; where half a surrogate pair is in it, as JSON can spell it, that is spelled so."""
+    """Return the pieces and the whole text; half a surrogate pair, as JSON can spell it, stays spelled so."""
     try:
         joined.encode(errors="surrogateescape")
     except UnicodeEncodeError:
@@ -165,7 +165,7 @@ def _storable(text: Sequence[Segment], joined: str) -> tuple[Sequence[Segment], 
 
 
 def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str, Any]:
-    """What the log says of a view beside its text."""
+    """Return what the log has of a view beside its text."""
     data, request = text.encode(errors="surrogateescape"), log.loggable(shows.request)
     fields: dict[str, Any] = {
         "time": now,
@@ -180,7 +180,7 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
         "exit_code": shows.exit_code,
         "truncated": shows.truncated,
         "text_sha256": sha256_hex(data),
-        "parts": [list(part) for part in shows.parts],  # where there are none, too: it says that the others are whole
+        "parts": [list(part) for part in shows.parts],  # an empty list says that all lines are whole
     }
     if shows.asked:
         fields["asked"] = [list(asked) for asked in shows.asked]
@@ -194,9 +194,9 @@ def logged_fields(store: Store, now: float, shows: Shows, text: str) -> dict[str
 
 
 def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> View:
-    """The second half of `record_view`: lists know of it from here on. Raises as that.
+    """Index a view, which is the second half of `record_view`, and raises the same.
 
-    Where the index is locked for long it is not waited for: the log has the view, and lists learn of it later.
+    It does not wait for an index that is locked for long: the log has the view, and lists find it there later.
     """
     indexed = indexed_view(appended.session.name, appended.place, appended.fields)
     try:
@@ -221,15 +221,15 @@ def _not_logged(store: Store, error: Exception) -> StoreFailed:
 
 
 def record_shown(store: Store, view: View, traced: Traced) -> None:
-    """Log which raw lines stood in a view, found after it was sent; an entry of its own, since the log only grows.
+    """Log which raw lines a view showed, found after it was sent, as an entry of its own, since the log only grows.
 
     Raises:
-        OSError: it could not be logged.
+        OSError: the entry could not be logged.
     """
     if not any(traced):
         return
     entry: dict[str, Any] = {"kind": "shown", "of": view.number, "shown": [list(one) for one in traced.shown]}
-    entry["time"] = time.time()  # an older version's entry has none
+    entry["time"] = time.time()  # an older version's entry has no time
     if traced.asked:
         entry["asked"] = [list(one) for one in traced.asked]
     if traced.parts:
@@ -241,7 +241,7 @@ def record_shown(store: Store, view: View, traced: Traced) -> None:
 
 
 def traced_of(entry: dict[str, Any]) -> Traced:
-    """What such an entry says."""
+    """Read such an entry."""
     shown, asked = (tuple(map(shown_from, entry.get(name, ()))) for name in ("shown", "asked"))
     return Traced(shown, asked, tuple(map(line_part_from, entry.get("parts", ()))))
 
@@ -253,7 +253,7 @@ def with_shown(view: View, traced: Traced) -> View:
 
 
 def _hashes(store: Reading, refs: Iterable[str]) -> dict[str, dict[str, str]]:
-    """What the streams of those buffers that are sealed hash to: so a view tells which bytes it was made of."""
+    """Return the hashes of the sealed buffers' streams, so that a view says from which bytes it was made."""
     found = {}
     for name in dict.fromkeys(refs):
         buffer = store.index.buffer(name)
@@ -263,9 +263,9 @@ def _hashes(store: Reading, refs: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
-    """A view's record, from what the log says of it."""
+    """Make a view's record from its entry in the log."""
     request = json.dumps(fields["request"], ensure_ascii=False)
-    if not request.isascii():  # an older version may have logged what no table takes
+    if not request.isascii():  # an older version may have logged what no table accepts
         request = json.dumps(log.loggable(fields["request"]), ensure_ascii=False)
     view = View(
         id=f"{session}:{place.number}",
@@ -293,14 +293,14 @@ def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> Inde
 
 
 def _pieces(store: Store, text: Sequence[Segment], cleaning: str) -> Iterable[str | list[Any]]:
-    """Segments as the log keeps them: literals as text, long plain runs of lines as ``[ref, first, last, version]``."""
+    """Yield segments for the log: literals as text, long plain runs of lines as ``[ref, first, last, version]``."""
     literal = ""
     for segment in text:
         if segment.ref and not segment.partial and len(segment.text) > LITERAL_BYTES and _is_sealed(store, segment.ref):
             if literal:
                 yield literal
             literal = ""
-            from sightline.shape.variants import version_of  # 2 ms: few replies quote so much of a sealed output
+            from sightline.shape.variants import version_of  # 2 ms: few replies quote that much of a sealed output
 
             yield [segment.ref, segment.first, segment.last, version_of(cleaning)]
         else:
@@ -315,7 +315,7 @@ def _is_sealed(store: Store, ref: str) -> bool:
 
 
 def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:
-    """The raw lines that stand in a text whole, neighbouring ranges joined."""
+    """Return the raw lines that a text shows whole, with neighbouring ranges joined."""
     shown = []
     for ref, first, last in uncut_ranges(segments):
         parsed = parse_ref(ref)
@@ -324,7 +324,7 @@ def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:
 
 
 def parts_of(segments: Sequence[Segment]) -> tuple[LinePart, ...]:
-    """The raw lines that stand in a text in part, each once where pieces of it follow each other."""
+    """Return the raw lines that a text shows in part; pieces of one line that follow each other are joined."""
     cuts = dict.fromkeys((segment.ref, cut) for segment in segments for cut in segment.cuts)
     parts = []
     for ref, cut in cuts:
@@ -334,7 +334,7 @@ def parts_of(segments: Sequence[Segment]) -> tuple[LinePart, ...]:
 
 
 def settled(shows: Shows, buffer: str, stream: str, last: int) -> Shows:
-    """A reply without the lines of one stream past the last one that has ended: those may still go on."""
+    """Drop from a reply the unfinished lines of one stream, after the last finished one, since they may grow."""
     shown = tuple(
         one if (one.buffer, one.stream) != (buffer, stream) else one._replace(last=min(one.last, last))
         for one in shows.shown
@@ -345,5 +345,5 @@ def settled(shows: Shows, buffer: str, stream: str, last: int) -> Shows:
 
 
 def ref_of_shown(shown: Shown) -> str:
-    """``@cmd_a1b2c3.err:3-9``."""
+    """Write a range as a ref: ``@cmd_a1b2c3.err:3-9``."""
     return format_ref(shown.buffer, shown.stream, shown.first, shown.last)
