@@ -35,6 +35,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 tell_briefly()
 
+# As often as anything changes: for a frame of a terminal, each key that a test presses would wait. Read by textual.
+os.environ.setdefault("TEXTUAL_FPS", "1000")
+
 _MEMORY, _ROOM_BYTES = "/dev/shm", 4 << 30
 
 
@@ -49,7 +52,7 @@ def _lie_in_memory() -> None:
 
 _lie_in_memory()
 
-_GARBAGE_OBJECTS = 50_000  # looking for it as often as Python does takes a fifth of what the tests do
+_GARBAGE_OBJECTS = 1_000_000  # looking for it as often as Python does takes a fifth of what the tests do
 
 
 TESTS = Path(__file__).parent

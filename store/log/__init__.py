@@ -1,0 +1,1 @@
+"""The append-only log: views with their exact text, notes, sessions, and what agents' contexts did."""

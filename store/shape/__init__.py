@@ -1,0 +1,1 @@
+"""What goes inline: views and summaries, by pure functions over lines and bytes."""

@@ -1,0 +1,1 @@
+"""Shell text: its words, its pipelines, and the programs that it runs."""

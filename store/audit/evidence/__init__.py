@@ -1,0 +1,1 @@
+"""What in a session's log supports, or contradicts, what its agent claims of its work."""

@@ -1,0 +1,1 @@
+"""Reports of a session, or of a store: gathered once, written as HTML, Markdown or JSON."""

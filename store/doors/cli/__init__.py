@@ -1,0 +1,1 @@
+"""The command line: a module for each command, loaded when that one is called."""

@@ -1,0 +1,1 @@
+"""`sightline doctor`: checks the store and the harnesses, and mends what can be mended."""

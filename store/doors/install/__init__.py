@@ -1,0 +1,1 @@
+"""Writes Sightline into the settings of harnesses, and takes it out again."""

@@ -1,0 +1,1 @@
+"""Two streams compared, line by line and word by word."""
