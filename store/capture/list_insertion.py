@@ -260,7 +260,7 @@ def _places_of_pipefail(joined: Sequence[str], piped: Sequence[bool], like_funct
 
 
 def _gets_a_pipe(stage: Stage, rules: Rules, *, is_last: bool) -> bool:
-    """Whether a part runs a program, or a builtin that only writes, and its output goes to where all output goes."""
+    """Return whether a part runs a program, or a builtin that only writes, and its output goes to the common place."""
     name = program_of(stage.words)
     if not name or name in _STAY or _is_set_up(stage) or not lets_output_pass(stage):
         return False

@@ -1,6 +1,6 @@
 """What lies on disk: layout, streams with their line index, the index, the one writer, recovery, changes.
 
-What few commands need is named here, and loaded when it is first used.
+What only few commands need is named here, and loaded at its first use.
 """
 
 from typing import TYPE_CHECKING
@@ -22,9 +22,9 @@ else:
         __name__,
         changes=("Changes",),  # 5 ms
         finder=("Finder",),
-        pretty=("facts_of", "open_pretty", "pretty_path"),  # 4 ms, of results alone
+        pretty=("facts_of", "open_pretty", "pretty_path"),  # 4 ms, which only results need
         recovery=("adopt", "adopt_dead", "rebuild_buffers"),
-        sorter=("with_sorter",),  # 4 ms, for a lost index
+        sorter=("with_sorter",),  # 4 ms, which only a lost index needs
     )
 
 __all__ = [

@@ -1,6 +1,6 @@
-"""Writing a buffer: bytes to disk as they arrive, with their order, a sparse line index and a hash.
+"""Writes a buffer: bytes as they arrive, with their order, a sparse line index and a hash.
 
-Memory does not depend on what is written. Nothing is kept back: what `append` was given is in the file when it returns.
+Memory does not depend on the size. Nothing is held back: the bytes for `append` are in the file when it returns.
 """
 
 import os
@@ -17,20 +17,20 @@ from sightline.sha256 import Hasher
 
 
 class StreamWriter:
-    """One stream's file while it is written: its bytes up to a limit, what is counted of them, and their hash.
+    """The file of one stream while it is written: its bytes up to a limit, their counts, and their hash.
 
     Attributes:
-        bytes: written so far.
-        newlines: among them.
-        dropped: bytes that came after the limit.
+        bytes: number of bytes written so far.
+        newlines: number of newlines among them.
+        dropped: number of bytes that came after the limit.
     """
 
     def __init__(self, path: str, most: int) -> None:
         """Make the file.
 
         Args:
-            path: where it lies.
-            most: bytes that are kept.
+            path: path of the file.
+            most: number of bytes to keep.
         """
         self.bytes = 0
         self.newlines = 0
@@ -42,7 +42,7 @@ class StreamWriter:
         self._hasher = Hasher(self._fd)
 
     def append(self, data: bytes | memoryview, newlines: int | None) -> int:
-        """Write the next bytes; how many of them, since no more are kept than the limit says."""
+        """Write the next bytes, and return how many were within the limit."""
         room = self._most - self.bytes
         if len(data) > room:
             self.dropped += len(data) - room
@@ -57,11 +57,11 @@ class StreamWriter:
         return len(data)
 
     def take_back(self, size: int) -> None:
-        """What was written behind a size goes, as whoever gave it is told that nothing of it was taken."""
+        """Remove what was written after a size, because its writer is told that none of it was taken."""
         try:
             os.ftruncate(self._fd, size)
         except OSError:
-            pass  # the failure that led here is the one to tell of
+            pass  # the failure that led here is reported instead
 
     @property
     def info(self) -> StreamInfo:
@@ -69,7 +69,7 @@ class StreamWriter:
         return StreamInfo(self.bytes, self.newlines + self._unterminated)
 
     def seal(self, *, durable: bool) -> StreamInfo:
-        """No more bytes will come: hash them, make the file read-only, or remove it where it is empty."""
+        """End the stream: hash it, and make the file read-only, or remove it if it is empty."""
         if self.bytes:
             os.fchmod(self._fd, SEALED_MODE)
         else:
@@ -85,15 +85,15 @@ class StreamWriter:
 
 
 class BufferWriter:
-    """The streams of one running capture. One thread at a time may write.
+    """The streams of one running capture. Only one thread at a time may write.
 
     Attributes:
-        name: the buffer's name.
-        started_ns: the clock's reading that arrival times count from.
+        name: name of the buffer.
+        started_ns: the clock's reading from which arrival times count.
     """
 
     def __init__(self, layout: Layout, name: str, *, max_stream_bytes: int, durable: bool = False) -> None:
-        """Opens nothing but the marker yet: an empty stream has no file.
+        """Make the marker; a stream gets a file with its first byte.
 
         Raises:
             StoreFailed: the marker could not be made.
@@ -115,7 +115,7 @@ class BufferWriter:
             raise store_failed(error) from error
 
     def tell_process(self, pid: int, *, own_group: bool) -> None:
-        """Say which process writes it."""
+        """Note which process writes it."""
         self._marker.tell_process(pid, own_group=own_group)
 
     def append(self, stream: str, data: bytes | memoryview, newlines: int | None = None) -> None:
@@ -123,11 +123,11 @@ class BufferWriter:
 
         Args:
             stream: ``out``, ``err`` or ``part.N``.
-            data: the bytes.
-            newlines: how many newlines they hold, where the caller has counted.
+            data: the bytes to write.
+            newlines: number of newlines among them, if the caller has counted.
 
         Raises:
-            StoreFailed: they could not be written; what was written before stays.
+            StoreFailed: they could not be written; earlier bytes stay.
         """
         before = self.progress(stream)[0]
         try:
@@ -172,7 +172,7 @@ class BufferWriter:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """Bytes of each stream that came after its limit and were not kept."""
+        """Number of bytes of each stream that came after its limit, and were not kept."""
         return {name: stream.dropped for name, stream in self._streams.items() if stream.dropped}
 
     def infos(self) -> dict[str, StreamInfo]:
@@ -180,10 +180,10 @@ class BufferWriter:
         return {name: stream.info for name, stream in self._streams.items() if stream.bytes}
 
     def finish(self) -> dict[str, StreamInfo]:
-        """No more bytes will come: hash, make read-only, close. The marker stays held until `release`.
+        """End the streams: hash them, make them read-only, close them. The marker stays locked until `release`.
 
         Raises:
-            StoreFailed: the files could not be brought to rest.
+            StoreFailed: the files could not be finished.
         """
         try:
             sealed = {name: stream.seal(durable=self._durable) for name, stream in self._streams.items()}
@@ -203,10 +203,10 @@ class BufferWriter:
         self._order_fd = self._lines_fd = -1
 
     def release(self) -> None:
-        """Take the marker away: the buffer's record says how it ended."""
+        """Remove the marker, because the buffer's record says now how it ended."""
         self._marker.close()
 
     def abandon(self, *, for_adoption: bool = False) -> None:
-        """Close everything; what was written stays until it is removed, or marked interrupted by the next to look."""
+        """Close everything; what was written stays until it is removed, or marked interrupted by another process."""
         self._close_files()
         self._marker.close(remove=not for_adoption)

@@ -1,8 +1,8 @@
-"""The feed "something changed": tells of captures, growth and records as other processes write them.
+"""The feed of changes: tells of captures, of growth, and of records that other processes write.
 
-It watches two folders, the root (for the index's write-ahead file) and ``live/``; never the buffers' own. Where the
-system cannot watch, it looks at the same places many times a second. Folders that are removed and made anew are watched
-anew.
+It watches two folders, the root (for the index's write-ahead file) and ``live/``, but never those of buffers. If the
+system cannot watch, it polls the same places many times a second. Folders that are removed and made again are watched
+again.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from sightline.errors import SightlineError
 from sightline.folder_watch import Unwatchable, unwatchable, watching
 from sightline.named_tuple import NamedTuple
 
-DEBOUNCE_MS = 50  # a burst is told of after this at the latest
-STEP_MS = 8  # a lone change is told of after about twice this; waking more often costs close to a percent of a core
-QUICK_STEP_MS = 2  # while captures go on, whose output somebody may be waiting for
-QUICK_SECONDS = 2.0  # after the last change of one, that is taken to be so
+DEBOUNCE_MS = 50  # a burst is reported after this at the latest
+STEP_MS = 8  # a lone change is reported after twice this; to wake more often would cost a percent of a core
+QUICK_STEP_MS = 2  # while captures run, for whose output somebody may wait
+QUICK_SECONDS = 2.0  # after the last change of a capture, it counts as running
 POLL_SECONDS = 0.05
-GONE_SECONDS = 0.25  # between two looks whether a store that was removed is there again
-_WAIT_MS = 60_000  # of one wait inside the watcher; closing ends it at once
+GONE_SECONDS = 0.25  # between two checks whether a removed store is back
+_WAIT_MS = 60_000  # of one wait inside the watcher, which closing ends at once
 
 
 class Change(NamedTuple):
@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
     Attributes:
         records: whether records were written.
-        live: names of captures that began, went on or ended.
+        live: names of captures that began, grew or ended.
     """
 
     records: bool
@@ -41,10 +41,10 @@ class Change(NamedTuple):
 
 
 class Changes:
-    """Listens in a thread of its own, from `start` until `close`.
+    """Watches in a thread of its own, from `start` until `close`.
 
     Attributes:
-        polling: why it polls, empty while it watches.
+        polling: why it polls; empty while it watches.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Changes:
         *,
         polls: Callable[[str], None] | None = None,
     ) -> None:
-        """Prepare; nothing is watched, nor is the watcher's library loaded, before `start`.
+        """Prepare to watch; nothing is watched, and the watcher's library is not loaded, before `start`.
 
         Args:
-            layout: where the store lies.
-            data_version: a number that changes when another process has written to the index.
+            layout: paths of the store.
+            data_version: returns a number that changes when another process has written to the index.
             tell: called in the feed's thread with each change.
-            polls: called in the feed's thread with the reason, once, where it has to poll.
+            polls: called once in the feed's thread with the reason, if it has to poll.
         """
         self._layout = layout
         self._data_version = data_version
@@ -72,12 +72,12 @@ class Changes:
         self.polling = ""
 
     def start(self) -> None:
-        """Begin to listen."""
+        """Begin to watch."""
         self._thread = threading.Thread(target=self._run, name="sightline-changes", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Stop listening; `tell` is not called after this returns."""
+        """Stop watching; `tell` is not called after this returns."""
         self._stop.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -112,13 +112,13 @@ class Changes:
 
     def _watched_while_there(self, folders: dict[str, int]) -> Iterator[Change]:
         with watching(folders) as watcher:
-            # What was written between the caller's first look and the watch would be missed.
+            # This catches what was written between the caller's first read and the watch.
             yield Change(records=True, live=frozenset(self._markers()))
             quick = False
             while not self._stop.is_set() and all(_is_at(path, fd) for path, fd in folders.items()):
                 step, wait = (QUICK_STEP_MS, int(QUICK_SECONDS * 1_000)) if quick else (STEP_MS, _WAIT_MS)
                 changes = watcher.watch(DEBOUNCE_MS, step, wait, self._stop)
-                quick = not os.path.exists(self._layout.index)  # the folders may be about to follow
+                quick = not os.path.exists(self._layout.index)  # the folders may be about to be made
                 if isinstance(changes, set):
                     change = self._change([path for _, path in changes])
                     quick = quick or bool(change.live)
@@ -142,18 +142,18 @@ class Changes:
             yield Change(version != before[0], frozenset(name for name, _ in markers.items() ^ before[1].items()))
 
     def _version(self) -> tuple[int, int]:
-        """The index's version, and which file it is."""
+        """Return the index's version, and its file's identity."""
         try:
             return self._data_version(), os.stat(self._layout.index).st_ino
         except (
             sqlite3.Error,
             SightlineError,
             FileNotFoundError,
-        ):  # its reader will meet it too, and can say so
+        ):  # its reader will get the same error, and can report it
             return -1, 0
 
     def _markers(self) -> dict[str, int]:
-        """Names of captures, and when each was last touched (ns)."""
+        """Return the names of captures, and when each was last touched (ns)."""
         try:
             with os.scandir(self._layout.live) as entries:
                 return {entry.name: _touched(entry) for entry in entries if not entry.name.startswith(".")}
@@ -163,7 +163,7 @@ class Changes:
 
 @contextlib.contextmanager
 def _held(path: str) -> Iterator[int]:
-    """A folder, open: while it is, no other one can be taken for it. Raises FileNotFoundError, Unwatchable."""
+    """Hold a folder open, so that no other can be taken for it. Raises FileNotFoundError, Unwatchable."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:

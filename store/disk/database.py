@@ -1,6 +1,6 @@
-"""One SQLite file shared by any number of processes: opening, transactions, and starting over when it is broken.
+"""One SQLite file that any number of processes share: opening, transactions, and starting over if it is broken.
 
-Reading it takes writing beside it, as SQLite does it. Where nothing can be written it is opened in another way.
+Even reading it needs writing beside it, as SQLite works. Where nothing can be written, it is opened in another way.
 """
 
 import _thread
@@ -15,11 +15,11 @@ from sightline.disk import schema
 from sightline.private_files import open_private, refuse_all_but_file, remove_file
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
-HURRIED_SECONDS = 2.0  # for what is better left than waited for
+HURRIED_SECONDS = 2.0  # for work that may be left undone
 STATEMENTS_KEPT = 64
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
-WAL_KEPT_BYTES = 4 << 20  # what SQLite lets it grow to by itself; it grows on while somebody reads, and would stay so
-_MANY_CACHE_KIB = 16_384  # rows with hashes fall on pages all over, which SQLite's 2 MiB would not hold
+WAL_KEPT_BYTES = 4 << 20  # SQLite's usual size; a reader can make it grow, and it would stay so
+_MANY_CACHE_KIB = 16_384  # rows with hashes fall on pages all over, for which SQLite's 2 MiB are too few
 _MANY_WAL_PAGES = 4_096  # 16 MiB
 
 
@@ -28,24 +28,24 @@ class Database:
 
     Attributes:
         is_newer: whether a newer version has migrated the tables.
-        unwritable: why nothing can be written, empty where it can.
-        identity: which file it is, as `identity_of`; None where it has none. It is no other's while it is open.
+        unwritable: why nothing can be written; empty if it can.
+        identity: which file it is, see `identity_of`; None without a file. While open, no other file has it.
     """
 
     def __init__(
         self, path: str, *, durable: bool = False, patience: float = BUSY_SECONDS, unwritable: str = ""
     ) -> None:
-        """Open, making or migrating the tables as needed.
+        """Open the file, and make or migrate its tables as needed.
 
         Args:
-            path: the file.
+            path: path of the file.
             durable: whether power loss must not undo what was written.
             patience: seconds that a statement waits for another process that writes.
-            unwritable: why nothing can be written to its folder, where that is so. It is then opened for reading; one
-                that cannot be read is left alone, and an empty one made in memory in its place.
+            unwritable: why nothing can be written to its folder, if so. It is then opened for reading; if that is not
+                possible, the file is left alone, and an empty database is made in memory.
 
         Raises:
-            UnsafeStore: the file, or one that SQLite keeps beside it, is a symbolic link, or no file.
+            UnsafeStore: the file, or one that SQLite keeps beside it, is a symbolic link or not a file.
             sqlite3.DatabaseError: it cannot be read; see `errors.is_broken`.
         """
         self.path = path
@@ -53,7 +53,7 @@ class Database:
         self.unwritable = unwritable
         self._patience = patience
         self._lock = _thread.RLock()
-        for suffix in _SUFFIXES:  # SQLite opens these by itself, and would wait for the end of a pipe
+        for suffix in _SUFFIXES:  # SQLite opens these by itself, and a pipe among them would block it
             refuse_all_but_file(path + suffix)
         if unwritable:
             found = _connected_to_read(path, patience)
@@ -87,7 +87,7 @@ class Database:
         return int(self._patiently("PRAGMA user_version")[0][0])
 
     def _patiently(self, statement: str) -> list[Any]:
-        """For statements that answer "locked" at once, whatever the busy timeout (switching to WAL does)."""
+        """Repeat a statement that answers "locked" at once, whatever the busy timeout, as switching to WAL does."""
         deadline = time.monotonic() + self._patience
         while True:
             try:
@@ -107,7 +107,7 @@ class Database:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction that takes the write lock at once, so that it never has to give up half-way."""
+        """Begin a transaction that takes the write lock at once, so that it never has to give up half-way."""
         with self._lock:
             if self._connection.in_transaction:
                 yield
@@ -122,7 +122,7 @@ class Database:
 
     @contextlib.contextmanager
     def hurried(self) -> Iterator[None]:
-        """Wait for other processes that write for a moment only."""
+        """Wait only a moment for other processes that write."""
         with self._lock:
             self._connection.execute(f"PRAGMA busy_timeout = {min(self._patience, HURRIED_SECONDS) * 1000:.0f}")
             try:
@@ -131,7 +131,7 @@ class Database:
                 self._connection.execute(f"PRAGMA busy_timeout = {self._patience * 1000:.0f}")
 
     def execute(self, statement: str, parameters: Any = ()) -> int:
-        """Run one statement; how many rows it changed."""
+        """Run one statement, and return the number of changed rows."""
         with self._lock:
             return self._connection.execute(statement, parameters).rowcount
 
@@ -141,18 +141,18 @@ class Database:
             self._connection.executemany(statement, rows)
 
     def expect_many(self) -> None:
-        """Many rows will be written: more pages stay in memory, and the write-ahead file is folded in less often."""
+        """Prepare for many rows: keep more pages in memory, and checkpoint the write-ahead file less often."""
         with self._lock:
             self._connection.execute(f"PRAGMA cache_size = -{_MANY_CACHE_KIB}")
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_MANY_WAL_PAGES}")
 
     def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         with self._lock:
             return self._connection.execute(statement, parameters).fetchall()
 
     def row(self, statement: str, parameters: Any = ()) -> tuple[Any, ...] | None:
-        """The first row of a query, None where there is none."""
+        """Return the first row of a query; None if there is none."""
         with self._lock:
             row: tuple[Any, ...] | None = self._connection.execute(statement, parameters).fetchone()
             return row
@@ -163,7 +163,7 @@ class Database:
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
 
     def close(self) -> None:
-        """Close; the last process to do so folds the write-ahead file into the database."""
+        """Close; the last process to do so checkpoints the write-ahead file."""
         with self._lock:
             self._connection.close()
 
@@ -180,9 +180,9 @@ def _connected(address: str, patience: float) -> sqlite3.Connection:
 
 
 def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
-    """The file as it is, nothing being written beside it; None where it is missing, broken, old or not complete."""
+    """Open the file without writing beside it; None if it is missing, broken, of an old version or incomplete."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    # Without the write-ahead file's own index only a file that has all in itself can be read.
+    # Without the write-ahead file's own index, only a file that has all in itself can be read.
     is_all = not os.path.exists(path + "-wal") or not os.path.getsize(path + "-wal")
     for how in ("mode=ro", "immutable=1") if is_all else ("mode=ro",):
         try:
@@ -200,7 +200,7 @@ def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
 
 
 def identity_of(path: str) -> tuple[int, int] | None:
-    """Which file lies there, as (device, inode); None where there is none."""
+    """Return a file's identity, (device, inode); None if there is none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -209,7 +209,7 @@ def identity_of(path: str) -> tuple[int, int] | None:
 
 
 def set_aside(path: str) -> str:
-    """Move a broken database out of the way; where it lies now."""
+    """Move a broken database out of the way, and return its new path."""
     aside = f"{path}.broken-{int(time.time())}"
     os.replace(path, aside)
     for suffix in ("-wal", "-shm"):

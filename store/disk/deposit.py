@@ -1,6 +1,6 @@
-"""Buffers whose bytes are all there already: written sealed, without a marker, and put into the index in batches.
+"""Writes buffers whose bytes are all there already: sealed, without a marker, and indexed in batches.
 
-What `Recording` does for a running capture costs several times as much, which past sessions have thousands of.
+What `Recording` does for a running capture costs several times as much, and an import has thousands of buffers.
 """
 
 import hashlib  # noqa: F401 - of thousands of streams OpenSSL, which it loads, pays for itself: see `sha256`
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Deposit:
-    """One buffer on its way to the disk. Nobody knows its name before `seal` has returned."""
+    """A buffer that is being written. Nobody knows its name before `seal` has returned."""
 
     def __init__(
         self,
@@ -43,19 +43,19 @@ class Deposit:
 
     @property
     def name(self) -> str:
-        """The buffer's name."""
+        """Name of the buffer."""
         return self.buffer.name
 
     def append(self, stream: str, data: bytes) -> None:
         """Write bytes of a stream.
 
         Raises:
-            StoreFailed: they could not be written; the deposit is to be discarded.
+            StoreFailed: they could not be written; the caller must discard the deposit.
         """
         self._append(stream, self._redaction.feed(stream, data) if self._redaction else data)
 
     def settle(self) -> None:
-        """As `Recording.settle`."""
+        """Write what redaction holds back; see `Recording.settle`."""
         for stream, kept in self._redaction.finish().items() if self._redaction else ():
             self._append(stream, kept)
 
@@ -81,18 +81,18 @@ class Deposit:
         partial: str = "",
         gaps: Iterable[Gap] = (),
     ) -> Buffer:
-        """Write its record; putting that into the index is the caller's.
+        """Write the record; the caller puts it into the index.
 
         Args:
-            exit_code: of the command, None where there is none.
+            exit_code: exit code of the command; None if there is none.
             note: what a reader must know of it.
             mimes: MIME types by stream.
-            lines: lines by stream, where they are not those of its raw bytes.
-            partial: why it is not the whole; empty where it is.
+            lines: number of lines by stream, if they are not those of its raw bytes.
+            partial: why it is not the whole; empty if it is.
             gaps: where something is missing.
 
         Raises:
-            StoreFailed: the record could not be written; the deposit is to be discarded.
+            StoreFailed: the record could not be written; the caller must discard the deposit.
         """
         self.settle()
         dropped = {name: one.dropped for name, one in self._streams.items() if one.dropped}
@@ -119,7 +119,7 @@ class Deposit:
         return self.buffer
 
     def _write_order(self) -> None:
-        """Of two streams nobody knows how they interleaved: one follows the other."""
+        """Write an order in which one stream follows the other, because nobody knows how they interleaved."""
         both = [name for name in STREAM_CODES if name in self._streams]
         if len(both) > 1:
             self._write("order", b"".join(pack_arrival(0, self._streams[name].bytes, name) for name in both))
@@ -139,6 +139,6 @@ class Deposit:
         self._streams.clear()
 
     def discard(self) -> None:
-        """Nothing of it is wanted."""
+        """Drop the buffer."""
         self._close()
         remove_folder(self._layout.folder(self.name))

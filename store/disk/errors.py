@@ -1,4 +1,4 @@
-"""Explains errors of the disk and of the index in a person's words, and says what to do about each."""
+"""Explains errors of the disk and of the index to a person, and says what to do about each."""
 
 import errno
 import os
@@ -7,14 +7,14 @@ import sqlite3
 from sightline.errors import StoreFailed
 from sightline.named_tuple import NamedTuple
 
-_FULL_BYTES = 1 << 16  # SQLite needs about this much beside a file to read it
+_FULL_BYTES = 1 << 16  # free bytes that SQLite needs beside a file to read it
 _UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _BROKEN = ("malformed", "not a database", "no such table", "no such column", "Could not decode to UTF-8")
 
 
 class Cause(NamedTuple):
-    """What is the matter, and what to do."""
+    """What is wrong, and what to do about it."""
 
     what: str
     hint: str
@@ -35,11 +35,11 @@ _ANY = _WRITING | {errno.EMFILE: Cause("this process has too many files open", "
 
 
 def cause_of(error: Exception, root: str) -> Cause:
-    """What is to be told of an error of the disk or of SQLite.
+    """Return the explanation of an error of the disk or of SQLite.
 
     Args:
         error: the error.
-        root: the store's folder.
+        root: folder of the store.
     """
     if isinstance(error, sqlite3.Error):
         return _of_index(error, root)
@@ -65,22 +65,22 @@ def _of_index(error: sqlite3.Error, root: str) -> Cause:
 
 
 def is_known(error: OSError) -> bool:
-    """Whether it is one that the disk or a limit is to blame for, and nobody's mistake."""
+    """Return whether the disk or a limit is to blame, rather than a bug."""
     return error.errno in _ANY
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another process held the index locked for too long."""
+    """Return whether another process held the index locked for too long."""
     return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY
 
 
 def is_full(error: Exception, root: str) -> bool:
-    """Whether there is no room left."""
+    """Return whether there is no room left."""
     return unwritable(error, root) in (_WRITING[errno.ENOSPC], _WRITING[errno.EDQUOT])
 
 
 def unwritable(error: Exception, root: str) -> Cause | None:
-    """Why nothing can be written to the store, where an error comes of that; SQLite itself tells next to nothing."""
+    """Return why the store cannot be written to, if an error comes from that; SQLite itself says next to nothing."""
     if isinstance(error, OSError):
         return _WRITING.get(error.errno or 0)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -97,7 +97,7 @@ def unwritable(error: Exception, root: str) -> Cause | None:
     free = status.f_bavail if os.geteuid() else status.f_bfree
     if free * status.f_frsize < _FULL_BYTES:
         return _WRITING[errno.ENOSPC]
-    import resource  # only here
+    import resource  # needed only here
 
     if os.access(root, os.W_OK) and resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return _WRITING[errno.EFBIG]
@@ -107,11 +107,11 @@ def unwritable(error: Exception, root: str) -> Cause | None:
 
 
 def is_broken(error: sqlite3.DatabaseError) -> bool:
-    """Whether the file itself is damaged or not ours, so that only making it anew helps."""
+    """Return whether the file itself is damaged or not ours, so that it must be made again."""
     return any(sign in str(error) for sign in _BROKEN)
 
 
 def store_failed(error: Exception, root: str = "") -> StoreFailed:
-    """What a person reads when the disk, or the index, did not take something; `root` is the store's folder."""
+    """Return the error that a person reads when the disk, or the index, failed; `root` is the store's folder."""
     what, hint = cause_of(error, root)
     return StoreFailed(f"storing failed: {what}", hint)

@@ -1,4 +1,4 @@
-"""Finding a buffer by its ref."""
+"""Finds a buffer by its ref."""
 
 import os
 
@@ -15,12 +15,12 @@ from sightline.refs import Ref
 
 
 def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
-    """What a ref names in the buffer that was found for it. Raises BadRef for a block that it has not.
+    """Return what a ref names in its buffer. Raises BadRef for a block that the buffer does not have.
 
     Args:
-        ref: as it was read.
+        ref: the parsed ref.
         buffer: the record.
-        stream: which one it is where the ref names none.
+        stream: the stream to take if the ref names none.
     """
     stream = ref.stream or ("part.0" if buffer.kind == "tool" and stream == "out" else stream)
     if stream.startswith("part.") and stream not in buffer.streams and buffer.state != "running":
@@ -29,14 +29,14 @@ def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
 
 
 class Finder:
-    """Looks buffers up in the index, and where it does not know one, on disk."""
+    """Looks buffers up in the index and, if it does not know one, on disk."""
 
     def __init__(self, layout: Layout, index: Index) -> None:
         self._layout = layout
         self._index = index
 
     def find(self, ref: str | Ref, *, session: str | None, prefixes: bool) -> Target:
-        """What a ref names; see `Store.resolve`."""
+        """Return what a ref names; see `Store.resolve`."""
         parsed = refs.parse_ref(ref) if isinstance(ref, str) else ref
         if parsed.host:
             raise UnknownRef(
@@ -76,7 +76,7 @@ class Finder:
         return self.current(found)
 
     def _on_disk(self, name: str) -> Buffer | None:
-        """A buffer that the index does not know (yet): its folder tells, unless it is just being removed."""
+        """Return a buffer that the index does not know yet, from its folder, unless it is just being removed."""
         try:
             buffer = read_meta(self._layout, name)
         except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -99,7 +99,7 @@ class Finder:
         return self._named(name, prefixes=False), stream
 
     def current(self, buffer: Buffer) -> Buffer:
-        """A running buffer whose writer died is marked before anyone sees it."""
+        """Return the record, after marking a buffer as interrupted whose writer died."""
         if buffer.state != "running":
             return buffer
         adopted = adopt(self._layout, self._index, buffer.name)

@@ -1,6 +1,6 @@
-"""The index: buffers in order of use and hashes, and with them sessions and views, for lists and look-ups.
+"""The index: buffers by use and by hash, sessions, and views, for lists and look-ups.
 
-Records in, records out. A cache: all of it can be rebuilt from the folders and the audit files.
+It takes and returns records. It is a cache: all of it can be rebuilt from the folders and the audit files.
 """
 
 import contextlib
@@ -34,40 +34,40 @@ _MARKS = ", ".join("?" * len(_COLUMNS.split(", ")))
 _VALUES = f"INTO buffers ({_COLUMNS}, bytes, used) VALUES ({_MARKS}, ?, {_NEXT_USE})"
 _PUT = f"INSERT {_VALUES} ON CONFLICT (name) DO UPDATE SET {_UPDATES}"
 _ADD = f"INSERT OR IGNORE {_VALUES}"
-"""Twice as fast: what can never fail half-way, SQLite need not be able to take back."""
+"""This is twice as fast, because SQLite prepares no way back for a statement that cannot fail half-way."""
 
 _PUT_HASH = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)"
 
 
 class Totals(NamedTuple):
-    """Buffers that have bytes in the store, and how many bytes."""
+    """The number of buffers that have bytes in the store, and their bytes."""
 
     buffers: int
     bytes: int
 
 
 class Listed(NamedTuple):
-    """A buffer in the list, with its place in the order of use (larger is more recent)."""
+    """A buffer in the list, with its place in the order of use; larger is more recent."""
 
     buffer: Buffer
     used: int
 
 
 class Brief(NamedTuple):
-    """What lists of any length are ordered and filtered by.
+    """The facts by which lists of any length are ordered and filtered.
 
     Attributes:
-        name: of the buffer.
+        name: name of the buffer.
         used: its place in the order of use.
-        command: its first characters.
+        command: the first characters of its command.
         label: a person's or a caller's name for it.
         session: name of the session that captured it.
         state: ``running``, ``sealed``, ``interrupted`` or ``evicted``.
-        bytes: of all streams.
-        lines: of all streams.
+        bytes: bytes of all streams.
+        lines: lines of all streams.
         created: when the capture began, seconds since the epoch.
-        ended: when it ended, None while it runs.
-        exit_code: None where there is none.
+        ended: when it ended; None while it runs.
+        exit_code: its exit code; None if there is none.
         timed_out: whether the time limit ended it.
     """
 
@@ -86,11 +86,11 @@ class Brief(NamedTuple):
 
 
 class Index(ViewIndex):
-    """All statements that the store needs.
+    """All statements of the store.
 
     Attributes:
-        unwritable: why nothing can be written to it, empty where it can.
-        identity: which file it is; None for one in memory.
+        unwritable: why nothing can be written to it; empty if it can.
+        identity: which file it is; None for a database in memory.
         compared: when the audit files were last compared with it, by the monotonic clock.
     """
 
@@ -101,11 +101,11 @@ class Index(ViewIndex):
         self.compared = float("-inf")
 
     def transaction(self) -> contextlib.AbstractContextManager[None]:
-        """Several changes as one; nests."""
+        """Make several changes one; transactions nest."""
         return self._db.writing()
 
     def hurried(self) -> contextlib.AbstractContextManager[None]:
-        """For what must not wait long for others that write: then SQLite's error says that the index is locked."""
+        """Give up soon if others write for long; SQLite's error then says that the index is locked."""
         return self._db.hurried()
 
     def data_version(self) -> int:
@@ -113,11 +113,11 @@ class Index(ViewIndex):
         return self._db.data_version()
 
     def is_sound(self) -> bool:
-        """Whether SQLite finds nothing wrong with the file."""
+        """Return whether SQLite finds nothing wrong with the file."""
         return self._db.rows("PRAGMA quick_check(1)") == [("ok",)]
 
     def try_all(self) -> None:
-        """Ask every table for what is wanted of it. Raises sqlite3.DatabaseError where one has it no longer."""
+        """Query every table. Raises sqlite3.DatabaseError if one is damaged."""
         self.listed(1)
         self.with_hash("0", 1)
         self.sessions()
@@ -134,24 +134,24 @@ class Index(ViewIndex):
     # buffers
 
     def put_buffer(self, buffer: Buffer) -> None:
-        """Insert a record as the most recently used, or replace it where it stands."""
+        """Insert a record as the most recently used, or replace it in its place."""
         with self._db.writing():
             self._db.execute(_PUT, _values(buffer))
             for row in _hashes(buffer):
                 self._db.execute(_PUT_HASH, row)
 
     def add_buffers(self, buffers: Sequence[Buffer]) -> None:
-        """Insert records of new names in their order, each as the most recently used; one that is known stays."""
+        """Insert records with new names in their order, each as the most recently used; a known one stays as it is."""
         with self._db.writing():
             self._db.execute_all(_ADD, map(_values, buffers))
             self._db.execute_all(_PUT_HASH, sorted(row for buffer in buffers for row in _hashes(buffer)))
 
     def expect_many(self) -> None:
-        """Make ready for thousands of records."""
+        """Prepare for thousands of records."""
         self._db.expect_many()
 
     def buffer(self, name: str) -> Buffer | None:
-        """The record of a name."""
+        """Return the record of a name; None if there is none."""
         return self._first("WHERE name = ?", name)
 
     def _first(self, rest: str, *parameters: Any) -> Buffer | None:
@@ -159,7 +159,7 @@ class Index(ViewIndex):
         return _buffer(row) if row else None
 
     def with_prefix(self, prefix: str, limit: int = 3) -> list[Buffer]:
-        """Records whose name begins with a prefix."""
+        """Return records whose name begins with a prefix."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM buffers WHERE name >= ? AND name < ? ORDER BY name LIMIT ?",  # noqa: S608
             (prefix, prefix + "g", limit),
@@ -167,9 +167,9 @@ class Index(ViewIndex):
         return [_buffer(row) for row in rows]
 
     def newest_command(self, back: int, session: str | None) -> Buffer | None:
-        """The newest output of a command or tool, or one further back; of a session, or of the store where it is None.
+        """Return the newest output of a command or tool, or one ``back`` from it; of a session, or for None of all.
 
-        What went into a command's filters is not meant; one that was imported ran some other day.
+        The input of a command's filters does not count, nor does an import, which ran some other day.
         """
         rest = (
             "kind <> 'file' AND origin = '' AND artifact = '' AND state <> 'evicted'"
@@ -180,15 +180,15 @@ class Index(ViewIndex):
         return self._first(f"WHERE session = ? AND {rest}", session, back)
 
     def newest_file(self, path: str) -> Buffer | None:
-        """The newest version of a file."""
+        """Return the newest version of a file."""
         return self._first(
             "WHERE kind = 'file' AND command = ? AND state = 'sealed' ORDER BY number DESC LIMIT 1", path
         )
 
     def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
-        """The newest buffer of the same command that is older, in the same folder or, ``anywhere``, in any.
+        """Return the newest older buffer of the same command, in the same folder or, with ``anywhere``, in any.
 
-        What went into a command's filters is compared with its like.
+        The input of a command's filters is compared with its like.
         """
         return self._first(
             "WHERE kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted' AND (cwd = ? OR ?)"
@@ -202,15 +202,15 @@ class Index(ViewIndex):
         )
 
     def of_artifact(self, artifact: str) -> Buffer | None:
-        """The buffer that was imported under an id."""
+        """Return the buffer that was imported under an id."""
         return self._first("WHERE artifact = ? AND artifact <> '' ORDER BY number DESC LIMIT 1", artifact)
 
     def known_artifacts(self, artifacts: Iterable[str]) -> set[str]:
-        """Those of several ids that buffers were imported under."""
+        """Return those of several ids under which buffers were imported."""
         return self._among("artifact FROM buffers WHERE artifact <> '' AND artifact", artifacts)
 
     def known_hashes(self, hashes: Iterable[str]) -> set[str]:
-        """Those of several hashes that streams have."""
+        """Return those of several hashes that streams have."""
         return self._among("sha256 FROM hashes WHERE sha256", hashes)
 
     def _among(self, column: str, values: Iterable[str]) -> set[str]:
@@ -218,13 +218,13 @@ class Index(ViewIndex):
         return {row[0] for row in self._db.rows(f"SELECT {column} IN (SELECT value FROM json_each(?))", (wanted,))}  # noqa: S608
 
     def place(self, imported: Mapping[str, float]) -> None:
-        """Put imported buffers where they would stand in the order of use, had they been used last when they ended.
+        """Move imported buffers in the order of use to where they would stand if last used when they ended.
 
-        Either those above the lowest of them get new places at the top, where who looks only at the latest finds them,
-        or those below the highest get new ones at the bottom: whichever are fewer.
+        Either all above the lowest get new places at the top, where readers of the latest find them, or all below
+        the highest get new ones at the bottom, whichever are fewer.
 
         Args:
-            imported: when each ended, by name, seconds since the epoch; of equal times the first comes first.
+            imported: when each ended, by name, in seconds since the epoch; equal times keep the given order.
         """
         with self._db.writing():
             rows = self._db.rows(
@@ -251,19 +251,19 @@ class Index(ViewIndex):
             self._db.execute_all("UPDATE buffers SET used = ? WHERE name = ?", ((place, name) for name, place in moved))
 
     def put_in_order(self, places: Mapping[str, int]) -> None:
-        """Give buffers numbers, by name, their order of capture and of use alike; one that is taken is left out."""
+        """Number buffers by name, for the order of capture and of use alike; a number that is taken is skipped."""
         self._db.execute_all(
             "UPDATE OR IGNORE buffers SET used = ?, number = ? WHERE name = ?",
             ((place, place, name) for name, place in places.items()),
         )
 
     def artifacts(self, session: str) -> set[str]:
-        """Ids under which a session's buffers were imported; of those that were evicted, too."""
+        """Return the ids under which a session's buffers were imported, with evicted ones."""
         rows = self._db.rows("SELECT artifact FROM buffers WHERE session = ? AND artifact <> ''", (session,))
         return {row[0] for row in rows}
 
     def with_hash(self, prefix: str, limit: int = 8) -> list[tuple[str, str, str]]:
-        """(sha256, buffer, stream) of streams whose hash begins with a prefix, newest buffers first."""
+        """Return (sha256, buffer, stream) for streams whose hash begins with a prefix, newest buffers first."""
         rows = self._db.rows(
             "SELECT sha256, buffer, stream FROM hashes JOIN buffers ON name = buffer"
             " WHERE sha256 >= ? AND sha256 < ? AND state <> 'evicted' ORDER BY buffers.number DESC LIMIT ?",
@@ -279,7 +279,7 @@ class Index(ViewIndex):
         session: str | None = None,
         project: Project | None = None,
     ) -> list[Listed]:
-        """Buffers, most recently used first; with ``before`` only those used less recently than that place."""
+        """Return buffers, most recently used first; with ``before``, those used less recently than that place."""
         where, parameters = ["1"], list[Any]()
         if before is not None:
             where.append("used < ?")
@@ -297,14 +297,14 @@ class Index(ViewIndex):
         return [Listed(_buffer(row[:-1]), row[-1]) for row in rows]
 
     def folders(self) -> list[tuple[str, str, int]]:
-        """(project, working directory, how many buffers), for each two that go together; the project may be empty."""
+        """Return (project, working directory, number of buffers) for each combination; the project may be empty."""
         rows = self._db.rows(
             "SELECT project, cwd, COUNT(*) FROM buffers WHERE state <> 'evicted' GROUP BY project, cwd"
         )
         return [(project, cwd, count) for project, cwd, count in rows]
 
     def briefs(self, limit: int, *, before: int | None, characters: int, project: Project | None = None) -> list[Brief]:
-        """As `listed`, without what costs: ten times as many in the same time; of each command the first characters."""
+        """List buffers as `listed` does, but only what is cheap: ten times as many in the same time."""
         within = _IN_PROJECT if project else "1"
         parameters = [project.root, json.dumps(project.folders)] if project else []
         rows = self._db.rows(
@@ -317,7 +317,7 @@ class Index(ViewIndex):
         return [Brief._make(row) for row in rows]
 
     def least_used(self, limit: int) -> list[Buffer]:
-        """Buffers that may be evicted, least recently used first."""
+        """Return buffers that may be evicted, least recently used first."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM buffers WHERE state IN ('sealed', 'interrupted') AND NOT pinned"  # noqa: S608
             " ORDER BY used LIMIT ?",
@@ -326,17 +326,17 @@ class Index(ViewIndex):
         return [_buffer(row) for row in rows]
 
     def of_session(self, session: str) -> list[Buffer]:
-        """What a session captured, oldest first; what was evicted, too."""
+        """Return what a session captured, oldest first, with evicted buffers."""
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE session = ? ORDER BY number", (session,))  # noqa: S608
         return [_buffer(row) for row in rows]
 
     def running(self) -> list[Buffer]:
-        """Buffers whose capture has not ended as far as the index knows."""
+        """Return buffers whose capture has not ended, as far as the index knows."""
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608
         return [_buffer(row) for row in rows]
 
     def unanswered(self) -> list[Buffer]:
-        """Commands and calls of tools that go on, or broke off, before anybody was shown anything of them."""
+        """Return commands and calls of tools that run, or broke off, without any view of them."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM buffers WHERE state IN ('running', 'interrupted')"  # noqa: S608
             " AND kind IN ('cmd', 'tool') AND origin = '' AND NOT EXISTS (SELECT 1 FROM views_of WHERE buffer = name)"
@@ -344,19 +344,19 @@ class Index(ViewIndex):
         return [_buffer(row) for row in rows]
 
     def unfiltered(self) -> dict[str, str]:
-        """By name of a command's buffer, the name of the one that has what went into the command's filters."""
+        """Map the name of a command's buffer to the name of the buffer with its filters' input."""
         return dict(self._db.rows("SELECT origin, name FROM buffers WHERE kind = 'cmd' AND origin <> ''"))
 
     def knows(self, name: str) -> bool:
-        """Whether there is a record of a name, be it of an evicted buffer."""
+        """Return whether there is a record of a name, even of an evicted buffer."""
         return self._db.row("SELECT 1 FROM buffers WHERE name = ?", (name,)) is not None
 
     def has(self, name: str) -> bool:
-        """Whether there is a record of a buffer whose bytes are there."""
+        """Return whether there is a record of a buffer whose bytes exist."""
         return self._db.row("SELECT 1 FROM buffers WHERE name = ? AND state <> 'evicted'", (name,)) is not None
 
     def numbered_after(self, number: int, limit: int) -> list[tuple[int, Buffer]]:
-        """(number, record) in the order of capture, from the one that follows a number on; of evicted ones, too."""
+        """Return (number, record) in the order of capture, after a number, with evicted buffers."""
         rows = self._db.rows(
             f"SELECT number, {_COLUMNS} FROM buffers WHERE number > ? ORDER BY number LIMIT ?",  # noqa: S608
             (number, limit),
@@ -364,40 +364,40 @@ class Index(ViewIndex):
         return [(row[0], _buffer(row[1:])) for row in rows]
 
     def hashes_of(self, name: str) -> dict[str, str] | None:
-        """The hashes of a buffer's streams, by stream; None where it was evicted or there is no record of it."""
+        """Return the hashes of a buffer's streams, by stream; None if it was evicted or has no record."""
         row = self._db.row("SELECT streams FROM buffers WHERE name = ? AND state <> 'evicted'", (name,))
         return {stream: str(info[2]) for stream, info in json.loads(row[0]).items()} if row else None
 
     def touch(self, name: str, time: float) -> None:
-        """A use: the buffer becomes the most recently used."""
+        """Make the buffer the most recently used."""
         self._db.execute(f"UPDATE buffers SET accessed = ?, used = {_NEXT_USE} WHERE name = ?", (time, name))  # noqa: S608
 
     def forget_buffer(self, name: str) -> None:
-        """Remove a record altogether."""
+        """Remove a record."""
         with self._db.writing():
             self._db.execute("DELETE FROM buffers WHERE name = ?", (name,))
             self.forget_hashes(name)
 
     def forget_buffers(self) -> None:
-        """Remove all records altogether."""
+        """Remove all records."""
         with self._db.writing():
             for table in ("derived", "hashes", "buffers"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these
 
     def forget_hashes(self, name: str) -> None:
-        """The buffer's bytes are gone: it can neither be found nor shared by content, and what they told goes, too."""
+        """Remove the hashes and all derived facts of a buffer whose bytes are gone, so it is not found by content."""
         self._db.execute("DELETE FROM derived WHERE buffer = ?", (name,))
         self._db.execute("DELETE FROM hashes WHERE buffer = ?", (name,))
 
     def totals(self) -> Totals:
-        """What the limits are about, kept by triggers: no count at each capture."""
+        """Return the totals for the limits, which triggers keep, so that no capture has to count."""
         row = self._db.row("SELECT buffers, bytes FROM totals")
         return Totals(*row) if row else Totals(0, 0)
 
     # commands that wait for a confirmation
 
     def put_ack(self, token: str, request: str, session: str, created: float, keep_after: float) -> None:
-        """Keep a request until it is confirmed; those older than a time are forgotten."""
+        """Keep a request until it is confirmed, and forget those older than a time."""
         with self._db.writing():
             self._db.execute("DELETE FROM acks WHERE created < ?", (keep_after,))
             self._db.execute(
@@ -406,7 +406,7 @@ class Index(ViewIndex):
             )
 
     def take_ack(self, token: str, keep_after: float) -> str | None:
-        """The request behind a token, once."""
+        """Return the request of a token, once."""
         with self._db.writing():
             row = self._db.row("SELECT request FROM acks WHERE token = ? AND created >= ?", (token, keep_after))
             self._db.execute("DELETE FROM acks WHERE token = ?", (token,))

@@ -1,4 +1,4 @@
-"""Where everything lies under the store's root."""
+"""The paths of all files below the store's root."""
 
 import contextlib
 import errno
@@ -14,10 +14,10 @@ from sightline.private_files import FOLDER_MODE, make_folder, make_parents
 SEALED_MODE = 0o400
 
 CONTENT_NAME_ENDING = ".json"
-"""How a stream's second name ends, which is made of its hash."""
+"""The ending of a stream's second name, which is made from its hash."""
 
 DERIVED = ("pretty", "all")
-"""Files of a buffer's folder that can be made again from its streams; of further blocks, ``pretty.N``."""
+"""Files of a buffer's folder that can be made again from its streams; for further blocks, ``pretty.N``."""
 
 
 class Layout:
@@ -31,15 +31,15 @@ class Layout:
         self.live = os.path.join(self.root, "live")
         self.audit = os.path.join(self.root, "audit")
         self.tombstones = os.path.join(self.root, "tombstones")
-        self.imports = os.path.join(self.root, "imports.json")  # there only once a past session was imported
-        self.outbox = os.path.join(self.root, "outbox")  # there only while a note waits to be sent
+        self.imports = os.path.join(self.root, "imports.json")  # exists once a past session was imported
+        self.outbox = os.path.join(self.root, "outbox")  # exists while a note waits to be sent
         self.waiting = os.path.join(self.root, HOOKS, "waiting")  # names sessions of which a harness has more to tell
 
     def ensure(self) -> None:
-        """Make the root and its folders where they are missing.
+        """Make the root and its folders if they are missing.
 
         Raises:
-            UnsafeStore: one of them is a symbolic link or no folder.
+            UnsafeStore: one of them is a symbolic link, or not a folder.
             OSError: they cannot be made.
         """
         if not os.path.isdir(self.root):
@@ -57,11 +57,11 @@ class Layout:
             try:
                 os.chmod(self.root, FOLDER_MODE)
             except OSError as error:
-                if error.errno != errno.EROFS:  # there it can still be read
+                if error.errno != errno.EROFS:  # on such a disk the store can still be read
                     raise
 
     def waiting_sessions(self) -> list[str]:
-        """Names of sessions with calls of which their harness has not told yet what it showed; mostly none."""
+        """Return the names of sessions with calls whose shown text the harness has not told yet; usually none."""
         try:
             return os.listdir(self.waiting)
         except OSError:
@@ -69,7 +69,7 @@ class Layout:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Only one process at a time: for what happens rarely and must not happen twice."""
+        """Let only one process at a time in, for rare work that must not be done twice."""
         fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
@@ -78,30 +78,30 @@ class Layout:
             os.close(fd)
 
     def folder(self, name: str) -> str:
-        """A buffer's folder."""
+        """Return a buffer's folder."""
         return os.path.join(self.buffers, name)
 
     def stream(self, name: str, stream: str) -> str:
-        """A stream's file, or any other file of the buffer's folder."""
+        """Return the path of a stream, or of another file in the buffer's folder."""
         return os.path.join(self.buffers, name, stream)
 
     def pretty(self, name: str, stream: str) -> str:
-        """The lines of a block that is JSON: ``pretty``, of further blocks ``pretty.N``."""
+        """Return the path of the lines of a JSON block: ``pretty``, for further blocks ``pretty.N``."""
         number = stream.removeprefix("part.")
         return os.path.join(self.buffers, name, "pretty" if number == "0" else f"pretty.{number}")
 
     def meta(self, name: str) -> str:
-        """A buffer's ``meta.json``."""
+        """Return the path of a buffer's ``meta.json``."""
         return os.path.join(self.buffers, name, "meta.json")
 
     def marker(self, name: str) -> str:
-        """The small file that a running capture holds locked."""
+        """Return the path of the small file that a running capture holds locked."""
         return os.path.join(self.live, name)
 
     def tombstone(self, name: str) -> str:
-        """What is left of a buffer that is gone."""
+        """Return the path of a gone buffer's tombstone."""
         return os.path.join(self.tombstones, name + ".json")
 
     def audit_file(self, session: str) -> str:
-        """A session's audit log."""
+        """Return the path of a session's audit log."""
         return os.path.join(self.audit, session + ".jsonl")

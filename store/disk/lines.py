@@ -1,8 +1,8 @@
-"""The sparse line index: from a line's number to its offset in a file of any size, without reading the file.
+"""The sparse line index: finds a line's offset by its number in a file of any size, without reading the file.
 
 A *checkpoint* is written about every CHECKPOINT_BYTES of capture. It holds, for both streams at once, the bytes and
-newlines so far, and the number of order records that they came in: so any line of either stream, or of both in order of
-arrival, lies between two neighbouring checkpoints, found by bisection on a column that only grows.
+newlines so far, and the number of their order records. So any line of either stream, or of both in order of arrival,
+lies between two neighbouring checkpoints, which are found by bisection on a column that only grows.
 """
 
 import os
@@ -21,11 +21,11 @@ _LONG_LINE_BYTES = 32
 
 
 class Checkpoint(NamedTuple):
-    """Where a capture stood.
+    """The state of a capture at some moment.
 
     Attributes:
-        records: order records written.
-        out_bytes: bytes of the out stream, out_newlines the newlines in them; likewise for err.
+        records: number of order records written.
+        out_bytes: bytes of the out stream, out_newlines their newlines; err_bytes and err_newlines are for err.
     """
 
     records: int
@@ -39,7 +39,7 @@ START = Checkpoint(0, 0, 0, 0, 0)
 
 
 def pack_checkpoint(point: Checkpoint) -> bytes:
-    """The fixed-size record of a checkpoint."""
+    """Encode a checkpoint as a record of fixed size."""
     return _CHECKPOINT.pack(*point)
 
 
@@ -47,15 +47,15 @@ class Checkpoints:
     """The checkpoints of a buffer, read from its ``lines`` file as they are needed."""
 
     def __init__(self, fd: int) -> None:
-        """Takes over the descriptor; -1 stands for a buffer without the file."""
+        """Take over the descriptor; -1 stands for a buffer without the file."""
         self._fd = fd
 
     def __len__(self) -> int:
-        """Checkpoints now, the start included."""
+        """Number of checkpoints now, with the start."""
         return 1 + (os.fstat(self._fd).st_size // _CHECKPOINT.size if self._fd >= 0 else 0)
 
     def __getitem__(self, at: int) -> Checkpoint:
-        """Checkpoint 0 is the start of the capture."""
+        """Return a checkpoint; 0 is the start of the capture."""
         if at == 0:
             return START
         data = os.pread(self._fd, _CHECKPOINT.size, (at - 1) * _CHECKPOINT.size)
@@ -64,7 +64,7 @@ class Checkpoints:
         return Checkpoint(*_CHECKPOINT.unpack(data))
 
     def last_before(self, key: Callable[[Checkpoint], int], value: int) -> Checkpoint:
-        """The last checkpoint whose key is below a value; the start where there is none."""
+        """Return the last checkpoint whose key is below a value; the start if there is none."""
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
@@ -82,10 +82,10 @@ class Checkpoints:
 
 
 def scan_checkpoints(read: Callable[[int, int], bytes]) -> list[tuple[int, int]]:
-    """(bytes, newlines) about every CHECKPOINT_BYTES of a stream that has no index.
+    """Return (bytes, newlines) about every CHECKPOINT_BYTES of a stream that has no index.
 
     Args:
-        read: takes an offset and a length, and gives the stream's bytes there.
+        read: takes an offset and a length, and returns the stream's bytes there.
     """
     points = [(0, 0)]
     offset = newlines = 0
@@ -97,11 +97,11 @@ def scan_checkpoints(read: Callable[[int, int], bytes]) -> list[tuple[int, int]]
 
 
 def newlines_in(block: bytearray | memoryview) -> int:
-    """Newlines in a block.
+    """Return the number of newlines in a block.
 
-    Where lines are long, leaving them out of a copy hops from one to the next by memchr and takes 0.13 s a GB, while
-    `bytes.count` looks at each byte and takes 0.31 s. The copies are small: the allocator gives large ones back to the
-    system each time, and getting them again costs more than counting.
+    On long lines, a copy without newlines hops from one to the next by memchr and takes 0.13 s a GB, while
+    `bytes.count` looks at each byte and takes 0.31 s. The copies are small, because the allocator returns large ones
+    to the system each time, and getting them again costs more than counting.
     """
     view, newlines = memoryview(block), 0
     for start in range(0, len(view), _COUNT_BYTES):
@@ -114,7 +114,7 @@ def newlines_in(block: bytearray | memoryview) -> int:
 
 
 def count_newlines(fd: int, start: int, end: int) -> int:
-    """Newlines in a file's bytes from start to end."""
+    """Return the number of newlines in a file's bytes from start to end."""
     newlines = 0
     view = memoryview(bytearray(min(_SCAN_BYTES, max(end - start, 0))))
     while start < end:
@@ -127,9 +127,9 @@ def count_newlines(fd: int, start: int, end: int) -> int:
 
 
 def nth_newline(data: bytes, nth: int) -> int:
-    """Index of the nth newline (from 1), -1 where there are fewer.
+    """Return the index of the nth newline, from 1; -1 if there are fewer.
 
-    Halves by counting before it steps: stepping alone takes 20 ms in a block of empty lines.
+    It halves the block by counting before it steps, because stepping alone takes 20 ms in a block of empty lines.
     """
     low, high = 0, len(data)
     while high - low > 512:
@@ -149,18 +149,18 @@ def nth_newline(data: bytes, nth: int) -> int:
 
 
 class StreamIndex:
-    """One stream's column of the checkpoints: pairs of (bytes, newlines) that both only grow."""
+    """One stream's column of the checkpoints: pairs (bytes, newlines), both ascending."""
 
     def __init__(self, checkpoints: Checkpoints, stream: str) -> None:
         self._checkpoints = checkpoints
         self._bytes, self._newlines = (3, 4) if stream == "err" else (1, 2)
 
     def before_newline(self, nth: int) -> tuple[int, int]:
-        """The last point that has fewer than nth newlines."""
+        """Return the last point with fewer than nth newlines."""
         return self._pair(self._checkpoints.last_before(lambda point: point[self._newlines], nth))
 
     def before_byte(self, offset: int) -> tuple[int, int]:
-        """The last point that lies below an offset."""
+        """Return the last point below an offset."""
         return self._pair(self._checkpoints.last_before(lambda point: point[self._bytes], offset))
 
     def close(self) -> None:
@@ -172,22 +172,22 @@ class StreamIndex:
 
 
 class ScannedIndex:
-    """The same for a stream without an index on disk, scanned once when it is first asked (0.4 s a GB)."""
+    """A line index for a stream without one on disk, made by a scan at its first use (0.4 s a GB)."""
 
     def __init__(self, read: Callable[[int, int], bytes]) -> None:
         self._read = read
         self._points: list[tuple[int, int]] = []
 
     def before_newline(self, nth: int) -> tuple[int, int]:
-        """The last point that has fewer than nth newlines."""
+        """Return the last point with fewer than nth newlines."""
         return self._before(lambda point: point[1], nth)
 
     def before_byte(self, offset: int) -> tuple[int, int]:
-        """The last point that lies below an offset."""
+        """Return the last point below an offset."""
         return self._before(lambda point: point[0], offset)
 
     def close(self) -> None:
-        """There is no file to close."""
+        """Do nothing, because there is no file."""
 
     def _before(self, key: Callable[[tuple[int, int]], int], value: int) -> tuple[int, int]:
         if not self._points:

@@ -1,6 +1,6 @@
-"""Markers of running captures: one small locked file each, touched as bytes arrive.
+"""Markers of running captures: a small locked file for each, touched as bytes arrive.
 
-The lock is the proof of life: the kernel frees it when the writer dies, however it dies.
+The lock proves that the writer lives: the kernel frees it when the writer dies, in whatever way.
 """
 
 import fcntl
@@ -11,15 +11,15 @@ from sightline.disk.layout import Layout
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all
 
-TOUCH_SECONDS = 0.02  # as often as a watcher can use; each touch wakes every inspector
+TOUCH_SECONDS = 0.02  # as often as watchers can use; each touch wakes every inspector
 
 
 class Marker:
-    """The writer's side: holds the lock until it is closed."""
+    """The writer's side of a marker: it holds the lock until it is closed."""
 
     def __init__(self, layout: Layout, name: str) -> None:
         self._path = layout.marker(name)
-        # Locked before it has its name: nobody ever sees the marker of a living capture unlocked.
+        # It is locked before it gets its name, so nobody ever sees a living capture's marker unlocked.
         temporary = os.path.join(layout.live, f".{name}.{os.getpid()}")
         self._fd = open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         try:
@@ -33,18 +33,18 @@ class Marker:
         self._touched = 0.0
 
     def tell_process(self, pid: int, *, own_group: bool) -> None:
-        """Say which process is captured, so that others can end it."""
+        """Note which process is captured, so that others can end it."""
         write_all(self._fd, f"{pid} {own_group:d}\n".encode())
 
     def touch(self) -> None:
-        """Tell watchers that bytes have arrived; at most every TOUCH_SECONDS."""
+        """Tell watchers that bytes have arrived, at most every TOUCH_SECONDS."""
         now = time.monotonic()
         if now - self._touched >= TOUCH_SECONDS:
             self._touched = now
             os.utime(self._fd)
 
     def close(self, *, remove: bool = True) -> None:
-        """Take the marker away, the capture having ended; or leave it unlocked, as a writer does that dies."""
+        """Remove the marker, because the capture has ended; or leave it unlocked, as a dying writer does."""
         if self._fd >= 0:
             if remove:
                 remove_file(self._path)
@@ -53,21 +53,21 @@ class Marker:
 
 
 class DeadMarker:
-    """A marker whose writer died, held by whoever takes care of what it left."""
+    """A marker whose writer died, locked by the process that takes care of the buffer."""
 
     def __init__(self, path: str, fd: int) -> None:
         self._path = path
         self._fd = fd
 
     def close(self, *, remove: bool = True) -> None:
-        """Let go; by default the marker goes too, its buffer being taken care of."""
+        """Release it; by default the marker is removed, because the buffer is taken care of."""
         if remove:
             remove_file(self._path)
         os.close(self._fd)
 
 
 def take_dead(layout: Layout, name: str) -> DeadMarker | None:
-    """The marker of a capture whose writer died, now held by the caller; None where it lives or there is no marker."""
+    """Lock and return the marker of a capture whose writer died; None if the writer lives or there is no marker."""
     path = layout.marker(name)
     try:
         fd = open_private(path, os.O_RDWR)
@@ -84,18 +84,18 @@ def take_dead(layout: Layout, name: str) -> DeadMarker | None:
 
 
 def marker_names(layout: Layout) -> list[str]:
-    """Names of the buffers that have a marker, whether their writer lives or not."""
+    """Return the names of buffers that have a marker, whether their writer lives or not."""
     return [name for name in os.listdir(layout.live) if not name.startswith(".")]
 
 
 def writer_alive(layout: Layout, name: str) -> bool:
-    """Whether a living writer holds the buffer's marker."""
+    """Return whether a living writer holds the buffer's marker."""
     try:
         fd = open_private(layout.marker(name), os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: those who only look do not see each other
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that readers do not see each other's locks
         return False
     except BlockingIOError:
         return True
@@ -104,10 +104,10 @@ def writer_alive(layout: Layout, name: str) -> bool:
 
 
 class Process(NamedTuple):
-    """A process that is captured.
+    """A captured process.
 
     Attributes:
-        pid: its number.
+        pid: its process id.
         own_group: whether it leads a process group of its own.
     """
 
@@ -116,7 +116,7 @@ class Process(NamedTuple):
 
 
 def process_of(layout: Layout, name: str) -> Process | None:
-    """The process that a living writer captures; None where there is none, or none is told."""
+    """Return the process that a living writer captures; None if there is none, or none is noted."""
     if not writer_alive(layout, name):
         return None
     try:

@@ -1,6 +1,6 @@
-"""Both streams of a buffer in order of arrival, line by line.
+"""Reads both streams of a buffer in order of arrival, line by line.
 
-A line stands where its newline arrived, so no line is torn; last lines without one come at the end.
+A line's place is where its newline arrived, so no line is torn; unfinished last lines come at the end.
 """
 
 import os
@@ -16,18 +16,18 @@ from sightline.shape.source import LINE_LIMIT, Line
 
 _WINDOW_BYTES = 1 << 16
 _COPY_BYTES = 1 << 20
-_NEWLINES = {"out": 2, "err": 4}  # places in a checkpoint
+_NEWLINES = {"out": 2, "err": 4}  # index of the count in a checkpoint
 
 
 class Run(NamedTuple):
-    """Neighbouring lines of one stream.
+    """Consecutive lines of one stream.
 
     Attributes:
         number: number of the first one among the lines of both streams, from 1.
         stream: ``out`` or ``err``.
         first: number of the first one in its stream.
-        length: how many.
-        time: when the last of them was whole, in nanoseconds since the capture began; 0 where that is unknown.
+        length: number of lines.
+        time: when the last of them was complete, in nanoseconds since the capture began; 0 if that is not known.
     """
 
     number: int
@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 class MergedReader:
-    """Reads lines of two streams in order of arrival. Closes what it was given."""
+    """Reads lines of two streams in order of arrival. It closes the readers that it was given."""
 
     def __init__(self, ref: str, out: StreamReader, err: StreamReader, checkpoints: Checkpoints, order_fd: int) -> None:
         self.ref = ref
@@ -56,42 +56,42 @@ class MergedReader:
             self._order_fd = -1
 
     def refresh(self) -> bool:
-        """Take in what has been written since; whether there was anything."""
-        grown = [reader.refresh() for reader in self._readers.values()]  # both, whatever the first says
+        """Take in what has been written since, and return whether there was anything."""
+        grown = [reader.refresh() for reader in self._readers.values()]  # refreshes both, whatever the first returns
         return any(grown)
 
     def source(self, stream: str) -> StreamReader:
-        """One of the two, ``out`` or ``err``."""
+        """Return one of the two, ``out`` or ``err``."""
         return self._readers[stream]
 
     @property
     def single(self) -> str:
-        """The only stream that has bytes, or empty where both have."""
+        """The only stream that has bytes; empty if both have."""
         out, err = self._readers.values()
         return "" if out.byte_count and err.byte_count else ("err" if err.byte_count else "out")
 
     @property
     def byte_count(self) -> int:
-        """Bytes of both streams."""
+        """Number of bytes of both streams."""
         return sum(reader.byte_count for reader in self._readers.values())
 
     @property
     def line_count(self) -> int:
-        """Lines of both streams."""
+        """Number of lines of both streams."""
         return sum(reader.line_count for reader in self._readers.values())
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[tuple[str, Line]]:
-        """(stream, line) for lines first to last of both, inclusive; each line keeps its number in its stream."""
+        """Yield (stream, line) for lines first to last of both, inclusive; each line keeps its number in its stream."""
         following: dict[str, Iterator[Line]] = {}
         for run in self.runs(first, last):
-            if run.stream not in following:  # a stream's runs follow each other, so each is read straight on
+            if run.stream not in following:  # runs of one stream follow each other, so it is read straight on
                 end = run.first + last - first
                 following[run.stream] = self._readers[run.stream].lines(run.first, end, limit)
             for line in islice(following[run.stream], run.length):
                 yield run.stream, line
 
     def runs(self, first: int, last: int) -> Iterator[Run]:
-        """Which lines of which stream are lines first to last of both."""
+        """Yield which lines of which stream are lines first to last of both."""
         if self.single:
             count = min(last, self._readers[self.single].line_count) - first + 1
             if count > 0:
@@ -106,7 +106,7 @@ class MergedReader:
                 return
 
     def before(self, number: int) -> dict[str, int]:
-        """How many lines of each stream stand before a line of both."""
+        """Return how many lines of each stream stand before a line of both."""
         if self.single:
             return {stream: number - 1 if stream == self.single else 0 for stream in self._readers}
         start = self._checkpoints.last_before(_newlines, number)
@@ -118,7 +118,7 @@ class MergedReader:
         return standing
 
     def number_of(self, stream: str, line: int) -> int:
-        """The number among the lines of both that a line of one stream has; past the end, that of the last one."""
+        """Return the number among both streams' lines of one stream's line; for a line past the end, of its last."""
         if self.single:
             return min(line, self.line_count)
         at = _NEWLINES[stream]
@@ -128,15 +128,15 @@ class MergedReader:
         return self.line_count
 
     def times(self, first: int, last: int, stream: str = "") -> Iterator[int]:
-        """When lines first to last arrived whole, in nanoseconds since the capture began, as exactly as was recorded.
+        """Yield when lines first to last were complete, in nanoseconds since the capture began, as far as recorded.
 
         Args:
-            first: counted through both streams, or in one where that is given.
-            last: inclusive.
+            first: first line, counted through both streams, or in one that is given.
+            last: last line, inclusive.
             stream: ``out`` or ``err``; both by default.
 
         Returns:
-            A time for each line that exists; nothing at all where no times were recorded.
+            A time for each line that exists; nothing if no times were recorded.
         """
         if self._order_fd < 0:
             return
@@ -152,7 +152,7 @@ class MergedReader:
                 return
 
     def copy_to(self, path: str) -> None:
-        """Write all lines of both to a file, atomically; a line without a newline gets one where another follows."""
+        """Write all lines of both to a file, atomically; a line without a newline gets one if another follows."""
         temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
         fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
@@ -166,7 +166,7 @@ class MergedReader:
             os.close(fd)
 
     def _pieces(self) -> Iterator[bytes]:
-        """All lines as they stand in a file, in pieces of bounded size."""
+        """Yield all lines as they stand in a file, in pieces of bounded size."""
         held: list[bytes] = []
         size = 0
         unended = False
@@ -222,7 +222,7 @@ def _newlines(point: Checkpoint) -> int:
 
 
 class _Window:
-    """Counts newlines of a stream forward in pieces of any length, reading larger ones."""
+    """Counts newlines of a stream forwards, in pieces of any length, and reads larger ones."""
 
     def __init__(self, reader: StreamReader, offset: int) -> None:
         self._reader = reader
@@ -247,7 +247,7 @@ class _Window:
 
 
 def joined(runs: Iterator[Run]) -> Iterator[Run]:
-    """Neighbouring runs of one stream as one."""
+    """Join neighbouring runs of one stream."""
     held: Run | None = None
     for run in runs:
         if held and held.stream == run.stream:

@@ -1,7 +1,7 @@
 """``meta.json`` and tombstones: a buffer's record as a file, from which the index can be rebuilt.
 
-Names in a record become paths, so one that is not of our making makes the whole record none. What a newer version has
-added to a record stays in it when this one writes it again.
+Names in a record become paths, so a record with a name that is not of our making is rejected whole. Fields that a newer
+version has added to a record stay when this one writes it again.
 """
 
 import json
@@ -17,27 +17,27 @@ from sightline.private_files import read_file, refuse_link, write_atomically
 from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 
 FORMAT = 1
-"""Grows with a change that older versions would take for something else; a field that is added is no such change."""
+"""To be raised for a change that older versions would misread; a new field is not such a change."""
 
 _NAME = r"(cmd|file|tool)_[0-9a-f]{4,64}"
 _STREAM = r"out|err|part\.[0-9]{1,6}"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_FAR_SECONDS = 1e12  # since the epoch: no clock says so
+_FAR_SECONDS = 1e12  # seconds since the epoch that no clock shows
 _STATES = ("running", "sealed", "interrupted", "evicted")
 
 
 def is_buffer_name(text: str) -> bool:
-    """Whether a folder of this name can be a buffer's."""
+    """Return whether a folder of this name can be a buffer's."""
     return re.fullmatch(_NAME, text) is not None
 
 
 def encode_buffer(buffer: Buffer, kept: Mapping[str, Any] = _NOTHING, **more: Any) -> bytes:
-    """A record as JSON, without what changes with reading (``accessed``).
+    """Encode a record as JSON, without what changes with reading (``accessed``).
 
     Args:
         buffer: the record.
-        kept: the fields that stand there now, see `fields_in`: those that are unknown stay, of each stream too.
-        more: what it has besides.
+        kept: the fields that the file has now, see `fields_in`; unknown ones stay, those of streams, too.
+        more: further fields.
     """
     fields = buffer._asdict()
     del fields["accessed"]
@@ -50,10 +50,10 @@ def encode_buffer(buffer: Buffer, kept: Mapping[str, Any] = _NOTHING, **more: An
 
 
 def fields_in(layout: Layout, name: str) -> dict[str, Any]:
-    """What stands in a buffer's ``meta.json``; nothing where there is none that could be read.
+    """Return the fields of a buffer's ``meta.json``; none if it is missing or cannot be read.
 
     Raises:
-        OfNewerVersion: it may not be written by this version.
+        OfNewerVersion: this version must not write it.
     """
     try:
         fields = _fields_of(read_file(layout.meta(name)))
@@ -63,7 +63,7 @@ def fields_in(layout: Layout, name: str) -> dict[str, Any]:
 
 
 def is_newer(fields: Mapping[str, Any]) -> bool:
-    """Whether a record is of a form that only a newer version knows."""
+    """Return whether a record has a form that only a newer version knows."""
     version = fields.get("format")
     return isinstance(version, int) and version > FORMAT
 
@@ -85,7 +85,7 @@ def _is_time(value: Any) -> bool:
 
 
 def decode_buffer(data: bytes) -> Buffer:
-    """A record from its JSON. Raises ValueError for anything that is none, OfNewerVersion."""
+    """Decode a record. Raises ValueError for anything that is not one, and OfNewerVersion."""
     fields = _fields_of(data)
     try:
         fields["streams"] = {
@@ -111,7 +111,7 @@ def decode_buffer(data: bytes) -> Buffer:
 
 
 def write_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> None:
-    """Write the ``meta.json`` of a buffer that is this process' own."""
+    """Write the ``meta.json`` of a buffer that only this process writes."""
     write_atomically(layout.meta(buffer.name), encode_buffer(buffer), durable=durable)
 
 
@@ -122,7 +122,7 @@ def rewrite_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> No
 
 
 def read_meta(layout: Layout, name: str) -> Buffer:
-    """A buffer's record from its folder. Raises FileNotFoundError, ValueError, UnsafeStore, OfNewerVersion."""
+    """Read a buffer's record from its folder. Raises FileNotFoundError, ValueError, UnsafeStore, OfNewerVersion."""
     refuse_link(layout.folder(name))
     buffer = decode_buffer(read_file(layout.meta(name)))
     if buffer.name != name:

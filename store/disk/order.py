@@ -1,4 +1,4 @@
-"""How two streams interleaved, and when: fixed-size records of (time, length, stream), one a read."""
+"""Records how two streams interleaved, and when: (time, length, stream) for each read, in fixed size."""
 
 import os
 import struct
@@ -14,11 +14,11 @@ RECORD_BYTES = _RECORD.size
 
 
 class Arrival(NamedTuple):
-    """One read.
+    """One read from a stream.
 
     Attributes:
-        time: nanoseconds since the capture began, on a clock that never jumps.
-        length: bytes.
+        time: nanoseconds since the capture began, by a clock that never jumps.
+        length: number of bytes.
         stream: ``out`` or ``err``.
     """
 
@@ -28,12 +28,12 @@ class Arrival(NamedTuple):
 
 
 def pack_arrival(time_ns: int, length: int, stream: str) -> bytes:
-    """The record of one read of at most 4 GiB."""
+    """Encode one read of at most 4 GiB."""
     return _RECORD.pack(time_ns, length, STREAM_CODES[stream], 0)
 
 
 def read_arrivals(fd: int, start: int = 0) -> Iterator[Arrival]:
-    """Arrivals from a record's number on (from 0), as far as they are whole."""
+    """Yield arrivals from a record's number on (from 0), as far as they are complete."""
     while True:
         data = os.pread(fd, _BATCH_RECORDS * RECORD_BYTES, start * RECORD_BYTES)
         whole = len(data) // RECORD_BYTES
@@ -45,7 +45,7 @@ def read_arrivals(fd: int, start: int = 0) -> Iterator[Arrival]:
 
 
 def last_arrival(fd: int) -> Arrival:
-    """The last arrival; of nothing, in ``out``, where nothing has arrived."""
+    """Return the last arrival; if nothing has arrived, an empty one in ``out``."""
     records = os.fstat(fd).st_size // RECORD_BYTES if fd >= 0 else 0
     nothing = Arrival(0, 0, "out")
     return next(read_arrivals(fd, records - 1), nothing) if records else nothing

@@ -1,7 +1,7 @@
-"""``pretty``: a JSON result as lines, made beside the stream, and made again whenever it is not what it was.
+"""``pretty``: a JSON result as lines, made beside the stream, and made again if it is missing or was changed.
 
-A block of a ``tool`` buffer is read by lines through it; its bytes, its hash and JSON paths are those of the stream.
-Its size and hash stand in the block's MIME type, so that they go wherever the record goes.
+The lines of a ``tool`` buffer's block are those of this file; its bytes, its hash and JSON paths are the stream's.
+The file's size and hash are part of the block's MIME type, so that they go wherever the record goes.
 """
 
 import os
@@ -23,11 +23,11 @@ _MIME = re.compile(rf"{JSON_MIME}; pretty=(\d+)-([0-9a-f]{{64}})")
 
 
 class Facts(NamedTuple):
-    """What a pretty form must be.
+    """The expected size and hash of a pretty form.
 
     Attributes:
         bytes: its size.
-        sha256: its hash, hex.
+        sha256: its hash, in hex.
     """
 
     bytes: int
@@ -35,23 +35,23 @@ class Facts(NamedTuple):
 
     @property
     def mime(self) -> str:
-        """The MIME type of the block it is made of."""
+        """The MIME type for the block from which it is made."""
         return f"{JSON_MIME}; pretty={self.bytes}-{self.sha256}"
 
 
 def facts_of(buffer: Buffer, stream: str) -> Facts | None:
-    """What the pretty form of a stream must be, None where it has none."""
+    """Return the facts for the pretty form of a stream; None if it has none."""
     match = _MIME.fullmatch(buffer.stream(stream).mime)
     return Facts(int(match[1]), match[2]) if match else None
 
 
 def write_pretty(layout: Layout, name: str, stream: str, source: StreamReader) -> tuple[Facts, int]:
-    """Make the pretty form of a stream of valid JSON: what it is, and how many lines it has.
+    """Make the pretty form of a stream of valid JSON; return its facts and its number of lines.
 
-    Several processes may do so at once: each writes its own file, and all of these are the same.
+    Several processes may do so at once: each writes its own file, and all of these are equal.
 
     Raises:
-        StoreFailed: it could not be written.
+        StoreFailed: the file could not be written.
     """
     path = layout.pretty(name, stream)
     temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
@@ -87,7 +87,7 @@ def _write(fd: int, source: StreamReader) -> tuple[Facts, int]:
 
 
 def pretty_path(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> str:
-    """The file of a pretty form, made again where it is missing or is not what it must be.
+    """Return the path of a pretty form, which is made again if it is missing or does not have its facts.
 
     Raises:
         ExpiredRef, StoreFailed: the stream is gone, or the file cannot be written.
@@ -100,7 +100,7 @@ def pretty_path(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> st
 
 
 def open_pretty(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> StreamReader:
-    """A stream's pretty form, under the stream's ref. Raises as `pretty_path`."""
+    """Open a stream's pretty form, under the stream's ref. Raises what `pretty_path` raises."""
     path = pretty_path(layout, buffer, stream, facts)
     with open_stream(layout, buffer, stream) as source:
         ref = source.ref
@@ -108,7 +108,7 @@ def open_pretty(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> St
 
 
 def _is_sound(path: str, facts: Facts) -> bool:
-    """Whether the file is what it must be; of a large one only the size is looked at."""
+    """Return whether the file has its facts; of a large file, only the size is compared."""
     try:
         fd = open_private(path, os.O_RDONLY)
     except FileNotFoundError:

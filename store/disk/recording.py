@@ -1,4 +1,4 @@
-"""A running capture: a reserved name, its folder, its marker, its record; from the first byte to the seal."""
+"""A running capture, from its first byte to the seal: a reserved name, its folder, its marker, its record."""
 
 import os
 import sqlite3
@@ -17,20 +17,20 @@ from sightline.private_files import FOLDER_MODE, open_private, remove_file, remo
 from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable
 from sightline.refs import HEX_DIGITS
 
-if TYPE_CHECKING:  # only where a person has turned it on
+if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction
 
 SHARED_BYTES = 4096  # identical streams of this size and more share their storage
 _TRIES_PER_LENGTH = 4
-_BACK_BYTES = 1 << 18  # read at once of what was written
+_BACK_BYTES = 1 << 18  # bytes that are read back at once
 
 
 class Recording:
-    """One running capture. What `append` has taken is on disk; `seal` makes the buffer immutable.
+    """One running capture. Bytes that `append` has taken are on disk; `seal` makes the buffer immutable.
 
     Attributes:
         buffer: its record.
-        redaction: hides secrets before anything is written; None for no hiding.
+        redaction: hides secrets before anything is written; None to hide nothing.
     """
 
     def __init__(
@@ -43,18 +43,18 @@ class Recording:
         durable: bool = False,
         redaction: "Redaction | None" = None,
     ) -> None:
-        """Make the buffer's folder, marker and record for a name that `reserve` gave.
+        """Make the folder, marker and record of a buffer with a name from `reserve`.
 
         Args:
-            layout: where it lies.
+            layout: paths of the store.
             index: opens the index.
-            buffer: its record.
-            max_stream_bytes: how much of a stream is kept.
-            durable: whether files are synced.
-            redaction: hides secrets before anything is written: then a line is written once it is whole.
+            buffer: the buffer's record.
+            max_stream_bytes: most bytes of a stream to keep.
+            durable: whether to sync files.
+            redaction: hides secrets before anything is written; a line is then written once it is complete.
 
         Raises:
-            StoreFailed: the store could not take it.
+            StoreFailed: the store cannot keep it.
         """
         self._layout = layout
         self._index = index
@@ -81,20 +81,20 @@ class Recording:
 
     @property
     def name(self) -> str:
-        """The buffer's name."""
+        """Name of the buffer."""
         return self.buffer.name
 
     def prepare(self) -> None:
-        """Open the index, which `register` and `seal` need. Raises StoreFailed where it cannot be."""
+        """Open the index, which `register` and `seal` need. Raises StoreFailed."""
         self._index()
 
     def register(self) -> None:
-        """Show the running buffer to others. Apart from the start, so that a command need not wait for the index.
+        """List the running buffer. This is separate from the start, so that a command need not wait for the index.
 
-        Where that is locked for long it is not waited for: the buffer can be found by its name, and is listed later.
+        It does not wait for an index that is locked for long: the buffer is found by its name, and listed later.
 
         Raises:
-            StoreFailed: the index could not take it.
+            StoreFailed: the index cannot take it.
         """
         try:
             with self._index().hurried():
@@ -105,7 +105,7 @@ class Recording:
         self._is_registered = True
 
     def _append_redacted(self, stream: str, data: bytes | memoryview, _newlines: int | None = None) -> None:
-        """As `BufferWriter.append`, which counts the newlines of what is left itself."""
+        """Append bytes without secrets; see `BufferWriter.append`, which counts the remaining newlines itself."""
         assert self.redaction
         is_first = not self.redaction.count
         if kept := self.redaction.feed(stream, data):
@@ -113,7 +113,7 @@ class Recording:
             self._writer.append(stream, kept)
             del self._unwritten[stream]
         if is_first and self.redaction.count:
-            # Whoever reads it while it runs, or after its writer has died, must know.
+            # Readers of the running buffer, and of what a dead writer left, must know of it.
             self.buffer = self.buffer._replace(note=joined_notes(self.buffer.note, "redacted: 1 or more"))
             try:
                 write_meta(self._layout, self.buffer, durable=self._durable)
@@ -123,7 +123,7 @@ class Recording:
                 self._put()
 
     def settle(self) -> None:
-        """No more will come of the streams so far: what redaction keeps back of them is written.
+        """Write what redaction holds back, because no more of the streams so far will come.
 
         Raises:
             StoreFailed: it could not be written.
@@ -135,9 +135,9 @@ class Recording:
             del self._unwritten[stream]
 
     def read_back(self, stream: str) -> Iterator[bytes]:
-        """What it was given of a stream, without the secrets that it hides: as far as it is read, even after a failure.
+        """Yield what was taken of a stream, without secrets, as far as it can be read even after a failure.
 
-        Of what `append` was given when it failed only what redaction had taken.
+        Of the bytes with which `append` failed, it yields only those that redaction had taken.
         """
         left = self.progress(stream)[0] if self._sizes is None else self._sizes.get(stream, 0)
         if left:
@@ -170,14 +170,14 @@ class Recording:
         """End the capture: hash, make read-only, share storage with identical streams, write the record.
 
         Args:
-            exit_code: of the command, None where there is none.
-            ended: when it ended, in seconds since 1970; now by default.
-            signal: number of the signal that ended it.
-            timed_out: whether the time limit did.
+            exit_code: exit code of the command; None if there is none.
+            ended: when it ended, in seconds since the epoch; now by default.
+            signal: number of the signal that ended it; 0 if none did.
+            timed_out: whether the time limit ended it.
             note: what a reader must know of how it was captured.
             mimes: MIME types by stream.
-            lines: lines by stream, where they are not those of its raw bytes.
-            partial: why it is not the whole; empty where it is.
+            lines: number of lines by stream, if they are not those of its raw bytes.
+            partial: why it is not the whole; empty if it is.
             gaps: where something is missing.
 
         Raises:
@@ -189,7 +189,7 @@ class Recording:
         streams = self._writer.finish()
         self.buffer = sealed_record(
             self.buffer._replace(
-                ended=max(ended or time.time(), self.buffer.created),  # the clock may have been set back
+                ended=max(ended or time.time(), self.buffer.created),  # in case that the clock was set back
                 exit_code=exit_code,
                 signal=signal,
                 timed_out=timed_out,
@@ -217,27 +217,27 @@ class Recording:
         return self.buffer
 
     def _take_over_marks(self) -> None:
-        """A person may have pinned or named it while it ran."""
+        """Take over a pin or a label that it was given while it ran."""
         known = self._index().buffer(self.name)
         if known is not None:
             self.buffer = self.buffer._replace(pinned=known.pinned, label=known.label, accessed=known.accessed)
 
     def discard(self) -> None:
-        """Nothing of it is wanted: the command never started, or the store failed."""
+        """Drop the buffer, because the command never started, or the store failed."""
         self._writer.abandon()
         remove_folder(self._layout.folder(self.name))
         try:
             with self._index().hurried():
                 self._index().forget_buffer(self.name)
         except (sqlite3.Error, StoreFailed):
-            pass  # a record without a folder is forgotten by the next to look
+            pass  # another process forgets a record without a folder
 
     def abandon(self) -> None:
-        """The capture breaks off, as if its writer had died: what it has is kept and will be marked interrupted."""
+        """Break off as if the writer had died: what came is kept, and will be marked interrupted."""
         try:
             self.settle()
         except StoreFailed:
-            pass  # it breaks off as it is
+            pass  # the files stay as they are
         self._writer.abandon(for_adoption=True)
 
 
@@ -251,16 +251,16 @@ def sealed_record(
     lines: Mapping[str, int],
     redacted: int,
 ) -> Buffer:
-    """The record of a buffer whose streams are written.
+    """Make the record of a buffer whose streams are written.
 
     Args:
         buffer: its record so far.
-        streams: what was written.
-        dropped: bytes of each stream that came after its limit.
+        streams: facts on what was written.
+        dropped: number of bytes of each stream that came after its limit.
         note: what a reader must know of how it was captured.
         mimes: MIME types by stream.
-        lines: lines by stream, where they are not those of its raw bytes.
-        redacted: secrets that were hidden.
+        lines: number of lines by stream, if they are not those of its raw bytes.
+        redacted: number of hidden secrets.
     """
     sealed = buffer._replace(
         state="sealed",
@@ -279,9 +279,9 @@ def sealed_record(
 
 
 def share_streams(layout: Layout, index: Index, buffers: Sequence[Buffer]) -> None:
-    """Make large streams of buffers that are sealed just now other names of identical ones, where there are any.
+    """Make large streams of just sealed buffers further names of identical ones, if there are any.
 
-    Those may be of a buffer that the index knows, or of one that stands before it.
+    An identical stream may belong to an indexed buffer, or to one that stands before it.
     """
     large = [
         (buffer.name, stream, info)
@@ -301,9 +301,9 @@ def share_streams(layout: Layout, index: Index, buffers: Sequence[Buffer]) -> No
 
 
 def share_stream(source: str, target: str, info: StreamInfo) -> bool:
-    """Make a sealed stream another name of an identical one; whether that worked.
+    """Make a sealed stream another name of an identical one, and return whether that worked.
 
-    The other buffer may go at any moment, and links may run out: then the copy simply stays.
+    The other buffer may be removed at any moment, and links may run out; then the copy stays.
     """
     temporary = f"{target}.{os.getpid():x}.tmp"
     try:
@@ -319,7 +319,7 @@ def share_stream(source: str, target: str, info: StreamInfo) -> bool:
 
 
 def reserve(layout: Layout, kind: str) -> str:
-    """A name that no other process has or had, reserved by making its folder.
+    """Return a name that no process has or had, reserved by making its folder.
 
     Raises:
         StoreFailed: the folder could not be made.
@@ -329,7 +329,7 @@ def reserve(layout: Layout, kind: str) -> str:
         for _ in range(_TRIES_PER_LENGTH):
             name = f"{kind}_{os.urandom((digits + 1) // 2).hex()[:digits]}"
             if os.path.lexists(layout.tombstone(name)):
-                continue  # a ref that once meant something must never mean something else
+                continue  # a ref must never change its meaning
             folder = layout.folder(name)
             try:
                 os.mkdir(folder, FOLDER_MODE)
@@ -337,14 +337,14 @@ def reserve(layout: Layout, kind: str) -> str:
                 continue
             except OSError as error:
                 raise store_failed(error) from error
-            if stat.S_IMODE(os.lstat(folder).st_mode) != FOLDER_MODE:  # as the umask may have left it
+            if stat.S_IMODE(os.lstat(folder).st_mode) != FOLDER_MODE:  # the umask may have removed bits
                 os.chmod(folder, FOLDER_MODE)
             return name
         digits += 1
 
 
 def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Buffer:
-    """The record of a capture that begins now; ``fields`` are further ones of it."""
+    """Make the record of a capture that begins now; ``fields`` are further fields."""
     now = time.time()
     buffer = Buffer(
         name=name,

@@ -1,6 +1,6 @@
-"""After a crash: captures whose writer died become ``interrupted`` buffers, and a lost index is made anew.
+"""Recovers after a crash: captures whose writer died become ``interrupted`` buffers, and a lost index is made again.
 
-Both from what lies in the folders alone; memory does not depend on how much that is.
+Both use only what lies in the folders, and memory that does not depend on how much that is.
 """
 
 import errno
@@ -23,15 +23,15 @@ from sightline.records import Buffer, StreamInfo
 from sightline.sha256 import hash_file
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
-_PRETTY = "pretty."  # of further blocks
+_PRETTY = "pretty."  # for further blocks
 
 
 class Adopted(NamedTuple):
-    """What `adopt_dead` found.
+    """The result of `adopt_dead`.
 
     Attributes:
-        interrupted: names of buffers that are now marked interrupted.
-        dropped: names that were reserved and never had a record.
+        interrupted: names of buffers that are marked interrupted now.
+        dropped: names that were reserved, and never had a record.
     """
 
     interrupted: list[str]
@@ -39,9 +39,9 @@ class Adopted(NamedTuple):
 
 
 def adopt_dead(layout: Layout, index: Index) -> Adopted:
-    """Take care of every capture whose writer died. Any process may at any time; the marker's lock keeps them apart.
+    """Take care of every capture whose writer died. Any process may do that; the marker's lock prevents clashes.
 
-    Where the store cannot be written to, nothing is done.
+    If the store cannot be written to, nothing is done.
     """
     interrupted, dropped = list[str](), list[str]()
     if index.unwritable:
@@ -57,9 +57,9 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
 
 
 def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
-    """Take care of one capture if its writer died: its record then; None while it lives, or where nothing is left.
+    """Take care of one capture if its writer died, and return its record; None if it lives, or nothing is left.
 
-    One that a newer version left is that version's to take care of.
+    What a newer version left is for that version to take care of.
     """
     if index.unwritable:
         buffer = index.buffer(name)
@@ -76,7 +76,7 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     except (FileNotFoundError, ValueError) as error:
         index.forget_buffer(name)
         if marker:
-            if isinstance(error, FileNotFoundError):  # else it has bytes, of which the doctor makes a buffer again
+            if isinstance(error, FileNotFoundError):  # otherwise it has bytes, from which the doctor makes a buffer
                 remove_folder(layout.folder(name))
             marker.close()
         return None
@@ -96,9 +96,9 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
 
 
 def as_left(layout: Layout, buffer: Buffer) -> Buffer:
-    """The record of what a dead writer left, as it is told where nothing can be written: without hashes."""
+    """Return the record of what a dead writer left, without hashes, for a store that cannot be written to."""
     try:
-        buffer = read_meta(layout, buffer.name)  # it may have died between this and the index
+        buffer = read_meta(layout, buffer.name)  # the writer may have died before it updated the index
     except (FileNotFoundError, ValueError, OfNewerVersion):
         pass
     if buffer.state != "running":
@@ -124,7 +124,7 @@ def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
 
 
 def stream_files(layout: Layout, name: str) -> Iterator[tuple[str, str]]:
-    """(stream, path) of the streams that a buffer's folder holds."""
+    """Yield (stream, path) for the streams in a buffer's folder."""
     for file in sorted(os.listdir(layout.folder(name))):
         other = file in _NOT_STREAMS or file.startswith(_PRETTY) or file.endswith((".tmp", CONTENT_NAME_ENDING))
         if not other:
@@ -132,7 +132,7 @@ def stream_files(layout: Layout, name: str) -> Iterator[tuple[str, str]]:
 
 
 def stream_info(path: str) -> StreamInfo:
-    """Size, lines and hash of a stream's file as it is."""
+    """Return size, lines and hash of a stream's file as it is."""
     fd = open_private(path, os.O_RDONLY)
     try:
         size = os.fstat(fd).st_size
@@ -144,7 +144,7 @@ def stream_info(path: str) -> StreamInfo:
 
 
 def _complete_order(layout: Layout, name: str, streams: dict[str, StreamInfo]) -> None:
-    """Bytes whose order record was not written any more are given one at the end."""
+    """Add an order record for bytes whose record was never written."""
     path = layout.stream(name, "order")
     try:
         fd = open_private(path, os.O_RDWR)
@@ -165,10 +165,10 @@ def _complete_order(layout: Layout, name: str, streams: dict[str, StreamInfo]) -
 
 
 class Rebuilt(NamedTuple):
-    """What `rebuild_buffers` did.
+    """The result of `rebuild_buffers`.
 
     Attributes:
-        buffers: how many records were put into the index.
+        buffers: number of records that were put into the index.
         unreadable: names of folders without a readable record.
     """
 
@@ -178,11 +178,11 @@ class Rebuilt(NamedTuple):
 
 def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
     """Fill an index from the folders and tombstones alone, in order of creation."""
-    from sightline.disk.sorter import Sorter, with_sorter  # loads pickle: 4 ms that only a lost index costs
+    from sightline.disk.sorter import Sorter, with_sorter  # loads pickle: 4 ms, which only a lost index needs
 
     def fill(found: Sorter[Buffer]) -> Rebuilt:
         unreadable: list[str] = []
-        index.forget_buffers()  # an older version may have put some into one that is not filled
+        index.forget_buffers()  # an older version may have put some into an unfilled index
         for buffer in chain(_on_disk(layout, unreadable), _evicted(layout)):
             found.put(buffer.created, buffer)
         for buffer in found:
@@ -190,7 +190,7 @@ def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
         index.set_views_stale(bool(os.listdir(layout.audit)))
         return Rebuilt(found.count, unreadable)
 
-    with index.transaction():  # or a record might be older than what another process puts meanwhile
+    with index.transaction():  # no other process can put a newer record meanwhile
         return with_sorter(fill)
 
 
@@ -199,13 +199,13 @@ def _on_disk(layout: Layout, unreadable: list[str]) -> Iterator[Buffer]:
     for name in _names_in(layout.buffers):
         try:
             if os.path.lexists(layout.tombstone(name)):
-                rest.append(name)  # its remover died before it had removed all
+                rest.append(name)  # the remover died before it had removed all
             else:
                 yield _used(layout, read_meta(layout, name))
         except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore, OfNewerVersion):
             if not writer_alive(layout, name):
                 unreadable.append(name)
-    for name in rest:  # while a folder is read nothing may go, or it may skip something
+    for name in rest:  # removing while a folder is listed might skip entries
         _remove_rest(layout, name)
 
 
@@ -224,7 +224,7 @@ def _remove_rest(layout: Layout, name: str) -> None:
 
 
 def _used(layout: Layout, buffer: Buffer) -> Buffer:
-    """The record with its last use as far as it is known: what was imported was not used when it was captured."""
+    """Return the record with its last known use; an import was not used when it was captured."""
     if not buffer.artifact:
         return buffer
     return buffer._replace(accessed=os.lstat(layout.meta(buffer.name)).st_mtime)

@@ -1,7 +1,7 @@
 """The index's tables, and the steps from each released version of them to the next.
 
-An older version goes on using an index that a newer one has migrated. So a step only adds: tables, indexes, and columns
-with a default; triggers go on to mean what they meant. A change that is more than that takes a file of another name.
+An older version goes on using an index that a newer one has migrated. So a step only adds tables, indexes, and columns
+with a default; triggers keep their meaning. Any other change needs a file of another name.
 """
 
 VERSION = 6
@@ -111,7 +111,7 @@ CREATE TABLE derived (
 """
 
 _LOGS = "CREATE TABLE logs (session TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;\n"
-"""Up to which byte each session's audit file has been indexed."""
+"""The byte up to which each session's audit file has been indexed."""
 
 _EVICTABLE = """
 CREATE INDEX buffers_evictable ON buffers (used) WHERE state IN ('sealed', 'interrupted') AND NOT pinned;
@@ -123,7 +123,7 @@ ALTER TABLE buffers ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';
 """
 
 _PROJECT = "ALTER TABLE buffers ADD COLUMN project TEXT NOT NULL DEFAULT '';\n"
-"""Empty for what a version captured that did not say to which project it belongs."""
+"""The project is empty for captures of versions that did not record it."""
 
 CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT
 
@@ -135,4 +135,4 @@ ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
 _KNOWN_LOGS = "INSERT INTO logs SELECT session, MAX(offset + length) FROM views GROUP BY session;\n"
 
 MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL, 5: _PROJECT}
-"""From version N, the script that leads to N + 1."""
+"""By version N, the script that leads to N + 1."""

@@ -1,4 +1,4 @@
-"""Sorts records by a key on disk, so that memory does not grow with how many there are, where the disk has room."""
+"""Sorts any number of records by a key on disk, in bounded memory; in memory if the disk has no room."""
 
 import pickle
 import sqlite3
@@ -17,7 +17,7 @@ class SortingFailed(StoreFailed):
 
 
 def with_sorter(work: Callable[["Sorter[T]"], R]) -> R:
-    """Do something with an empty one, on disk; once more from its beginning in memory, where there is no room there."""
+    """Call a function with an empty sorter on disk and, if there is no room there, again with one in memory."""
     try:
         with Sorter[T]() as sorter:
             return work(sorter)
@@ -35,15 +35,15 @@ def _told() -> Iterator[None]:
 
 
 class Sorter(Generic[T]):
-    """Takes records in any order and gives them back in that of their keys; of the same key, as they came.
+    """Takes records in any order, and yields them in the order of their keys; equal keys keep their order.
 
-    Many lie in a file that SQLite makes where temporary ones go; it has no name there and is gone with the process.
+    Many records lie in a temporary file of SQLite's, which has no name and is gone with the process.
     """
 
     def __init__(self, *, in_memory: bool = False) -> None:
         self._connection = sqlite3.connect(":memory:" if in_memory else "", isolation_level=None)
         if in_memory:
-            self._connection.execute("PRAGMA temp_store = MEMORY")  # or it would sort in a file all the same
+            self._connection.execute("PRAGMA temp_store = MEMORY")  # otherwise it would still sort in a file
         self._connection.execute("CREATE TABLE records (number INTEGER PRIMARY KEY, key REAL, record BLOB)")
         self._connection.execute("BEGIN")
         self.count = 0
@@ -55,13 +55,13 @@ class Sorter(Generic[T]):
         self._connection.close()
 
     def put(self, key: float, record: T) -> None:
-        """Take one. Raises SortingFailed."""
+        """Take a record. Raises SortingFailed."""
         with _told():
             self._connection.execute("INSERT INTO records (key, record) VALUES (?, ?)", (key, pickle.dumps(record)))
         self.count += 1
 
     def __iter__(self) -> Iterator[T]:
-        """All of them. Raises SortingFailed, be it after some."""
+        """Yield all records. Raises SortingFailed, perhaps after some."""
         with _told():
             for (record,) in self._connection.execute("SELECT record FROM records ORDER BY key, number"):
                 yield pickle.loads(record)  # noqa: S301 - from our own private file

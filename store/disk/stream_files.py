@@ -1,4 +1,4 @@
-"""Opening the streams of a buffer, and the files that they are."""
+"""Opens the streams of a buffer, and returns their files."""
 
 import contextlib
 import errno
@@ -20,17 +20,17 @@ from sightline.records import Buffer, StreamInfo
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.merged_streams import MergedReader
 
-_SCAN_BYTES = 1 << 16  # a stream this small needs no index to be read by lines
+_SCAN_BYTES = 1 << 16  # a smaller stream is read by lines without an index
 
 
 class Target(NamedTuple):
     """What a ref names.
 
     Attributes:
-        buffer: its record.
+        buffer: the buffer's record.
         stream: ``out``, ``err``, ``all`` or ``part.N``.
-        first: first line of the range, 0 where there is none.
-        last: last line; 0 for "to the end" or where there is no range.
+        first: first line of the range; 0 without a range.
+        last: last line; 0 for "to the end", and without a range.
     """
 
     buffer: Buffer
@@ -40,15 +40,15 @@ class Target(NamedTuple):
 
     @property
     def ref(self) -> str:
-        """The ref of the buffer's stream, without the range."""
+        """Ref of the buffer's stream, without the range."""
         return refs.format_ref(self.buffer.name, self.stream)
 
 
 def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
-    """One stream of a buffer; an empty one has no file and reads as empty.
+    """Open one stream of a buffer; an empty one has no file, and reads as empty.
 
     Raises:
-        ExpiredRef, StoreFailed: the record has bytes that the disk has not.
+        ExpiredRef, StoreFailed: the record has bytes that the disk does not have.
     """
     fd = _open_file(layout, buffer.name, stream)
     if fd < 0 and buffer.state != "running" and buffer.stream(stream).bytes:
@@ -66,10 +66,10 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
 
 
 def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
-    """Both streams of a buffer in order of arrival. Raises as `open_stream`."""
+    """Open both streams of a buffer in order of arrival. Raises what `open_stream` raises."""
     from sightline.disk.merged_streams import MergedReader  # 2 ms: most commands write to one stream
 
-    with contextlib.ExitStack() as opened:  # one that is gone meanwhile must not leave the others open
+    with contextlib.ExitStack() as opened:  # if one is gone meanwhile, the others are closed
         out = opened.enter_context(open_stream(layout, buffer, "out"))
         err = opened.enter_context(open_stream(layout, buffer, "err"))
         points = opened.enter_context(contextlib.closing(Checkpoints(_open_file(layout, buffer.name, "lines"))))
@@ -87,10 +87,10 @@ def _open_file(layout: Layout, name: str, file: str) -> int:
 
 
 def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
-    """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when it is asked for.
+    """Return a file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them at its first use.
 
     Raises:
-        UnsafeStore: it is a symbolic link; ExpiredRef, StoreFailed: as `open_stream`.
+        UnsafeStore: it is a symbolic link. ExpiredRef, StoreFailed: raised by `open_stream`.
     """
     path = layout.stream(buffer.name, stream)
     refuse_link(layout.folder(buffer.name))
@@ -105,9 +105,9 @@ def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:
 
 
 def content_path(layout: Layout, buffer: Buffer, stream: str) -> str:
-    """A sealed stream's file under the name ``SHA256.json``, made beside it.
+    """Return a sealed stream's file under the name ``SHA256.json``, made beside it.
 
-    Where that cannot be made, and of a stream that is still written, `stream_path`; raises as that does.
+    If that cannot be made, or the stream is still written, return what `stream_path` does, and raise the same.
     """
     path = stream_path(layout, buffer, stream)
     sha256 = buffer.stream(stream).sha256
@@ -119,7 +119,7 @@ def content_path(layout: Layout, buffer: Buffer, stream: str) -> str:
         os.link(path, named)
     except FileExistsError:
         pass
-    except OSError:  # a full disk, or no more links: the bytes can be had under their own name
+    except OSError:  # the disk is full, or out of links: their own name does as well
         return path
     return named
 
@@ -138,7 +138,7 @@ def _merged_path(layout: Layout, buffer: Buffer, path: str) -> str:
                     f"both streams of {buffer.ref} cannot be written to one file: {what}",
                     f"ask for each, {buffer.ref} and {buffer.ref}.err; `sightline show {buffer.ref}.all` shows both",
                 ) from error
-            if buffer.state != "running":  # until then, what was copied is only a part
+            if buffer.state != "running":  # a copy of a running stream would be a part
                 os.chmod(path, SEALED_MODE)
         return path
     finally:
@@ -146,10 +146,10 @@ def _merged_path(layout: Layout, buffer: Buffer, path: str) -> str:
 
 
 def take_bytes(layout: Layout, buffer: Buffer, *, at_least: int) -> None:
-    """Remove the files of a sealed buffer's streams, and what was made of them, where that frees so many bytes.
+    """Remove the files of a sealed buffer's streams, and those made from them, if that frees this many bytes.
 
     Raises:
-        OSError: it would not; nothing was removed.
+        OSError: it would free less; nothing was removed.
     """
     paths = [layout.stream(buffer.name, file) for file in (*buffer.streams, *DERIVED)]
     found = [(path, os.lstat(path)) for path in paths if os.path.lexists(path)]
@@ -160,7 +160,7 @@ def take_bytes(layout: Layout, buffer: Buffer, *, at_least: int) -> None:
 
 
 def with_progress(layout: Layout, buffer: Buffer) -> Buffer:
-    """The record with what its streams hold now, where it is still running."""
+    """Return the record with the present facts of its streams, if it is still running."""
     if buffer.state != "running":
         return buffer
     streams = dict(buffer.streams)

@@ -1,6 +1,6 @@
-"""Reading a stream by lines and bytes, of any size, in bounded memory, also while it is being written.
+"""Reads a stream of any size by lines and bytes, in bounded memory, also while it is being written.
 
-Read with `pread`, never mapped: another process may cut a file short, and that would kill the reader.
+It reads with `pread`, never through a map: if another process cut the file short, a map would kill the reader.
 """
 
 import os
@@ -11,30 +11,30 @@ from sightline.disk.lines import ScannedIndex, count_newlines, nth_newline
 from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line, LineSpan
 
 _SMALL_READ_BYTES = 1 << 16
-_MANY_LINES = 500  # from here on large reads pay
+_MANY_LINES = 500  # from this many lines on, large reads pay
 
 
 class LineIndex(Protocol):
-    """Points of a stream from which its lines are counted: pairs of (bytes, newlines) that both only grow."""
+    """Points of a stream from which its lines are counted: pairs (bytes, newlines), both ascending."""
 
     def before_newline(self, nth: int) -> tuple[int, int]:
-        """The last point that has fewer than nth newlines."""
+        """Return the last point with fewer than nth newlines."""
 
     def before_byte(self, offset: int) -> tuple[int, int]:
-        """The last point that lies below an offset."""
+        """Return the last point below an offset."""
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close what is open."""
 
 
 class StreamReader:
-    """One stream as it stood when it was opened, or last refreshed: a `Source` for shaping.
+    """One stream as it was when it was opened, or last refreshed; it is a `Source` for shaping.
 
-    Close it, or use it as a context manager.
+    It must be closed, or used as a context manager.
     """
 
     def __init__(self, fd: int, ref: str, index: LineIndex | None = None) -> None:
-        """Takes over descriptor and index; -1 stands for an empty stream, which has no file."""
+        """Take over the descriptor and the index; -1 stands for an empty stream, which has no file."""
         self._fd = fd
         self._ref = ref
         self._index: LineIndex = index or ScannedIndex(lambda offset, length: self.read(offset, length))
@@ -56,7 +56,7 @@ class StreamReader:
             self._fd = -1
 
     def refresh(self) -> bool:
-        """Take in what has been written since; whether there was anything."""
+        """Take in what has been written since, and return whether there was anything."""
         size = os.fstat(self._fd).st_size if self._fd >= 0 else 0
         grown = size != self._size
         self._size = size
@@ -64,7 +64,7 @@ class StreamReader:
 
     @property
     def ref(self) -> str:
-        """How markers name the stream."""
+        """The name of the stream for markers."""
         return self._ref
 
     @property
@@ -74,7 +74,7 @@ class StreamReader:
 
     @property
     def newline_count(self) -> int:
-        """Newlines in the stream."""
+        """Number of newlines in the stream."""
         counted, newlines = self._counted
         if counted != self._size:
             start, before = self._index.before_byte(self._size + 1) if self._size else (0, 0)
@@ -89,16 +89,16 @@ class StreamReader:
 
     @property
     def line_count(self) -> int:
-        """Lines; a last one without a newline counts."""
+        """Number of lines; a last one without a newline counts."""
         return self.newline_count + (not self.ends_with_newline)
 
     @property
     def ends_with_newline(self) -> bool:
-        """Whether the stream is empty or its last line is whole."""
+        """Whether the stream is empty or ends with a newline."""
         return not self._size or self.read(self._size - 1, 1) == b"\n"
 
     def read(self, offset: int, length: int) -> bytes:
-        """Bytes from an offset on, as far as they exist."""
+        """Return bytes from an offset on, as far as they exist."""
         length = min(length, self._size - offset)
         if length <= 0:
             return b""
@@ -108,13 +108,13 @@ class StreamReader:
         return data + self.read(offset + len(data), length - len(data))
 
     def offset_of_line(self, number: int) -> int:
-        """Where a line begins; the stream's size for any line past the last."""
+        """Return where a line begins; for a line past the last, the stream's size."""
         wanted = number - 1
         if wanted <= 0:
             return 0
         start, newlines = self._index.before_newline(wanted)
         wanted -= newlines
-        while data := self.read(start, _SMALL_READ_BYTES):  # none where a file was cut short from outside
+        while data := self.read(start, _SMALL_READ_BYTES):  # empty if a file was cut short from outside
             here = data.count(b"\n")
             if here >= wanted:
                 return start + nth_newline(data, wanted) + 1
@@ -123,13 +123,13 @@ class StreamReader:
         return self._size
 
     def line_at(self, offset: int) -> int:
-        """Number of the line that a byte stands in."""
+        """Return the number of the line in which a byte stands."""
         offset = min(max(offset, 0), self._size)
         start, newlines = self._index.before_byte(offset)
         return newlines + self._newlines_in(start, offset) + 1 if offset else 1
 
     def line_span(self, start: int, end: int) -> LineSpan:
-        """The lines of which the bytes from start to before end, at least one, hold anything but the newline."""
+        """Return the lines of which the bytes from start to before end, at least one, hold more than the newline."""
         first, last = self.line_at(start), self.line_at(end - 1)
         cuts: list[CutLine] = []
         for number in dict.fromkeys((first, last)):
@@ -140,12 +140,12 @@ class StreamReader:
                 continue
             if seen[0] <= seen[1]:
                 cuts.append(CutLine(number, stop - begin, (seen,)))
-            elif number == first:  # the page begins with its newline
+            elif number == first:  # the page begins with the line's newline
                 first += 1
         return LineSpan(first, last, tuple(cuts))
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-        """Lines first to last, inclusive, as far as they exist."""
+        """Yield lines first to last, inclusive, as far as they exist."""
         number, offset = max(first, 1), self.offset_of_line(first)
         size = BLOCK_BYTES if last - first > _MANY_LINES else _SMALL_READ_BYTES
         while number <= last and offset < self._size:
@@ -177,7 +177,7 @@ class StreamReader:
         return Line(number, self.read(start, half) + self.read(end - half, half), length)
 
     def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
-        """From a line on, (number of the block's first line, its bytes); a block ends at a line's end."""
+        """Yield (number of the first line, bytes) for blocks from a line on; a block ends at the end of a line."""
         number, offset = max(first, 1), self.offset_of_line(first)
         while offset < self._size:
             data = self.read(offset, BLOCK_BYTES)

@@ -1,4 +1,4 @@
-"""What is left of buffers that are gone, and what is said of them."""
+"""Reads what is left of buffers that are gone, and makes the errors about them."""
 
 import json
 import time
@@ -15,7 +15,7 @@ _AGAIN = {"file": "read the file again", "tool": "call the tool again"}
 
 
 def read_tombstone(layout: Layout, name: str) -> dict[str, Any] | None:
-    """What is left of a buffer that is gone, None where it never was; of what a newer version left, the format."""
+    """Return what is left of a gone buffer; None if it never existed; only the format if a newer version left it."""
     try:
         tombstone = json.loads(read_file(layout.tombstone(name)))
     except (FileNotFoundError, ValueError):
@@ -26,7 +26,7 @@ def read_tombstone(layout: Layout, name: str) -> dict[str, Any] | None:
 
 
 def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef | OfNewerVersion:
-    """The error for a name without a buffer: expired, and how to get it again, or never known."""
+    """Return the error for a name without a buffer: expired, with how to get it again, or never known."""
     tombstone = read_tombstone(layout, name)
     if tombstone is None:
         return UnknownRef(f"there is no output @{name}, and there was none", LIST_HINT)
@@ -40,7 +40,7 @@ def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef | OfNewerVersion:
 
 
 def lost_stream(layout: Layout, buffer: Buffer, stream: str) -> ExpiredRef | StoreFailed:
-    """The error for a stream that the record has and the disk has not: gone a moment ago, or taken from outside."""
+    """Return the error for a stream that the disk does not have: gone a moment ago, or removed from outside."""
     error = gone(layout, buffer.name)
     if isinstance(error, ExpiredRef):
         return error

@@ -1,4 +1,4 @@
-"""The part of the index that is about the audit: sessions, views, notes, and what was found out about lines."""
+"""The part of the index for the audit: sessions, views, notes, and facts found out about lines."""
 
 import contextlib
 import json
@@ -39,11 +39,11 @@ _PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_in
 _PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
 
 
-_ALL_STALE = 2  # of `views_stale`: not only the views; to an older version it is another 1
+_ALL_STALE = 2  # value of `views_stale`: not only the views; an older version takes it for 1
 
 
 class ViewRow(NamedTuple):
-    """The same as the index has it: the record is JSON, without what has a column of its own."""
+    """A view as the index has it: the record is JSON, without what has a column of its own."""
 
     session: str
     number: int
@@ -56,34 +56,34 @@ class ViewRow(NamedTuple):
 
     @classmethod
     def of(cls, indexed: IndexedView) -> "ViewRow":
-        """What is put in for a view."""
+        """Encode a view for the index."""
         view, offset, length = indexed
         return cls(view.session, view.number, view.time, view.verb, _record(view), offset, length, view.refs)
 
     @classmethod
     def of_fields(cls, session: str, fields: Mapping[str, Any]) -> "ViewRow":
-        """The same from what the log says of it; its place in the log is not known yet."""
+        """Encode a view from its entry in the log; its place in the log is not known yet."""
         record = _dumps({**fields, "request": _dumps(fields["request"])})
         return cls(session, 0, fields["time"], fields["verb"], record, 0, 0, tuple(fields["refs"]))
 
     def at(self, number: int, offset: int, length: int) -> "ViewRow":
-        """With its place in the log."""
+        """Return the row with its place in the log."""
         session, _, time, verb, record, _, _, refs = self
         return ViewRow(session, number, time, verb, record, offset, length, refs)
 
 
 class ViewIndex:
-    """Statements about who asked and what was shown. The audit files are the truth; this finds the way into them."""
+    """Statements on who asked and what was shown. The audit files are the truth, and this finds the way into them."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     def is_unfilled(self) -> bool:
-        """Whether it is a new one, and knows nothing yet of what the folders hold."""
+        """Whether the index is new, and knows nothing yet of what the folders hold."""
         return self._stale() == _ALL_STALE
 
     def set_views_stale(self, stale: bool) -> None:
-        """What the folders hold is in it; say whether the views must be indexed anew from the audit files."""
+        """Mark the index as filled from the folders, and whether views must be indexed anew from audit files."""
         self._db.execute("UPDATE totals SET views_stale = ?", (stale,))
 
     def views_stale(self) -> bool:
@@ -101,17 +101,17 @@ class ViewIndex:
         self._db.execute(_PUT_SESSION, session)
 
     def session(self, name: str) -> Session | None:
-        """The record of a session."""
+        """Return the record of a session."""
         row = self._db.row(f"SELECT {_SESSION} FROM sessions WHERE name = ?", (name,))  # noqa: S608
         return Session(*row) if row else None
 
     def sessions(self) -> list[Session]:
-        """All sessions, the newest first."""
+        """Return all sessions, the newest first."""
         rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
         return [Session(*row) for row in rows]
 
     def session_counts(self) -> dict[str, SessionCounts]:
-        """What each session asked and captured, by name; those that only one of both is known of are there, too."""
+        """Return what each session asked and captured, by name; a session that only did one of these is included."""
         found: dict[str, SessionCounts] = {}
         views = "SELECT session, COUNT(*), MIN(time), MAX(time) FROM views GROUP BY session"
         for name, calls, first, last in self._db.rows(views):
@@ -126,9 +126,9 @@ class ViewIndex:
         return found
 
     def readings(self, session: str | None = None) -> list[tuple[str, str, str]]:
-        """(reader, captor, buffer) of buffers that were shown to another session than the one that captured them.
+        """Return (reader, captor, buffer) for buffers that were shown to another session than their captor.
 
-        Only those that a session read, or that were read of it, where it is given.
+        With a session, only those that it read, or that were read of it.
         """
         where = " AND ? IN (views.session, buffers.session)" if session is not None else ""
         rows = self._db.rows(
@@ -144,7 +144,7 @@ class ViewIndex:
         self.put_row(ViewRow.of(indexed))
 
     def put_row(self, row: ViewRow) -> None:
-        """The same of a view's row."""
+        """Insert a view's row; one that is there already stays as it is."""
         *columns, refs = row
         with self._db.writing():
             self.advance(row.session, row.number, row.offset, row.length)
@@ -153,11 +153,11 @@ class ViewIndex:
                     self._db.execute(_PUT_VIEW_OF, (name,))
 
     def put_views(self, rows: Sequence[ViewRow], *, first: int | None = None) -> None:
-        """Insert the records of several views, none of which is there yet, in their order.
+        """Insert new views in their order.
 
         Args:
             rows: the views.
-            first: number of the first; the one that follows the newest by default.
+            first: number of the first; by default the one after the newest.
         """
         with self._db.writing():
             for row in _stretches(rows):
@@ -171,27 +171,27 @@ class ViewIndex:
     # how far the audit files have been indexed
 
     def advance(self, session: str, number: int, offset: int, length: int) -> None:
-        """Say that an entry of a session's file is indexed: it counts once all before it are, see `logs`.
+        """Mark an entry of a session's file as indexed; it counts once all before it are, see `logs`.
 
         Args:
-            session: whose file it is.
-            number: of the entry; the header, number 0, goes with the first.
-            offset: where its line begins, in bytes.
-            length: of its line, in bytes.
+            session: the session.
+            number: number of the entry; the header, number 0, goes with the first.
+            offset: byte at which its line begins.
+            length: bytes of its line.
         """
         self._db.execute(_ADVANCE, (session, offset + length if number == 1 else 0, offset + length, offset))
 
     def logs(self) -> dict[str, int]:
-        """By session, up to which byte its audit file has been indexed without a gap."""
+        """Return the byte up to which each session's audit file has been indexed without a gap."""
         return dict(self._db.rows("SELECT session, bytes FROM logs"))
 
     def indexed_bytes(self, session: str) -> int:
-        """The same of one session, 0 where nothing is."""
+        """Return that byte for one session; 0 if nothing is indexed."""
         row = self._db.row("SELECT bytes FROM logs WHERE session = ?", (session,))
         return int(row[0]) if row else 0
 
     def set_log(self, session: str, size: int) -> None:
-        """Say that a session's file has been indexed up to a byte."""
+        """Note the byte up to which a session's file has been indexed."""
         self._db.execute("INSERT OR REPLACE INTO logs (session, bytes) VALUES (?, ?)", (session, size))
 
     def amend_view(self, view: View) -> None:
@@ -201,19 +201,19 @@ class ViewIndex:
         )
 
     def move_view(self, session: str, number: int, offset: int, length: int) -> bool:
-        """Note where a view's line stands now; False where there is no such view."""
+        """Note a view's new place in the log; return False if there is no such view."""
         statement = "UPDATE views SET offset = ?, length = ? WHERE session = ? AND entry = ?"
         return self._db.execute(statement, (offset, length, session, number)) > 0
 
     def view(self, session: str, number: int) -> IndexedView | None:
-        """One view of a session."""
+        """Return one view of a session."""
         row = self._db.row(_VIEW + "WHERE session = ? AND entry = ?", (session, number))
         return _view(row) if row else None
 
     def views(
         self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
     ) -> list[IndexedView]:
-        """Views, newest first; of one buffer, of one session, or from a time on (seconds since the epoch)."""
+        """Return views, newest first: of one buffer, of one session, or since a time in seconds since the epoch."""
         where, parameters = ["1"], list[Any]()
         if since:
             where.append("time >= ?")
@@ -222,40 +222,40 @@ class ViewIndex:
             where.append("number IN (SELECT view FROM views_of WHERE buffer = ?)")
             parameters.append(buffer)
         if session is not None:
-            # A buffer has few views, and a session may have very many: with the plus, the buffer's are looked at first.
+            # The plus has SQLite look at the few views of the buffer first, since a session may have very many.
             where.append("session = ?" if buffer is None else "+session = ?")
             parameters.append(session)
         rows = self._db.rows(f"{_VIEW} WHERE {' AND '.join(where)} ORDER BY number DESC LIMIT ?", (*parameters, limit))
         return [_view(row) for row in rows]
 
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
-        """(number, view) of those that were indexed after one, in the order in which they were; of one session."""
+        """Return (number, view) for views indexed after a number, in the order of indexing; or only a session's."""
         where, parameters = ("session = ? AND ", [session]) if session is not None else ("", list[Any]())
         statement = f"SELECT number, {_VIEW_COLUMNS} FROM views WHERE {where}number > ? ORDER BY number LIMIT ?"  # noqa: S608
         rows = self._db.rows(statement, (*parameters, number, limit))
         return [(row[0], _view(row[1:])) for row in rows]
 
     def newest_view(self) -> int:
-        """The largest number of a view, 0 where there is none; it falls only where all were indexed anew."""
+        """Return the largest number of a view, 0 if there is none; it falls only when all are indexed anew."""
         row = self._db.row("SELECT MAX(number) FROM views")
         return int(row[0] or 0) if row else 0
 
     def last_entry(self, session: str) -> int:
-        """The number of a session's last view, 0 where none is known."""
+        """Return the number of a session's last view; 0 if none is known."""
         row = self._db.row("SELECT MAX(entry) FROM views WHERE session = ?", (session,))
         return int(row[0] or 0) if row else 0
 
     def view_count(self, session: str) -> int:
-        """How many views of a session there are."""
+        """Return the number of a session's views."""
         row = self._db.row("SELECT COUNT(*) FROM views WHERE session = ?", (session,))
         return int(row[0]) if row else 0
 
     def last_entries(self) -> dict[str, int]:
-        """By session, the number of its last view."""
+        """Return the number of each session's last view."""
         return dict(self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session"))
 
     def forget_views(self, session: str) -> None:
-        """Remove a session's views, to index them anew."""
+        """Remove a session's views, so that they can be indexed anew."""
         with self._db.writing():
             self._db.execute(
                 "DELETE FROM views_of WHERE view IN (SELECT number FROM views WHERE session = ?)", (session,)
@@ -274,28 +274,28 @@ class ViewIndex:
         )
 
     def notes(self, *, buffer: str | None = None) -> list[Note]:
-        """Notes, oldest first: all, or those on one buffer."""
+        """Return notes, oldest first: all, or those on one buffer."""
         where, parameters = ("WHERE buffer = ?", (buffer,)) if buffer is not None else ("", ())
         rows = self._db.rows(f"SELECT record FROM notes {where}", parameters)  # noqa: S608
         return sorted((_note(row[0]) for row in rows), key=lambda note: note.time)
 
     def note(self, note_id: str) -> Note | None:
-        """One note."""
+        """Return one note."""
         session, _, entry = note_id.rpartition(":")
         row = self._db.row("SELECT record FROM notes WHERE session = ? AND entry = ?", (session, int(entry or -1)))
         return _note(row[0]) if row else None
 
     def forget_notes(self, session: str) -> None:
-        """Remove a session's notes, to index them anew."""
+        """Remove a session's notes, so that they can be indexed anew."""
         self._db.execute("DELETE FROM notes WHERE session = ?", (session,))
 
     def derived(self, buffer: str, key: str) -> str | None:
-        """Something that was found out about a buffer's lines before."""
+        """Return a fact that was found out about a buffer's lines before."""
         row = self._db.row("SELECT value FROM derived WHERE buffer = ? AND key = ?", (buffer, key))
         return str(row[0]) if row else None
 
     def put_derived(self, buffer: str, key: str, value: str) -> None:
-        """Keep what was found out about a buffer's lines, so that it need not be found again; where it can be kept."""
+        """Keep a fact about a buffer's lines, so that it need not be found again, if the index can be written to."""
         with contextlib.suppress(sqlite3.OperationalError), self._db.hurried():
             self._db.execute(
                 "INSERT OR REPLACE INTO derived (buffer, key, value) VALUES (?, ?, ?)", (buffer, key, value)
@@ -307,7 +307,7 @@ def _note(record: str) -> Note:
 
 
 def _stretches(rows: Iterable[ViewRow]) -> Iterator[ViewRow]:
-    """The first of each run of views that follow each other in one file, with the bytes of the whole run."""
+    """Yield the first of each run of consecutive views in one file, with the bytes of the whole run."""
     run: ViewRow | None = None
     for one in rows:
         if run and run.session == one.session and run.offset + run.length == one.offset:
