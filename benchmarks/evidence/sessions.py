@@ -78,7 +78,7 @@ SESSIONS = (
             Edited("cart.py"),
             Said("Done. All tests pass."),
         ],
-        claims=(("All tests pass", "no evidence"),),
+        claims=(("All tests pass", "stale"),),
         alarms=(("forgotten-failure", "test_total"), ("failing-check", "tests")),
     ),
     Truth(

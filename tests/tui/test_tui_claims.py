@@ -33,7 +33,7 @@ def test_a_claim_stands_beside_what_it_rests_on_and_one_key_leads_to_the_line(st
             await press(pilot, "K")
             await until(pilot, lambda: "All tests pass." in shown(pilot, "#claims"))
             assert "! 1 claim without evidence" in shown(pilot, "#claims-head")
-            assert "no evidence" in shown(pilot, "#claims")
+            assert "stale" in shown(pilot, "#claims")
             assert "forgotten-failure" in shown(pilot, "#claims")
             await until(pilot, lambda: "pytest failed" in shown(pilot, "#grounds"))
             assert "cart.py edited" in shown(pilot, "#grounds")

@@ -6,18 +6,18 @@ of it before the filter; without either, nobody knows.
 """
 
 import json
-import os
 import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
+from sightline.audit.evidence.check_names import TEST, Named, check_named, check_table
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, View
 from sightline.refs import format_ref
+from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory import BytesSource
 from sightline.shape.source import Source
@@ -25,22 +25,12 @@ from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import Program, programs_of
 from sightline.store import Reading, Target
 
-TEST, BUILD, TYPES, LINT = "test", "build", "types", "lint"
-KINDS = (TEST, BUILD, TYPES, LINT)
-NOUNS = {TEST: "tests", BUILD: "build", TYPES: "type check", LINT: "lint"}
-
 PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
+BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
 _EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/2"
+_COUNTS = "counts/3"
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
-_IDLE = "--help --version -h --collect-only --co --list --listTests --dry-run --watch"
-_HELP = frozenset(_IDLE.split())
-"""Options with which a program checks nothing, or never ends."""
-
-_DEEPEST = 4
-
-
 _NO_PROGRAM = (126, 127)
 _NOTHING_RAN = {"pytest": (*_NO_PROGRAM, 4, 5)}
 """Exit codes that mean that nothing was checked: the program was missing, called wrongly, or found no tests."""
@@ -57,6 +47,8 @@ class Check(NamedTuple):
         outcome: PASSED, FAILED or UNKNOWN.
         masked: whether the exit code of the line says nothing about the check.
         folder: where it ran, as far as that is known.
+        known_by: how its outcome is known: BY_CODE, BY_OUTPUT, BY_SILENCE or BY_NOTHING.
+        filters: names of the filters behind it.
     """
 
     kind: str
@@ -66,6 +58,8 @@ class Check(NamedTuple):
     outcome: str
     masked: bool
     folder: str
+    known_by: str = ""
+    filters: tuple[str, ...] = ()
 
     @property
     def view(self) -> View:
@@ -86,105 +80,6 @@ class Check(NamedTuple):
     def key(self) -> tuple[str, str, str]:
         """What identifies the check; runs on some files are runs of the same check."""
         return self.kind, self.phrase, self.folder
-
-
-@cache
-def _phrases() -> tuple[dict[str, list[tuple[str, tuple[str, ...]]]], list[tuple[str, ...]]]:
-    """Return (kind and words of each phrase, by its first word; the words of runners)."""
-    with open(os.path.join(os.path.dirname(__file__), "checks.toml"), "rb") as file:
-        table = tomllib.load(file)
-    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for kind in KINDS:
-        for phrase in table[kind]:
-            words = tuple(phrase.split())
-            found.setdefault(words[0], []).append((kind, words))
-    for entries in found.values():
-        entries.sort(key=lambda entry: -len(entry[1]))
-    return found, sorted((tuple(one.split()) for one in table["runners"]), key=len, reverse=True)
-
-
-class Named(NamedTuple):
-    """A check that a command line names."""
-
-    kind: str
-    phrase: str
-    operands: tuple[str, ...]
-
-
-@lru_cache(maxsize=4096)
-def check_named(words: tuple[str, ...]) -> Named | None:
-    """Return the check that a program's words name; None if they name none.
-
-    Args:
-        words: words of a simple command, without quotes, beginning with the program's name without a path.
-    """
-    phrases, runners = _phrases()
-    for _ in range(_DEEPEST):
-        if not words or not _HELP.isdisjoint(words):
-            return None
-        name = words[0].rpartition("/")[2]
-        name = re.sub(r"^(python)[\d.]*$", r"\1", name)
-        words = (name, *words[1:])
-        if name == "python" and words[1:2] and words[1].rpartition("/")[2] == "manage.py":
-            words = ("manage.py", *words[2:])
-            continue
-        for kind, phrase in phrases.get(words[0], ()):
-            if (rest := _behind(words, phrase)) is not None:
-                if phrase == ("make",) and any(one[:1] != "-" for one in rest):
-                    return None  # a target that says nothing
-                return Named(kind, " ".join(phrase), tuple(_operands(rest)))
-        runner = next((one for one in runners if _behind(words, one, strict=True) is not None), None)
-        if runner is None:
-            return None
-        words = tuple(_without_options(_behind(words, runner, strict=True) or ()))
-    return None
-
-
-def _behind(words: tuple[str, ...], phrase: tuple[str, ...], *, strict: bool = False) -> tuple[str, ...] | None:
-    """Return the words after a phrase, between whose words options may stand; None if the phrase is not there."""
-    at = 0
-    for place, one in enumerate(phrase):
-        while not strict and place and at < len(words) and words[at][:1] == "-" and words[at] != one:
-            at += 1
-        if at >= len(words) or not _is(words[at], one):
-            if one[:2] == "--" and one in words[at:]:
-                continue  # an option may stand anywhere
-            return None
-        at += 1
-    return words[at:]
-
-
-def _is(word: str, one: str) -> bool:
-    return word == one or (one.endswith("*") and word.startswith(one[:-1]))
-
-
-def _without_options(words: tuple[str, ...]) -> tuple[str, ...]:
-    at = 0
-    while at < len(words) and words[at][:1] == "-":
-        at += 1
-    return words[at:]
-
-
-_CHOOSING = "-k -m -t -p -run --run --testNamePattern --grep --filter --test --lf --last-failed --package"
-_SELECTING = frozenset(_CHOOSING.split())
-_ALL = ". ./... ./ all tests tests/ test test/ src src/ --"
-_EVERYTHING = frozenset(_ALL.split())
-
-
-def _operands(words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the words that choose what is checked."""
-    for place, word in enumerate(words):
-        name = word.partition("=")[0]
-        if name in _SELECTING:
-            yield f"{name} {words[place + 1]}" if "=" not in word and place + 1 < len(words) else word
-        elif word[:1] != "-" and word not in _EVERYTHING and (not place or words[place - 1] not in _SELECTING):
-            if place and words[place - 1][:1] == "-" and "=" not in words[place - 1] and not _looks_like_a_place(word):
-                continue  # the value of an option
-            yield word
-
-
-def _looks_like_a_place(word: str) -> bool:
-    return "/" in word or "::" in word or bool(re.search(r"\.\w{1,4}$", word))
 
 
 @lru_cache(maxsize=4096)
@@ -211,14 +106,18 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     buffer = call.buffer
     where = buffer.project or buffer.cwd if buffer else folder
     piped = bool(_PIPEFAIL.search(command))
-    made = []
-    for program, check in named:
+    made: list[Check] = []
+    for at, (program, check) in enumerate(named):
         acting = [one for one in programs if one.name not in ("set", "cd", "export")]
         ends = program.ends or (piped and bool(program.filters) and len(acting) == 1)
-        outcome = _outcome(store, call, ends=ends, alone=len(named) == 1)
+        alone = len(named) == 1
+        last = alone or (at == len(named) - 1 and all(one.outcome == PASSED for one in made))
+        outcome, known_by = _outcome(store, call, program, check, ends=ends, alone=alone, last=last)
         if outcome == FAILED and exit_code_of(call) in _NOTHING_RAN.get(check.phrase, _NO_PROGRAM):
-            outcome = UNKNOWN
-        made.append(Check(check.kind, check.phrase, check.operands, call, outcome, not ends, where))
+            outcome, known_by = UNKNOWN, BY_NOTHING
+        made.append(
+            Check(check.kind, check.phrase, check.operands, call, outcome, not ends, where, known_by, program.filters)
+        )
     return made
 
 
@@ -249,75 +148,171 @@ def exit_code_of(call: Call) -> int | None:
     return call.buffer.exit_code if call.buffer and call.buffer.exit_code is not None else call.view.exit_code
 
 
-def _outcome(store: Reading, call: Call, *, ends: bool, alone: bool) -> str:
-    code, unfiltered = exit_code_of(call), call.unfiltered
-    if call.buffer and (call.buffer.timed_out or call.buffer.state == "interrupted"):
-        return UNKNOWN
+def _outcome(
+    store: Reading, call: Call, program: Program, check: Named, *, ends: bool, alone: bool, last: bool
+) -> tuple[str, str]:
+    """Return how a check ended, and by what that is known.
+
+    Args:
+        store: the store.
+        call: the call that ran it.
+        program: its program.
+        check: what it checks.
+        ends: whether the code of the line is its own.
+        alone: whether the line has no other check.
+        last: whether all checks before it in the line have ended well, and it is the last.
+    """
+    code, unfiltered, buffer = exit_code_of(call), call.unfiltered, call.buffer
+    if buffer and (buffer.timed_out or buffer.state == "interrupted"):
+        return UNKNOWN, BY_NOTHING
     if ends and code is not None:
         if code == 0:
-            return PASSED
+            return PASSED, BY_CODE
         if alone:
-            return FAILED
-    elif unfiltered and unfiltered.exit_code is not None and alone:
-        return FAILED if unfiltered.exit_code else PASSED
-    counts = counted(store, unfiltered) if unfiltered else None
-    counts = counts or (counted(store, call.buffer) if call.buffer else None)
-    if counts is None or not alone:
-        return UNKNOWN
-    return FAILED if counts.bad else PASSED
+            return (UNKNOWN, BY_NOTHING) if _was_misused(store, buffer) else (FAILED, BY_CODE)
+    elif unfiltered and unfiltered.exit_code is not None and last:
+        return (FAILED if unfiltered.exit_code else PASSED), BY_CODE
+    if not last or (buffer and buffer.is_partial and not unfiltered):
+        return UNKNOWN, BY_NOTHING
+    for written in filter(None, (unfiltered, buffer)):
+        filters = () if written is unfiltered else program.filters
+        if counts := counted(store, written, check.kind, hides=written is buffer and hides_lines(call, filters)):
+            if counts.bad:
+                return (FAILED, BY_OUTPUT) if alone else (UNKNOWN, BY_NOTHING)
+            return PASSED, BY_OUTPUT
+        if check.is_silent and alone and not written.bytes and _PASSING_ON.issuperset(filters):
+            return PASSED, BY_SILENCE
+    return UNKNOWN, BY_NOTHING
+
+
+def _was_misused(store: Reading, buffer: Buffer | None) -> bool:
+    """Return whether a program says that it was called wrongly, so that it checked nothing."""
+    if buffer is None or buffer.kind != "cmd" or buffer.state != "sealed":
+        return False
+    try:
+        with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+            begins = [bytes(one.read(0, min(one.byte_count, _MISUSED_BYTES))) for one in (out, err)]
+    except SightlineError:
+        return False
+    return any(_MISUSED.search(text) for text in begins)
+
+
+_MISUSED_BYTES = 2048
+_MISUSED = re.compile(
+    rb"(?im)^(?:[\w./-]+: )?(?:error: )?(?:unknown|unrecogni[sz]ed|no such|unexpected) (?:flag|option|argument)s?\b"
+)
 
 
 class Counts(NamedTuple):
-    """The counts in an output: how many are bad, and how many there are in all."""
+    """The number of failures that tools count in an output, and the number of everything that they count."""
 
     bad: int
     all: int
 
 
-def counted(store: Reading, buffer: Buffer) -> Counts | None:
-    """Return the counts that tools wrote into an output; None if there are none, or it is gone. They are read once."""
-    kept = store.index.derived(buffer.name, _COUNTS)
+def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -> Counts | None:
+    """Return what the tools that wrote an output say in it of how they ended; cached in the index.
+
+    Args:
+        store: the store.
+        buffer: the output.
+        kind: what they check, one of KINDS.
+        hides: whether filters may have hidden lines of it that tell of a failure.
+
+    Returns:
+        The counts; of a tool that only says that all is well, one that went well. None if they say nothing, or the
+        output is gone.
+    """
+    key = f"{_COUNTS} {kind}{' hiding' if hides else ''}"
+    kept = store.index.derived(buffer.name, key)
     if kept is None:
         if buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted") or buffer.bytes > _EXAMINED_BYTES:
             return None
         try:
             with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
                 examined = Examination(out, err, buffer.command, added=store.rule_files)
-                kept = json.dumps(_counts(examined, out))
+                kept = json.dumps(_counts(examined, (out, err), kind, hides=hides))
         except SightlineError:
             return None
-        store.index.put_derived(buffer.name, _COUNTS, kept)
+        store.index.put_derived(buffer.name, key, kept)
     found = json.loads(kept)
     return Counts(*found) if found else None
 
 
-_GO_ENDED_WELL = re.compile(rb"(?:^|\n)ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)[^\n]*\s*\Z")
-_GO_FAILED = re.compile(rb"(?:^|\n)FAIL\s*\Z")
-"""The end of ``go test``'s output, which counts no packages: one pattern if all passed, one if some failed."""
+_GO_ENDED_WELL = re.compile(r"ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)(?:[ \t].*)?")
+"""What ``go test``, which counts no packages, says of a package whose tests passed."""
 
-_END_BYTES = 4096
+_FAILS = re.compile(r"\b(?:FAIL|FAILED|ERROR|ERR!|[Ee]rror:|fatal|panic:)(?!\w)")
+"""What a line has in what a check writes last if something failed."""
+
+_GO_FAILED = re.compile(r"FAIL(?:\t.*)?")
+_PREFIX = re.compile(r"^\s*(?:\[[\w:.-]+\] )?\s*")
+"""What a runner of tasks puts before each line."""
+
+_END_BYTES, _END_LINES = 4096, 12
+_PASSING_ON = frozenset(("tail", "head", "cat", "tee", "less", "more"))
+"""Filters that pass on lines as they are, from the beginning or to the end."""
 
 
-def _counts(examined: Examination, out: Source) -> list[int] | None:
+def _counts(examined: Examination, streams: tuple[Source, Source], kind: str, *, hides: bool) -> list[int] | None:
     told = [tally for tally in examined.tallies if not tally.unclear and any(tally.numbers.values())]
-    end = out.read(max(0, out.byte_count - _END_BYTES), min(out.byte_count, _END_BYTES))
-    if _GO_FAILED.search(bytes(end)):
+    ends = [_last_lines(source) for source in streams]
+    lines = [line for end in ends for line in end[-_END_LINES:]]
+    if any(_GO_FAILED.fullmatch(line) for line in ends[0][-2:]):
         return [1, 1]
-    if not told:
-        return [0, 1] if _GO_ENDED_WELL.search(bytes(end)) else None
-    return [sum(tally.bad for tally in told), sum(sum(tally.numbers.values()) for tally in told)]
+    bad = sum(tally.bad for tally in told)
+    if told and (bad or not hides or any(tally.numbers.keys() - tally.counted for tally in told)):
+        return [bad, sum(sum(tally.numbers.values()) for tally in told)]
+    if any(_FAILS.search(line) for end in ends for line in end):
+        return None
+    if kind == TEST and not hides and any(_GO_ENDED_WELL.fullmatch(line) for line in lines):
+        return [0, 1]
+    return [0, 1] if any(pattern.fullmatch(line) for line in lines for pattern in _good_ends(kind)) else None
+
+
+def hides_lines(call: Call, filters: tuple[str, ...]) -> bool:
+    """Return whether filters may have hidden a line that tells of a failure."""
+    command, left = command_of(call), set(filters) - _PASSING_ON
+    if left and left <= _SEARCHING:
+        searches = _SEARCHES.split(command)[1:]
+        left = set() if all("FAIL" in one and not _INVERTS.search(one) for one in searches) else left
+    if "head" in filters:
+        most = min((int(one or _HEAD_LINES) for one in _HEAD.findall(command)), default=0)
+        return bool(left) or call.buffer is None or call.buffer.lines >= most
+    return bool(left)
+
+
+_SEARCHING = frozenset(("grep", "egrep"))
+_SEARCHES = re.compile(r"\|&?\s*(?=e?grep\b)")
+_INVERTS = re.compile(r"\s-\w*v|--invert")
+_HEAD = re.compile(r"\|&?\s*head\b(?:\s+(?:-n\s*|--lines[= ]|-)(\d+))?")
+_HEAD_LINES = 10
+
+
+def _last_lines(source: Source) -> list[str]:
+    """Return the last lines of a stream that are not empty, without what a runner of tasks puts before them."""
+    end = bytes(source.read(max(0, source.byte_count - _END_BYTES), min(source.byte_count, _END_BYTES)))
+    lines = (_PREFIX.sub("", clean_line(line)).rstrip() for line in end.split(b"\n"))
+    return [line for line in lines if line]
+
+
+@cache
+def _good_ends(kind: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"].rstrip()) for one in check_table()["ended_well"] if kind in one["kinds"])
 
 
 def shows_verdict(store: Reading, check: Check) -> bool:
-    """Return whether the reply about a check shows how it ended, by the line's exit code or by counts."""
-    if not check.masked:
+    """Return whether the reply about a check shows how it ended: by the line's exit code, or by what the check says."""
+    if not check.masked or check.known_by == BY_SILENCE:
         return True
     buffer = check.call.buffer
     if buffer and not check.view.truncated and not buffer.is_partial:
-        return counted(store, buffer) is not None
+        return counted(store, buffer, check.kind, hides=hides_lines(check.call, check.filters)) is not None
     try:
         text = view_text(store, check.call.indexed)
     except SightlineError:
         return True  # nobody can tell any more
-    shown = BytesSource(text.encode(errors="replace"))
-    return _counts(Examination(shown, BytesSource(b""), command_of(check.call)), shown) is not None
+    shown, nothing = BytesSource(text.encode(errors="replace")), BytesSource(b"")
+    examined = Examination(shown, nothing, command_of(check.call))
+    hides = hides_lines(check.call, check.filters)
+    return _counts(examined, (shown, nothing), check.kind, hides=hides) is not None

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from sightline.audit.evidence.checks import check_named, command_of, exit_code_of, request_of
+from sightline.audit.evidence.check_names import check_named
+from sightline.audit.evidence.checks import command_of, exit_code_of, request_of
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in

@@ -10,9 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.evidence.check_names import NOUNS, covers_operands, may_be_the_same
 from sightline.audit.evidence.checks import (
+    BY_OUTPUT,
+    BY_SILENCE,
     FAILED,
-    NOUNS,
     PASSED,
     UNKNOWN,
     Check,
@@ -270,6 +272,12 @@ class _Trail:
         first = bisect_right(self._times[1], check.view.time)
         return [one for one in self.edits[first:] if _concerns(one, check)]
 
+    def may_have_edited_since(self, check: Check) -> Call | None:
+        """Return the first call after a check of which nobody can tell what files it changed; None for none."""
+        later = self.calls[bisect_right(self._times[2], check.view.time, hi=len(self.calls)) :]
+        unsure = {edit.call.view.id for edit in self.all_edits if not edit.sure}
+        return next((call for call in later if may_have_edited(call) or call.view.id in unsure), None)
+
     def unresolved(self, kinds: Iterable[str]) -> list[Check]:
         """Return failed runs of some kinds for which no later run of the same check, on as much, succeeded."""
         wanted = [one for one in self.checks if one.kind in kinds]
@@ -281,10 +289,12 @@ class _Trail:
 
 
 def _makes_good(later: Check, run: Check) -> bool:
-    if later.key != run.key:
-        return False
-    covers = later.is_whole or (bool(run.operands) and set(run.operands) <= set(later.operands))
-    return covers and (later.outcome == PASSED or (later.outcome == FAILED and not run.is_whole))
+    """Return whether a later run tells anew what a failed run told: the same check of as much, or all of it."""
+    if later.key == run.key:
+        covers = later.is_whole or covers_operands(later.operands, run.operands)
+        return covers and (later.outcome == PASSED or (later.outcome == FAILED and not run.is_whole))
+    same = later.kind == run.kind and later.folder == run.folder and may_be_the_same(later.phrase, run.phrase)
+    return same and later.is_whole and later.outcome == PASSED
 
 
 def _concerns(edit: Edit, check: Check) -> bool:
@@ -318,22 +328,24 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict:
         edited = trail.edits[-1:]
         return NO_EVIDENCE, f"no {noun} {verb} run before it", [_of_edit(one) for one in edited]
     last = runs[-1]
-    edited = trail.edited_since(last)
+    if edited := trail.edited_since(last):
+        ended = {PASSED: "", FAILED: ", and failed,", UNKNOWN: ", how is not known,"}[last.outcome]
+        why = f"{NOUNS[last.kind]} last ran {_clock(last.view.time)}{ended} before {_names(edited)} was edited"
+        return STALE, f"{why} {_clock(edited[-1].time)}", [_of_check(last), _of_edit(edited[-1])]
     if last.outcome == FAILED:
-        if edited:
-            why = f"the last run failed, and {_names(edited)} was edited since"
-            return NO_EVIDENCE, why, [_of_check(last), _of_edit(edited[-1])]
-        verdict = CONTRADICTED if claim.is_whole and not claim.vague else NO_EVIDENCE
-        return verdict, "the last run failed", [_of_check(last)]
+        if not claim.is_whole or claim.vague:
+            return NO_EVIDENCE, "the last run failed", [_of_check(last)]
+        if opened := trail.may_have_edited_since(last):
+            why = "the last run failed, and nobody can tell what a command changed since"
+            return NO_EVIDENCE, why, [_of_check(last), _of_call(opened)]
+        return CONTRADICTED, "the last run failed", [_of_check(last)]
     if last.outcome == UNKNOWN:
         return NO_EVIDENCE, "how the last run ended is not known", [_of_check(last)]
-    if edited:
-        why = f"{NOUNS[last.kind]} last ran {_clock(last.view.time)}, before {_names(edited)} was edited"
-        return STALE, f"{why} {_clock(edited[-1].time)}", [_of_check(last), _of_edit(edited[-1])]
     if claim.is_whole and not claim.vague and (failing := trail.unresolved(claim.checks)):
         why = "another run failed, and only a part of it, or something else, was run since"
         return NO_EVIDENCE, why, [_of_check(failing[-1]), _of_check(last)]
-    return SUPPORTED, f"the last run ended well {_clock(last.view.time)}", [_of_check(last)]
+    how = {BY_OUTPUT: ", as its last lines say", BY_SILENCE: ", as it printed nothing"}.get(last.known_by, "")
+    return SUPPORTED, f"the last run ended well {_clock(last.view.time)}{how}", [_of_check(last)]
 
 
 def _of_run(claim: Claim, trail: _Trail) -> _Verdict:

@@ -1,5 +1,6 @@
 """What a session's log says for and against its agent's claims: the sessions whose truth is known, and finer points."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from benchmarks.evidence.__main__ import compared, found_in
 from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
 from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step, write_transcript
-from sightline.audit.evidence.checks import check_named
+from sightline.audit.evidence.check_names import check_named, check_table
 from sightline.audit.evidence.session_evidence import SessionEvidence, evidence_of
 from sightline.audit.timeline import calls_of
 from sightline.harnesses.formats import find_sources
@@ -45,7 +46,7 @@ def alarms(*steps: Step) -> list[str]:
         ("uv run --frozen pytest", "test", "pytest"),
         ("npx jest --ci", "test", "jest"),
         ("./gradlew --no-daemon test", "test", "gradlew test"),
-        ("npm run test:unit", "test", "npm run test:*"),
+        ("npm run test:unit", "test", "npm run test"),
         ("make", "build", "make"),
         ("make check", "test", "make check"),
         ("cargo build --release", "build", "cargo build"),
@@ -112,6 +113,78 @@ def test_behind_a_filter_go_tells_by_its_last_line_how_it_ended(last: str, verdi
     steps = [*STARTS, Ran("go test ./... 2>&1 | tail -2", f"ok  \tshop/items\t0.1s\n{last}\n"), Said("All tests pass.")]
     assert [one for one in alarms(*steps) if one == "unseen-result"] == []
     assert (verdicts(*steps) == ["supported"]) == (verdict == "supported")
+
+
+LINT_GOOD = "[lint] $ golangci-lint run ./...\n0 issues.\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "out", "claim", "verdict"),
+    [
+        ("golangci-lint run 2>&1 | tail -5", LINT_GOOD, "Lint is clean.", "supported"),
+        ("mise run lint 2>&1 | tail", "[lint:go] 0 issues.\n[lint] Finished in 3.4ms\n", "Lint is clean.", "supported"),
+        ("mise run lint 2>&1 | tail", "0 issues.\n[lint:sh] ERROR task failed\n", "Lint is clean.", "no evidence"),
+        ("mypy . | tail -1", "Success: no issues found in 12 source files\n", "mypy passes.", "supported"),
+        ("mypy . | tail -1", "12 files were looked at\n", "mypy passes.", "no evidence"),
+        ("ruff check . | tail -1", "Success: no issues found in 12 source files\n", "Lint is clean.", "no evidence"),
+        ("go build ./... 2>&1 | head -20", "", "The build succeeds.", "supported"),
+        ("go build ./... 2>&1 | grep error", "", "The build succeeds.", "no evidence"),
+        ("make 2>&1 | tail -5", "", "The build succeeds.", "no evidence"),
+        ("go test ./... | grep ok", "ok  \tshop/cart\t0.1s\n", "All tests pass.", "no evidence"),
+        ("go test ./... | grep -E '(ok|FAIL)' | tail", "ok  \tshop/cart\t0.1s\n", "All tests pass.", "supported"),
+        ("go test ./... | head -3", "ok  \ta\t1s\nok  \tb\t1s\nok  \tc\t1s\n", "All tests pass.", "no evidence"),
+        ("go test ./... | head -9", "ok  \ta\t1s\nok  \tb\t1s\nok  \tc\t1s\n", "All tests pass.", "supported"),
+        ("mypy . && pytest -q | tail -1", "12 passed in 0.31s\n", "All tests pass.", "supported"),
+        ("mypy . ; pytest -q | tail -1", "12 passed in 0.31s\n", "All tests pass.", "no evidence"),
+    ],
+)
+def test_what_a_filter_left_of_the_last_words_of_a_check_tells_how_it_ended(
+    command: str, out: str, claim: str, verdict: str
+) -> None:
+    assert verdicts(*STARTS, Ran(command, out), Said(claim)) == [verdict]
+
+
+@pytest.mark.parametrize("end", check_table()["ended_well"], ids=lambda end: end["example"])
+def test_the_last_words_of_a_check_have_an_example(end: dict[str, str]) -> None:
+    assert re.fullmatch(end["line"], end["example"].rstrip())
+
+
+@pytest.mark.parametrize(
+    ("failed", "later", "verdict"),
+    [
+        ("make test", "pytest -q", "supported"),
+        ("pytest -q tests/test_cart.py", "make test", "supported"),
+        ("python -m unittest", "pytest", "supported"),
+        ("pytest -q", "npx jest", "no evidence"),
+        ("make test", "pytest tests/test_items.py", "no evidence"),
+        ("npm run test:unit", "npm run test:e2e", "no evidence"),
+        ("npm run test:unit", "npm run test:ci", "supported"),
+        ("go test -run 'TestA|TestB' ./cart", "go test -run 'Test' ./cart", "supported"),
+        ("go test -run 'TestA|TestB' ./cart", "go test -run 'TestB' ./cart", "no evidence"),
+        ("go test -run 'TestA' ./cart", "go test -run 'TestA' ./items", "no evidence"),
+    ],
+)
+def test_a_failed_run_is_made_good_by_a_later_one_of_as_much(failed: str, later: str, verdict: str) -> None:
+    steps = [*STARTS, Ran(failed, FAILED, 1), Edited("cart.py"), Ran(later, PASSED), Said("All tests pass.")]
+    assert verdicts(*steps) == [verdict]
+
+
+def test_a_program_that_was_called_wrongly_has_checked_nothing() -> None:
+    wrong = Ran("ruff check --everything", "error: unexpected argument '--everything' found\n", 2)
+    assert verdicts(*STARTS, wrong, Said("Lint is clean.")) == ["no evidence"]
+
+
+def test_a_claim_is_stale_however_the_last_run_before_the_edit_ended() -> None:
+    for run in (Ran("pytest", PASSED), Ran("pytest", FAILED, 1), Ran("pytest | head -3", "tests\n")):
+        assert verdicts(*STARTS, run, Edited("cart.py"), Said("All tests pass.")) == ["stale"]
+
+
+def test_where_a_command_may_have_changed_files_since_nothing_is_contradicted() -> None:
+    for command in ("python mend.py", "ruff check --fix .", "git stash pop"):
+        steps = [*STARTS, Ran("pytest", FAILED, 1), Ran(command), Said("All tests pass.")]
+        assert verdicts(*steps) == ["no evidence"], command
+    steps = [*STARTS, Ran("pytest", FAILED, 1), Ran("git status"), Ran("cat cart.py"), Said("All tests pass.")]
+    assert verdicts(*steps) == ["contradicted"]
 
 
 def test_where_a_reply_was_cut_it_is_asked_what_it_shows() -> None:

@@ -1,0 +1,175 @@
+"""Names of checks: which commands are tests, builds, type checks or lint, as ``checks.toml`` tells."""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from sightline.named_tuple import NamedTuple
+
+TEST, BUILD, TYPES, LINT = "test", "build", "types", "lint"
+KINDS = (TEST, BUILD, TYPES, LINT)
+NOUNS = {TEST: "tests", BUILD: "build", TYPES: "type check", LINT: "lint"}
+
+_IDLE = "--help --version -h --collect-only --co --list --listTests --dry-run --watch"
+_HELP = frozenset(_IDLE.split())
+"""Options with which a program checks nothing, or never ends."""
+
+_DEEPEST = 4
+
+
+@cache
+def check_table() -> Mapping[str, Any]:
+    """Return what ``checks.toml`` has."""
+    with open(os.path.join(os.path.dirname(__file__), "checks.toml"), "rb") as file:
+        return tomllib.load(file)
+
+
+@cache
+def _phrases() -> tuple[dict[str, list[tuple[str, tuple[str, ...]]]], list[tuple[str, ...]]]:
+    """Return (kind and words of each phrase, by its first word; the words of runners)."""
+    table = check_table()
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for kind in KINDS:
+        for phrase in table[kind]:
+            words = tuple(phrase.split())
+            found.setdefault(words[0], []).append((kind, words))
+    for entries in found.values():
+        entries.sort(key=lambda entry: -len(entry[1]))
+    return found, sorted((tuple(one.split()) for one in table["runners"]), key=len, reverse=True)
+
+
+class Named(NamedTuple):
+    """A check that a command line names."""
+
+    kind: str
+    phrase: str
+    operands: tuple[str, ...]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the program prints nothing if all is well, and something if not."""
+        return self.phrase in check_table()["silent"]
+
+
+@lru_cache(maxsize=4096)
+def check_named(words: tuple[str, ...]) -> Named | None:
+    """Return the check that a program's words name; None if they name none.
+
+    Args:
+        words: words of a simple command, without quotes, beginning with the program's name without a path.
+    """
+    phrases, runners = _phrases()
+    for _ in range(_DEEPEST):
+        if not words or not _HELP.isdisjoint(words):
+            return None
+        name = words[0].rpartition("/")[2]
+        name = re.sub(r"^(python)[\d.]*$", r"\1", name)
+        words = (name, *words[1:])
+        if name == "python" and words[1:2] and words[1].rpartition("/")[2] == "manage.py":
+            words = ("manage.py", *words[2:])
+            continue
+        for kind, phrase in phrases.get(words[0], ()):
+            if (rest := _behind(words, phrase)) is not None:
+                if phrase == ("make",) and any(one[:1] != "-" for one in rest):
+                    return None  # a target that says nothing
+                called = " ".join(phrase)
+                if called.endswith("*"):
+                    return _of_task(kind, words[len(words) - len(rest) - 1], called, rest)
+                return Named(kind, called, tuple(_operands(rest)))
+        runner = next((one for one in runners if _behind(words, one, strict=True) is not None), None)
+        if runner is None:
+            return None
+        words = tuple(_without_options(_behind(words, runner, strict=True) or ()))
+    return None
+
+
+def _of_task(kind: str, task: str, phrase: str, rest: tuple[str, ...]) -> Named:
+    """Return the check of a task such as ``test:unit``, a part of ``test`` unless its name says otherwise."""
+    part = task.rpartition(":")[2]
+    operands = () if part in check_table()["whole_tasks"] else (part,)
+    return Named(kind, phrase.removesuffix(":*"), (*operands, *_operands(rest)))
+
+
+@lru_cache(maxsize=4096)
+def may_be_the_same(phrase: str, other: str) -> bool:
+    """Return whether two phrases may run the same tests: one hides what it runs, or both are of one language."""
+    wrappers, families = check_table()["wrappers"], check_table()["families"].values()
+    names = phrase.partition(" ")[0], other.partition(" ")[0]
+    return any(name in wrappers for name in names) or any(all(name in family for name in names) for family in families)
+
+
+def covers_operands(later: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
+    """Return whether what chooses the tests of a later run also chooses those of an earlier one.
+
+    The same words do; so does a pattern of names in which each name of the earlier pattern is found.
+    """
+    rest = [one for one in earlier if one not in later]
+    narrowing = [one for one in later if one not in earlier]
+    if not rest:
+        return bool(earlier) and not any(one[:1] == "-" for one in narrowing)
+    return len(rest) == 1 and len(narrowing) == 1 and _pattern_covers(narrowing[0], rest[0])
+
+
+def _pattern_covers(later: str, earlier: str) -> bool:
+    option, _, pattern = later.partition(" ")
+    if option not in _BY_PATTERN or not earlier.startswith(f"{option} "):
+        return False
+    try:
+        wide = re.compile(pattern.strip("'\""))
+    except re.error:
+        return False
+    names = earlier.partition(" ")[2].strip("'\"").split("|")
+    return all(re.fullmatch(r"[\w/^$]+", name) and wide.search(name.strip("^$")) for name in names)
+
+
+_BY_PATTERN = ("-run", "--run", "-t", "--testNamePattern", "--grep")
+
+
+def _behind(words: tuple[str, ...], phrase: tuple[str, ...], *, strict: bool = False) -> tuple[str, ...] | None:
+    """Return the words after a phrase, between whose words options may stand; None if the phrase is not there."""
+    at = 0
+    for place, one in enumerate(phrase):
+        while not strict and place and at < len(words) and words[at][:1] == "-" and words[at] != one:
+            at += 1
+        if at >= len(words) or not _is(words[at], one):
+            if one[:2] == "--" and one in words[at:]:
+                continue  # an option may stand anywhere
+            return None
+        at += 1
+    return words[at:]
+
+
+def _is(word: str, one: str) -> bool:
+    return word == one or (one.endswith("*") and word.startswith(one[:-1]))
+
+
+def _without_options(words: tuple[str, ...]) -> tuple[str, ...]:
+    at = 0
+    while at < len(words) and words[at][:1] == "-":
+        at += 1
+    return words[at:]
+
+
+_CHOOSING = "-k -m -t -p -run --run --testNamePattern --grep --filter --test --lf --last-failed --package"
+_SELECTING = frozenset(_CHOOSING.split())
+_ALL = ". ./... ./ all tests tests/ test test/ src src/ --"
+_EVERYTHING = frozenset(_ALL.split())
+
+
+def _operands(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the words that choose what is checked."""
+    for place, word in enumerate(words):
+        name = word.partition("=")[0]
+        if name in _SELECTING:
+            yield f"{name} {words[place + 1]}" if "=" not in word and place + 1 < len(words) else word
+        elif word[:1] != "-" and word not in _EVERYTHING and (not place or words[place - 1] not in _SELECTING):
+            if place and words[place - 1][:1] == "-" and "=" not in words[place - 1] and not _looks_like_a_place(word):
+                continue  # the value of an option
+            yield word
+
+
+def _looks_like_a_place(word: str) -> bool:
+    return "/" in word or "::" in word or bool(re.search(r"\.\w{1,4}$", word))
