@@ -2,9 +2,8 @@
 
 import ast
 import importlib
-import inspect
 import pkgutil
-import textwrap
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -59,14 +58,33 @@ def _given_in(made: ast.ClassDef) -> Iterator[str]:
 
 
 @cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _classes_in(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of a module, by their qualified names."""
+    found = dict[str, ast.ClassDef]()
+
+    def look(node: ast.AST, before: str) -> None:
+        for made in ast.iter_child_nodes(node):
+            if isinstance(made, ast.ClassDef):
+                found[before + made.name] = made
+                look(made, f"{before}{made.name}.")
+
+    path = getattr(sys.modules[module], "__file__", None)
+    if path and path.endswith(".py"):
+        look(_tree(Path(path)), "")
+    return found
+
+
+@cache
 def _names_in(cls: type) -> frozenset[str]:
     """Private names that a class makes or has: of itself, and of its objects."""
+    made = _classes_in(cls.__module__).get(cls.__qualname__)
     found = {name for name in vars(cls) if _is_private(name)}
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError):
-        return frozenset(found)
-    for node in ast.walk(tree):
+    for node in ast.walk(made) if made else ():
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_private(node.attr):
             found.add(node.attr)
     return frozenset(found)
@@ -80,7 +98,7 @@ def _of_textual(cls: type) -> frozenset[str]:
 def _anywhere_in_textual() -> frozenset[str]:
     found = set[str]()
     for path in Path(textual.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_private(node.attr):
                 found.add(node.attr)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_private(node.name):
@@ -109,7 +127,7 @@ def _is_own(node: ast.expr) -> bool:
 def _used() -> set[tuple[str, str]]:
     """What is relied on, found in the inspector's own code: the module, and the name."""
     found, textuals, own = set[tuple[str, str]](), _anywhere_in_textual(), set[str]()
-    trees = [(module, ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))) for module in _modules()]
+    trees = [(module, _tree(Path(str(module.__file__)))) for module in _modules()]
     for module, tree in trees:
         for made in (node for node in tree.body if isinstance(node, ast.ClassDef)):
             cls = vars(module)[made.name]

@@ -197,7 +197,7 @@ def test_all_sessions_are_all_of_them_again(store: Store, buffer: Buffer) -> Non
 
 
 def test_it_opens_and_closes_in_any_haste_while_others_write(store: Store, buffer: Buffer) -> None:
-    turns, written = 60, queue.SimpleQueue[int]()
+    turns, written = 24, queue.SimpleQueue[int]()
 
     def write() -> None:
         while number := written.get():
@@ -211,7 +211,7 @@ def test_it_opens_and_closes_in_any_haste_while_others_write(store: Store, buffe
             try:
                 for turn in range(turns):
                     written.put(turn + 1)
-                    for key in ("W", "j", "enter", "escape") if turn % 6 == 0 else ("W", "escape"):
+                    for key in ("W", "j", "enter", "escape") if turn % 4 == 0 else ("W", "escape"):
                         pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
                         for _ in range(turn % 7):
                             await asyncio.sleep(0)
