@@ -10,12 +10,10 @@ import importlib
 import os
 import pkgutil
 import re
-import subprocess
 import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -129,11 +127,10 @@ def keys() -> str:
 
 def commands() -> str:
     """The help of each command, as it prints it, by who asks for it."""
-    from sightline.doors.cli.commands import GROUPS
+    from sightline.doors.cli.commands import GROUPS, command_of
 
-    names = [name for group in GROUPS.values() for name in group]
-    with ThreadPoolExecutor(2) as pool:
-        helps = dict(zip(names, pool.map(lambda name: printed(*name.split(), "--help"), names), strict=True))
+    os.environ.update(COLUMNS="80", PYTHON_COLORS="0")  # as it is printed where no terminal is
+    helps = {name: command_of(name)[0].format_help() for group in GROUPS.values() for name in group}
     overview = [
         (title, ", ".join(f"[{name}](#{name.replace(' ', '-')})" for name in group)) for title, group in GROUPS.items()
     ]
@@ -155,21 +152,6 @@ def as_page(text: str) -> str:
         re.sub(r"^  (?=\S)", "- " if is_list else "", "\n".join(lines), flags=re.MULTILINE) for is_list, lines in blocks
     )
     return f"{about}\n\n```text\n{usage}\n\n{rest}\n```"
-
-
-def printed(*words: str) -> str:
-    """What the command prints where no terminal is."""
-    with open(PROJECT / "pyproject.toml", "rb") as file:
-        module, _, function = tomllib.load(file)["project"]["scripts"]["sightline"].partition(":")
-    program = f"import sys; from {module} import {function}; sys.exit({function}())"
-    return subprocess.run(
-        [sys.executable, "-c", program, *words],
-        env={**os.environ, "COLUMNS": "80", "PYTHON_COLORS": "0"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
 
 
 PARTS: dict[str, Callable[[], str]] = {
