@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sightline.profile import DEFAULT, Profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.failure.examination import Examination
+from sightline.shape.failure.judge import Judge
 from sightline.shape.markers import CLIPPED, MARKER
 from sightline.shape.memory import BytesSource
 from sightline.shape.segments import Shaped, join_segments, render_lines, shown_ranges
@@ -89,7 +91,7 @@ def _smallest(output: Output) -> int:
 
 def check_lines(viewed: Viewed) -> None:
     """Every line of a body is one of the cleaned source, or a marker."""
-    known = {"", *clean_text(viewed.output.out).split("\n"), *clean_text(viewed.output.err).split("\n")}
+    known = _lines_of(viewed.output.out) | _lines_of(viewed.output.err)
     parts = {
         text
         for segment in viewed.shaped.segments
@@ -106,6 +108,12 @@ def check_lines(viewed: Viewed) -> None:
             continue
         head, tail = line[: cut.start()], line[cut.end() :]
         assert any(text.startswith(head) and text.endswith(tail) for text in known) or viewed.out.line_count == 1
+
+
+@lru_cache(maxsize=4)
+def _lines_of(data: bytes) -> frozenset[str]:
+    """The lines of a stream, cleaned, and an empty one; an output is looked at once for all its views."""
+    return frozenset(("", *clean_text(data).split("\n")))
 
 
 def check_ranges(viewed: Viewed) -> None:
@@ -144,9 +152,12 @@ def _hidden(viewed: Viewed, ref: str) -> Iterator[int]:
     """Numbers of the failure lines that are not shown; each line judged by itself, and not as a scan finds them."""
     data = viewed.output.out if ref == OUT else viewed.output.err
     shown = {number for first, last in viewed.spans(ref) for number in range(first, last + 1)}
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if number not in shown and viewed.examination.judge.verdict(line):
-            yield number
+    yield from (number for number in _failures_of(data, viewed.examination.judge) if number not in shown)
+
+
+@lru_cache(maxsize=4)
+def _failures_of(data: bytes, judge: Judge) -> list[int]:
+    return [number for number, line in enumerate(data.split(b"\n"), 1) if judge.verdict(line)]
 
 
 def _numbered(part: str) -> range:
