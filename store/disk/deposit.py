@@ -33,7 +33,7 @@ class Deposit:
         durable: bool = False,
         redaction: "Redaction | None" = None,
     ) -> None:
-        """Prepare for a name that `reserve` gave; the record has its times already. The rest is as for `Recording`."""
+        """Prepare for a name from `reserve`; the record has its times already. Other arguments: see `Recording`."""
         self.buffer = buffer
         self._layout = layout
         self._max_stream_bytes = max_stream_bytes

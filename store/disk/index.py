@@ -23,7 +23,7 @@ _COLUMNS = (
 )
 _IN_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
-"""Order of use is a counter, not a clock: a clock that jumps back must not make a used buffer look old."""
+"""The order of use is a counter rather than a clock: a clock that jumps back would make a used buffer look old."""
 
 
 _UPDATES = ", ".join(

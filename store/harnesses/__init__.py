@@ -1,6 +1,6 @@
-"""The agent harnesses that are known: each is a module of this package that gives its ``HARNESS``, see `base`.
+"""The known agent harnesses. Each is a module of this package with a ``HARNESS``, see `base`.
 
-Other packages add theirs by entry points of the group ``sightline.harnesses``: the harness' name, and its object.
+Other packages add harnesses by entry points of the group ``sightline.harnesses``: the name, and the object.
 """
 
 import functools
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 @functools.lru_cache(maxsize=64)
 def find(name: str) -> "Harness | None":
-    """A harness by its name; None where it is not known.
+    """Return a harness by its name; None if it is not known.
 
-    A hook starts for each event, so one of ours costs the loading of its module alone; any other is looked up in what
-    `install` and `doctor` have written down.
+    A hook starts for each event, so one of our harnesses costs only the loading of its module. Others are looked up in
+    what `install` and `doctor` have written down.
     """
     return _own(name) or _of_others().get(name)
 
 
 @functools.cache
 def known() -> "Mapping[str, Harness]":
-    """All harnesses that are installed here, by name."""
+    """Return all harnesses that are installed here, by name."""
     import pkgutil  # see below
 
-    from sightline.entry_points import find_harnesses  # 20 ms with pkgutil, which no event of a harness waits for
+    from sightline.entry_points import find_harnesses  # 20 ms with pkgutil, which no event of a harness should wait for
 
     names = (one.name for one in pkgutil.iter_modules(__path__) if not one.name.endswith("_transcript"))
     found = (_own(name.replace("_", "-")) for name in sorted(names))
@@ -36,9 +36,9 @@ def known() -> "Mapping[str, Harness]":
 
 @functools.lru_cache(maxsize=64)
 def of_client(client: str) -> "Harness | None":
-    """The harness of ours whose MCP client introduces itself so; None where none is known to.
+    """Return our harness whose MCP client introduces itself so; None if none is known to.
 
-    Such a name is the harness' own, or begins with it: so one module is loaded, which an agent waits for.
+    Such a name is the harness' own, or begins with it, so only one module is loaded while the agent waits.
     """
     name = client
     while name:
@@ -62,11 +62,11 @@ def _own(name: str) -> "Harness | None":
 
 
 def _of_others(places: Mapping[str, str] | None = None) -> "dict[str, Harness]":
-    """The harnesses that other packages add, at some places, or where they were found last.
+    """Return the harnesses that other packages add, from these places, or from where they were found last.
 
-    One that cannot be loaded is none, which `doctor` tells.
+    One that cannot be loaded is left out, and `doctor` reports it.
     """
-    from sightline.plugins import known_harnesses  # few have any
+    from sightline.plugins import known_harnesses  # few machines have any
 
     found = {}
     for name, place in (known_harnesses() if places is None else places).items():
@@ -76,8 +76,8 @@ def _of_others(places: Mapping[str, str] | None = None) -> "dict[str, Harness]":
 
 
 def load_harness(name: str, place: str) -> "Harness":
-    """The harness that another package adds. Raises ImportError where it cannot be loaded, or is none of that name."""
-    from sightline.harnesses.base import Harness  # few harnesses are not ours
+    """Return the harness of another package. Raises ImportError if it cannot be loaded, or has another name."""
+    from sightline.harnesses.base import Harness  # few harnesses come from other packages
     from sightline.plugins import load_object  # likewise
 
     loaded = load_object(place)

@@ -1,7 +1,7 @@
-"""What a harness has to give: facts, the payloads of its hooks, its settings, its limits, its transcripts.
+"""What a harness provides: facts, the payloads of its hooks, its settings, its limits, its transcripts.
 
-A harness is a module beside this one, with a class of its own and one of it as ``HARNESS``. What it does not give, it
-has not. A hook loads that module at each event, so what reads transcripts may be a second one, ``NAME_transcript``.
+A harness is a module beside this one, with a subclass and an instance as ``HARNESS``. All that it provides is optional.
+A hook loads that module at each event, so the reader of transcripts may be a second one, ``NAME_transcript``.
 """
 
 import os
@@ -12,31 +12,31 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.named_tuple import NamedTuple
 
-if TYPE_CHECKING:  # loading it takes a millisecond, which events before a tool need not pay
+if TYPE_CHECKING:  # loading takes a millisecond, which events before a tool can save
     from sightline.harnesses.tool_call import ToolCall
 
 Json = dict[str, Any]
 
 RECORD, KEEP, SHAPE = "record", "keep", "shape"
 MODES = (RECORD, KEEP, SHAPE)
-"""What hooks do: only look on; also keep the whole of what commands write; also show our views instead."""
+"""What hooks do: only record; also keep the whole output of commands; also show our views instead."""
 
 DEFAULT_MODE = KEEP
 
 BEFORE, AFTER, FAILED, BATCH, START, PROMPT, END = "before", "after", "failed", "batch", "start", "prompt", "end"
 CONTEXT = "context"
-"""What an event is: before a tool, after it, after it failed, what the model is shown, a session's start, a prompt, the
-end of a turn or of a session, something that happens to its context."""
+"""The kinds of event: before a tool, after it, after it failed, what the model is shown, a session's start, a prompt,
+the end of a turn or of a session, and something that happens to its context."""
 
 
 class Hook(NamedTuple):
     """One hook.
 
     Attributes:
-        event: the harness' own name of the event.
-        when: what the event is: BEFORE, AFTER, …
-        matcher: what the settings say of the tools that it is for; empty for no such key.
-        modes: those in which it is installed.
+        event: the harness' own name for the event.
+        when: its kind: BEFORE, AFTER, …
+        matcher: which tools it is for, as the settings write it; empty to leave that key out.
+        modes: the modes in which it is installed.
     """
 
     event: str
@@ -46,12 +46,12 @@ class Hook(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What a harness shows of one kind of output, in bytes; those that it counts in characters are right for ASCII.
+    """How much a harness shows of one kind of output, in bytes; limits in characters are right for ASCII.
 
     Attributes:
-        whole: up to this size it shows all.
-        over: of more it shows about so much.
-        head: of more it surely shows so much of the beginning; tail, of the end.
+        whole: the largest size that it shows whole.
+        over: how much it shows of a larger one, about.
+        head: how much of the beginning it surely shows then; tail is the same for the end.
     """
 
     whole: int
@@ -64,48 +64,48 @@ class Harness:
     """One harness.
 
     Attributes:
-        name: what we call it.
-        title: what its makers call it.
-        seen: the version that was looked at; empty where nothing was run, and this is what its documentation says.
+        name: our name for it.
+        title: its makers' name for it.
+        seen: the version that was tried; empty if nothing was, and this follows its documentation.
         programs: names of its program on ``PATH``.
-        clients: by which names its MCP client introduces itself, beside `name`, with which each of them begins.
+        clients: names by which its MCP client introduces itself, beside `name`; each begins with that.
         missing: what it lacks, in a sentence for people; empty for nothing.
 
-        hooks: its hooks, in the order in which a session meets them; none where it has none that we can use.
-        timeout: how long a hook may take, in the settings' own unit; 0 for no such key.
+        hooks: its hooks, in the order of a session; none if it has no hooks of use to us.
+        timeout: how long a hook may take, in the settings' own unit; 0 to leave that key out.
         runs: names of its tools that run shell commands.
-        reads: names of its tools that read a file, whose path is all that its last event tells of it.
-        own: how names of our MCP server's tools begin; they are recorded by the server itself.
-        rewrites: whether a command may be rewritten so that the person's rules still hold, and its output is whole.
-        joins: whether standard error may be joined to the pipe then; else its rules hold only without redirections.
+        reads: names of its tools that read a file, of which their last event tells the path alone.
+        own: how names of our MCP server's tools begin; the server records these itself.
+        rewrites: whether commands may be rewritten to be kept whole, with the person's rules still applied.
+        joins: whether standard error may go into the pipe, too; False if its rules apply only without redirections.
         replaces: whether a hook can replace what the model is shown of a successful tool.
-        tells: whether hooks can say something to the model.
-        asks: whether a hook at the end of a turn can have the model go on, with a reason.
-        tells_context: whether its hooks, or the transcript that they follow, tell all that happens to a context.
-        judged: commands whose code it reads in its own way where they come last: ``PROGRAM`` or ``PROGRAM WORD``.
-        exit_line: the pattern of what it puts before what a failing command wrote; empty for no such thing.
-        background: how a prompt begins that tells of the end of a command in the background; empty for no such thing.
-        transcribes: whether it writes into its transcript, whose path hooks are told, what its model was shown; of what
-            a tool gave it may tell more there than in its events.
+        tells: whether hooks can tell the model something.
+        asks: whether a hook at the end of a turn can have the model continue, with a reason.
+        tells_context: whether its hooks, or the transcript they follow, report all that happens to a context.
+        judged: commands whose exit code it reads specially when they come last: ``PROGRAM`` or ``PROGRAM WORD``.
+        exit_line: pattern of what it puts before a failing command's output; empty for nothing.
+        background: how a prompt begins that reports the end of a command in the background; empty for none.
+        transcribes: whether it writes into its transcript, whose path hooks get, what its model was shown; for some
+            tools the transcript may then have more than their events.
 
-        limits: what it shows of outputs by itself, by the kind of their buffers.
-        failure_limit: what it shows of a failure; None where that is as of any other.
-        reply_bytes: how large a reply of our server it leaves whole; 0 for any that we give.
-        reply_lines: likewise.
+        limits: how much it shows of outputs by itself, by the kind of their buffers.
+        failure_limit: how much it shows of a failure; None if a failure is as any other output.
+        reply_bytes: how large a reply of our server it leaves whole; 0 if any that we send.
+        reply_lines: the same in lines.
 
-        servers: the names below which its settings list MCP servers; none where it has no settings that we know.
+        servers: the path of names in its settings to MCP servers; empty if it has no settings that we know.
         servers_form: ``json`` or ``toml``.
-        rules: the names below which its settings list rules that let a command pass.
-        variables: likewise the variables of the shell that its commands run in.
-        fills: members that its file of hooks needs to be read at all.
-        switch: the setting that turns all hooks off, and its value then.
+        rules: the path of names in its settings to rules that allow a command.
+        variables: the path of names to variables of the shell in which its commands run.
+        fills: members without which it does not read its file of hooks.
+        switch: the setting that turns all hooks off, and the value that does so.
         hints: what a person should know or do after an installation, in sentences.
-        project_hints: likewise, where it was for one folder.
-        plugin_file: the name of the plugin that runs our hooks; empty where settings list hooks.
+        project_hints: the same for an installation in one folder.
+        plugin_file: name of the plugin that runs our hooks; empty if settings list hooks.
 
         endings: how names of its transcripts end.
-        transcript_folder: the name of a folder that is a transcript as a whole; empty for none.
-        reader: the module that reads its transcripts; empty where nothing does.
+        transcript_folder: name of a folder that is one transcript; empty for none.
+        reader: the module that reads its transcripts; empty for none.
     """
 
     name: str
@@ -152,25 +152,25 @@ class Harness:
     # ---- hooks
 
     def when(self, event: str) -> str:
-        """What an event is; empty for one that no hook of ours is for."""
+        """Return the kind of an event; empty if none of our hooks is for it."""
         return next((hook.when for hook in self.hooks if hook.event == event), "")
 
     def may_rewrite(self, given: Json) -> bool:
-        """Whether the command that an event is about may be rewritten, by how it is going to be judged."""
+        """Return whether the command of an event may be rewritten, given how the harness is going to judge it."""
         return True
 
     def rewriting(self, event: str, updated: Json) -> Json:
-        """The answer that has a tool called with another input, and says nothing else where it need not."""
+        """Return the answer that changes a tool's input, and does nothing else that it need not do."""
         return {"hookSpecificOutput": {"hookEventName": event, "updatedInput": updated}}
 
     def is_own(self, given: Json) -> bool:
-        """Whether an event is about a tool of our own server, which logs what it does itself."""
+        """Return whether an event is about a tool of our own server, which logs that itself."""
         name = given.get("tool_name")
         return isinstance(name, str) and name.startswith(self.own)
 
     def call_of(self, given: Json) -> "ToolCall | None":
-        """The call that an event tells of, without what came of it; None where it tells of none."""
-        from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, text_of  # for no event before a tool
+        """Return the call that an event is about, without its result; None if it is about none."""
+        from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, text_of  # no event before a tool
 
         tool, now = given.get("tool_name"), time.time()
         if not isinstance(tool, str):
@@ -194,125 +194,125 @@ class Harness:
         )
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """The call with what an event tells of its result; None where it tells nothing, or the call goes on.
+        """Add to the call what an event says about its result; None if it says nothing, or the call goes on.
 
         Args:
-            call: as `call_of` gives it.
+            call: the call, from `call_of`.
             when: AFTER or FAILED.
-            given: what the event says.
+            given: the event's payload.
         """
         return call.with_result(given.get("tool_response"))
 
     def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
-        """What makes the answer that shows a model a text instead of a result; None where the result must stay.
+        """Return a function that makes the answer which replaces a result by a text; None if the result must stay.
 
         Args:
-            event: the harness' own name of the event.
-            call: what it is about.
-            given: what it says.
+            event: the harness' own name for the event.
+            call: the call.
+            given: the event's payload.
         """
         return None
 
     def addition(self, event: str, text: str) -> Json:
-        """The answer that shows a model a text beside all else."""
+        """Return the answer that shows a model a text in addition."""
         return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
     def limit(self, kind: str, *, failed: bool) -> Limit | None:
-        """What it shows of an output of a kind of buffer by itself; None where that is not known."""
+        """Return how much it shows by itself of an output of this kind of buffer; None if that is not known."""
         return self.failure_limit if failed and self.failure_limit else self.limits.get(kind)
 
     def surely_shown(self, kind: str, text: str, *, failed: bool) -> str | None:
-        """What of a text it surely shows, the beginning and the end; None where it shows all, or that is not known."""
+        """Return the part of a text that it surely shows, both ends; None if it shows all, or that is not known."""
         limit = self.limit(kind, failed=failed)
         if limit is None or len(text) <= limit.whole:
             return None
         return f"{text[: limit.head]}\n{text[-limit.tail :] if limit.tail else ''}"
 
     def alone_bytes(self, kind: str, size: int, *, failed: bool) -> int | None:
-        """How many bytes of an output of a size it shows by itself; None where its limits are not known."""
+        """Return how many bytes of an output of this size it shows by itself; None if its limits are not known."""
         limit = self.limit(kind, failed=failed)
         return None if limit is None else size if size <= limit.whole else limit.over
 
     def goes_on(self, given: Json) -> bool:
-        """Whether an event after a tool says that its command goes on in the background."""
+        """Return whether an event after a tool says that its command goes on in the background."""
         return False
 
     def ended_commands(self, prompt: str, session: str) -> Iterator[tuple[str, str, tuple[str, ...], int | None]]:
-        """The commands that went on in the background and that a prompt says have ended.
+        """Yield the commands in the background that a prompt reports as ended.
 
         Args:
-            prompt: which begins with `background`.
+            prompt: the prompt, which begins with `background`.
             session: the harness' id of the session.
 
         Returns:
-            Of each the id of the use that started it, the path of the file that has its output, the last names of such
-            a path as `own_file` takes them, and the exit code, None where it is not told.
+            For each the id of the tool use that started it, the path of its output file, the last names of such a path
+            for `own_file`, and the exit code, None if the prompt does not tell.
         """
         return iter(())
 
     def added_bytes(self, tail: bytes) -> int:
-        """How many of the last bytes of such a command's file the harness has added itself."""
+        """Return how many of the last bytes of such a command's file the harness has added itself."""
         return 0
 
     # ---- settings
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """The files in which a person lists MCP servers and hooks, which may be the same; empty for none.
+        """Return the files in which a person lists MCP servers and hooks, perhaps the same one; empty for none.
 
-        A harness that names ``servers``, or a ``plugin_file``, has to give them.
+        A harness with ``servers``, or a ``plugin_file``, has to provide them.
         """
         raise NotImplementedError(f"{self.name} does not say in which files a person lists its MCP servers and hooks")
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Likewise those of a project's folder."""
+        """Return the same files of a project's folder."""
         raise NotImplementedError(f"{self.name} does not say in which files of a project its MCP servers stand")
 
     def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
-        """An MCP server as its settings have it, started by a command in some variables."""
+        """Return the entry for an MCP server in its settings, started by this command with these variables."""
         return {"command": words[0], "args": words[1:], **({"env": environment} if environment else {})}
 
     def hook_entry(self, hook: Hook, command: str) -> Json:
-        """A hook as its settings have it."""
+        """Return the entry for a hook in its settings."""
         matcher = {"matcher": hook.matcher} if hook.matcher else {}
         return {**matcher, "hooks": [{"type": "command", "command": command, **self.time_limit}]}
 
     @property
     def time_limit(self) -> Json:
-        """The member that says how long a hook may take."""
+        """Return the member that limits how long a hook may take."""
         return {"timeout": self.timeout} if self.timeout else {}
 
     def allow_rules(self, piped: str) -> tuple[str, ...]:
-        """The rules that let pass what a hook adds to a command; without them the harness asks about every command.
+        """Return rules that allow what a hook adds to a command; without them the harness asks about every command.
 
         Args:
-            piped: what hooks pipe into, as it stands in a command; the id of the tool's use follows it.
+            piped: the program that hooks pipe into, as it stands in a command; the id of the tool use follows it.
         """
         return ()
 
     def plugin(self, words: list[str], root: str) -> str:
-        """The text of the plugin that runs a hook.
+        """Return the text of the plugin that runs a hook.
 
         Args:
-            words: of the hook's command line.
-            root: the store's root where it is not the usual one, else empty.
+            words: words of the hook's command line.
+            root: the store's root if it is not the usual one, else empty.
         """
         raise NotImplementedError(f"{self.name} does not give the plugin that runs its hooks")
 
     def plugin_words(self, text: str) -> list[str]:
-        """The words of the hook that such a plugin runs; none where it runs none."""
+        """Return the words of the hook that such a plugin runs; none if it runs none."""
         return []
 
     # ---- transcripts
 
     @property
     def cut(self) -> str:
-        """Why an output is partial that it has cut."""
+        """The reason to give for an output that it has cut."""
         return f"cut by {self.title}"
 
     def transcripts(self) -> ModuleType:
-        """What reads its transcripts, and texts that it has cut; loaded with this, as hooks rarely need it."""
+        """The module that reads its transcripts, and texts that it has cut; hooks rarely need to load it."""
         return __import__(self.reader, fromlist=["reading_of"])
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """Folders and files in which it keeps transcripts, whether they are there or not."""
+        """Return folders and files in which it keeps transcripts, whether they exist or not."""
         return []

@@ -1,4 +1,4 @@
-"""Claude Code, as version 2.1.329 was seen to behave: its hooks and their payloads, its settings, what it cuts."""
+"""Claude Code, as version 2.1.329 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
 import re
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _CWD_RESET = r"\n?Shell cwd was reset to [^\n]*\n?"
 _PREVIEW = 2_250
-"""Bytes of a preview of 2 KB, in a frame that names the file where the whole is."""
+"""Bytes of a preview of 2 KB, with the frame that names the file with the whole output."""
 
 _NOTICE = r"(?s)<task-notification>\n(.*?)\n</task-notification>"
 _FIELD = r"(?m)^<([a-z-]+)>(.*)</\1>$"
@@ -37,7 +37,7 @@ _ID = r"[A-Za-z0-9_-]{1,120}"
 
 
 class ClaudeCode(Harness):
-    """A command is rewritten into a pipe, which the person's own rules still hold for; failures cannot be replaced."""
+    """Commands are rewritten into a pipe, to which it still applies the person's rules. Failures cannot be replaced."""
 
     name, title, seen = "claude-code", "Claude Code", "2.1.329"
     programs = ("claude",)
@@ -65,10 +65,10 @@ class ClaudeCode(Harness):
 
     limits: Mapping[str, Limit] = {
         "cmd": Limit(30_000, _PREVIEW),
-        "file": Limit(1 << 18, 300),  # an error that suggests to read a part
+        "file": Limit(1 << 18, 300),  # an error that suggests reading a part
         "tool": Limit(50_000, _PREVIEW),
     }
-    failure_limit = Limit(10_000, 10_040)  # head and tail of the first 30,000
+    failure_limit = Limit(10_000, 10_040)  # head and tail of the first 30,000 bytes
 
     servers = ("mcpServers",)
     rules = ("permissions", "allow")
@@ -88,7 +88,7 @@ class ClaudeCode(Harness):
     reader = "sightline.harnesses.claude_code_transcript"
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """Of a command an object with both streams; of a file that was read its text, or an image."""
+        """A command's result is an object with both streams; that of a read file is its text, or an image."""
         response, error = given.get("tool_response"), given.get("error")
         if when == FAILED:
             return self._failed(call, error if isinstance(error, str) else "")
@@ -123,7 +123,7 @@ class ClaudeCode(Harness):
         return call.with_rest(self.transcripts().left_of(error, start, call.stream), self.cut)
 
     def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
-        """What takes its place must be of the same shape; a file that was read stays, since its lines get numbers."""
+        """A replacement must have the same shape; a read file stays, because its lines get numbers."""
         response = given.get("tool_response")
 
         def answer(output: Any) -> Json:
@@ -137,12 +137,12 @@ class ClaudeCode(Harness):
         return answer if isinstance(response, str) else None
 
     def goes_on(self, given: Json) -> bool:
-        """Such a command has its answer long before its end."""
+        """Such a command is answered long before its end."""
         response = given.get("tool_response")
         return isinstance(response, dict) and bool(response.get("backgroundTaskId"))
 
     def ended_commands(self, prompt: str, session: str) -> Iterator[tuple[str, str, tuple[str, ...], int | None]]:
-        """It writes what comes after the answer into a file, and names that with the tool's use and how it ended."""
+        """It writes what comes after the answer into a file, and names that file with the tool use and how it ended."""
         for block in re.findall(_NOTICE, prompt):
             said = dict(re.findall(_FIELD, block))
             task, use, path = (said.get(name, "") for name in ("task-id", "tool-use-id", "output-file"))
@@ -152,29 +152,29 @@ class ClaudeCode(Harness):
                 yield use, path, ends, int(code[1]) if code else None
 
     def added_bytes(self, tail: bytes) -> int:
-        """A line that says how the command ended."""
+        """It adds a line that says how the command ended."""
         added = re.search(_ADDED, tail)
         return len(added[0]) if added else 0
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """``CLAUDE_CONFIG_DIR`` is for both."""
+        """``CLAUDE_CONFIG_DIR`` holds for both files."""
         told = environment.get("CLAUDE_CONFIG_DIR")
         return f"{told or home}/.claude.json", f"{told or home + '/.claude'}/settings.json"
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Servers and hooks of all who work in a folder."""
+        """These hold for all who work in the folder."""
         return f"{project}/.mcp.json", f"{project}/.claude/settings.json"
 
     def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
-        """With the type of the connection."""
+        """It adds the type of the connection."""
         return {"type": "stdio", **super().server_entry(words, environment)}
 
     def allow_rules(self, piped: str) -> tuple[str, ...]:
-        """It holds its rules against the rewritten command."""
+        """It applies its rules to the rewritten command."""
         return (f"Bash({piped}:*)", "Bash(set -o pipefail)")
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """A folder for each project."""
+        """It has a folder for each project."""
         return [os.path.join(environment.get("CLAUDE_CONFIG_DIR", "") or f"{home}/.claude", "projects")]
 
 

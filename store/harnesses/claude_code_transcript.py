@@ -1,8 +1,8 @@
-"""Reads transcripts of Claude Code, apart from `claude_code` since each event of a hook loads that.
+"""Reads transcripts of Claude Code; separate from `claude_code`, which each event of a hook loads.
 
-They lie in ``~/.claude/projects/PROJECT/SESSION.jsonl``, with those of helpers.
+They lie in ``~/.claude/projects/PROJECT/SESSION.jsonl``, together with those of helpers.
 
-As version 2.1.329 was seen to write them; others differ in kinds of records that hold no calls. A line is an object
+This is how version 2.1.329 was seen to write them; others differ in records that hold no calls. A line is an object
 with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; helpers' have ``agentId``.
 
 - ``assistant``: ``message.content[]`` with ``{"type": "tool_use", "id", "name", "input"}``; one message may be several
@@ -11,14 +11,14 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
   what the model saw. Beside it ``toolUseResult``: of Bash ``{stdout, stderr, persistedOutputPath, backgroundTaskId,
   returnCodeInterpretation, …}``, of Read ``{"file": {filePath, content, startLine, numLines, totalLines}}``, of MCP
   tools the blocks; a text on failure; missing in helpers' transcripts.
-- Of an output above 30,000 characters the whole lies in ``SESSION/tool-results/``; of a failed command's nothing is
-  left but 10,000 characters.
+- An output above 30,000 characters lies whole in ``SESSION/tool-results/``; of a failed command's output only 10,000
+  characters are left.
 - ``system`` with ``subtype`` ``compact_boundary``: ``compactMetadata`` has ``trigger``, ``preTokens`` and, in
-  ``preservedMessages.allUuids``, what stays in the context; the summary is the ``user`` after it, with
-  ``isCompactSummary``. ``microcompact_boundary``: old results went from the context, ``compactedToolIds`` those.
+  ``preservedMessages.allUuids``, what stays in the context; the summary is the next ``user`` record, with
+  ``isCompactSummary``. ``microcompact_boundary``: old results went from the context; ``compactedToolIds`` names them.
 - ``attachment`` with ``attachment.type`` ``file``: a file that the harness read itself, after a compaction or because
   a person named it. A prompt whose ``parentUuid`` lies further back was written after a rewind.
-- A session that was resumed or forked may hold lines of another one again, with the same ``uuid``.
+- A session that was resumed or forked may repeat lines of another one, with the same ``uuid``.
 
 ``claude -p --output-format stream-json`` prints the same messages with ``session_id``, ``tool_use_result`` and
 ``parent_tool_use_id``, without times.
@@ -81,15 +81,15 @@ _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
 _TIMED_OUT = re.compile(r"(?:Error: )?Command timed out")
 _CUT_INSIDE = re.compile(r"\n\n\.\.\. \[(\d{1,12}) characters truncated\] \.\.\.\n\n")
 _CUT_END = re.compile(r"\n\n\.\.\. \[(\d{1,12}) lines truncated\] \.\.\.(?:\nShell cwd was reset to [^\n]*)?\n?\Z")
-_LEAST_HALF = 1_000  # characters; each half of a failure's text was seen to have 5,000
-_UNLIKE_PERCENT = 10  # by which halves differ at most, where something in them was hidden since
-_LEAST_OUTPUT = 4_000  # characters; what bashOutputMaxChars can be at least
+_LEAST_HALF = 1_000  # characters; each half of a cut failure was seen to have 5,000
+_UNLIKE_PERCENT = 10  # by which the halves may differ, if secrets in them were hidden
+_LEAST_OUTPUT = 4_000  # characters; the least that bashOutputMaxChars can be
 _SAVED = re.compile(r"(?:Full output saved to|Output has been saved to):? (\S.*?)(?:\.?\n|\. |\.?\Z)")
 _PERSISTED = ("<persisted-output>", "Error: result (")
 LARGEST_STDOUT = 30_000
-"""Characters that are kept of a command's output; the default of bashOutputMaxChars."""
+"""Characters that are kept of a command's output: the default of bashOutputMaxChars."""
 
-_PENDING = 10_000  # calls that wait for their results; of more, the oldest never got one
+_PENDING = 10_000  # calls that wait for results; the oldest of more never get one
 _FOLDER = "tool-results"
 
 
@@ -102,7 +102,7 @@ class _Asked(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """What came of a call: kind and command of its buffer, and its streams."""
+    """The result of a call: kind and command of its buffer, and its streams."""
 
     kind: str
     command: str
@@ -114,7 +114,7 @@ class _Result(NamedTuple):
 
 
 def reading_of(file: Candidate) -> Reading | None:
-    """A reading of a transcript; None where it is none of these."""
+    """Return a reading of a transcript; None for another file."""
     names = ("sessionId", "session_id", "leafUuid")
     if any("type" in record and any(name in record for name in names) for record in file.records):
         return file.of_lines(Parser(file.path, file.written))
@@ -122,16 +122,16 @@ def reading_of(file: Candidate) -> Reading | None:
 
 
 def left_of(text: str, start: int = 0, stream: str = "out") -> Kept:
-    """What is left of what a tool wrote, of a text that Claude Code may have cut; without gaps where it has not.
+    """Return what is left of a tool's output in a text that Claude Code may have cut; without gaps if it has not.
 
-    A failure's text it cuts in the middle, so that both halves are of a size, after it has dropped what is beyond
-    30,000 characters without a word (version 2.1.329); older versions say at the end how many lines they dropped. What
-    looks like such a mark elsewhere was written by the tool.
+    It cuts a failure's text in the middle, so that both halves are of a size, after it has dropped what is beyond
+    30,000 characters without a word (version 2.1.329); older versions say at the end how many lines they dropped. A
+    similar mark elsewhere was written by the tool.
 
     Args:
-        text: as the model is shown it.
-        start: where in it begins what the tool wrote.
-        stream: the stream that it is of.
+        text: the text, as the model is shown it.
+        start: where the tool's output begins in it.
+        stream: the stream of the output.
     """
     missing: list[tuple[int | None, str]] = []
     end = _CUT_END.search(text)
@@ -152,19 +152,19 @@ def left_of(text: str, start: int = 0, stream: str = "out") -> Kept:
 
 
 def units(text: str) -> int:
-    """Characters as JavaScript counts them."""
+    """Return the number of characters as JavaScript counts them."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class Parser:
-    """Makes calls of a transcript's records."""
+    """Makes calls from the records of a transcript."""
 
     def __init__(self, path: str, written: float) -> None:
-        """Prepare.
+        """Prepare to read.
 
         Args:
-            path: of the transcript; files beside it are looked for in its project's folder.
-            written: when it was last written, seconds since the epoch: the time of records that tell none.
+            path: path of the transcript; other files of it lie in its project's folder.
+            written: when it was last written, seconds since the epoch, for records without a time.
         """
         self._root, self._folder_session = _place(path)
         self._time = 0.0
@@ -174,20 +174,20 @@ class Parser:
         self._cwd = self._version = ""
         self._chain = _Chain()
         self._begun: set[CallSession] = set()
-        self._subjects: set[CallSession] = set()  # of which it is known what they are about
-        self._compaction: ToldEvent | None = None  # whose summary is in the next record
+        self._subjects: set[CallSession] = set()  # sessions whose subject is known
+        self._compaction: ToldEvent | None = None  # a compaction whose summary is the next record
 
     @property
     def waiting(self) -> bool:
-        """Whether a compaction waits for its summary; a call without a result has nothing to keep."""
+        """Whether a compaction waits for its summary; calls without a result have nothing to keep."""
         return self._compaction is not None
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """A compaction whose summary never came."""
+        """Yield a compaction whose summary never came."""
         yield from self._compacted("")
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
-        """The calls that a record completes."""
+        """Yield the calls that a record completes."""
         kind = record.get("type")
         if kind not in _KNOWN:
             yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
@@ -209,7 +209,7 @@ class Parser:
                 yield self._call(record, block, line, place, alone=len(results) == 1)
 
     def _context(self, kind: str, record: dict[str, Any], message: dict[str, Any]) -> Iterator[TranscriptItem]:
-        """What a record tells of what happened to the context."""
+        """Yield what a record says about the context."""
         if kind == "user" and record.get("isCompactSummary") is True:
             if self._compaction is None:
                 self._compaction = self._event(record, ContextChange(self._now, COMPACTED))
@@ -242,13 +242,13 @@ class Parser:
         return ToldEvent(self._session(record), what._replace(id=unique, told=TRANSCRIPT))
 
     def _compacted(self, summary: str) -> Iterator[ToldEvent]:
-        """The compaction that waits for its summary."""
+        """Yield the compaction that waits for its summary."""
         event, self._compaction = self._compaction, None
         if event and isinstance(event.what, ContextChange):
             yield event._replace(what=event.what._replace(summary=summary))
 
     def _asked_for(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[ToldEvent]:
-        """What a session is first asked, by a person or by the agent whose helper it is."""
+        """Yield the first prompt of a session, by a person or by the agent whose helper it is."""
         if record.get("isMeta") is True or record.get("isCompactSummary") is True:
             return
         content = message.get("content")
@@ -259,7 +259,7 @@ class Parser:
             yield self._event(record, SessionSubject(self._now, plain(subject), "/about"))
 
     def _said(self, record: dict[str, Any], blocks: list[Any]) -> Iterator[ToldEvent]:
-        """What the agent says in a message, in words of its own."""
+        """Yield what the agent says in its own words in a message."""
         if record.get("isApiErrorMessage") is True:
             return
         for place, block in enumerate(map(dict_of, blocks)):
@@ -268,7 +268,7 @@ class Parser:
                 yield self._event(record, said)
 
     def _attached(self, record: dict[str, Any], attached: dict[str, Any], line: int) -> Iterator[ToolCall]:
-        """A file that the harness shows by itself."""
+        """Yield a file that the harness shows by itself."""
         read = _file_read(attached.get("content")) if attached.get("type") == "file" else None
         unique = text_of(record.get("uuid"))
         if read is None or not unique:
@@ -357,7 +357,7 @@ class Parser:
                 return found._replace(command=plain(arguments["command"]))
         if asked.tool == "Read" and not failed and (read := _file_read(told)) is not None:
             return read
-        given = dict_of(told).get("content", told)  # of a helper its words, without the harness' around them
+        given = dict_of(told).get("content", told)  # a helper's own words, without the harness' around them
         whole = given if isinstance(given, list) and given and not failed else content
         partial = "cut by the tool's own limit" if dict_of(told).get("appliedLimit") else ""
         if not isinstance(told, list) and shown.startswith(_PERSISTED) and (saved := self._saved(shown, session)):
@@ -367,7 +367,7 @@ class Parser:
         return _Result("tool", "", parts_of(whole), None, partial)
 
     def _ran(self, told: Any, shown: str, failed: bool, session: str) -> _Result | None:
-        """What came of a command line; None where it never ran, and what was shown is the harness' own message."""
+        """Return the result of a command line; None if it never ran, and the harness' own message was shown."""
         if isinstance(told, dict) and isinstance(told.get("stdout"), str):
             return self._told(told, failed, session)
         ended = _EXIT.match(shown)
@@ -408,21 +408,21 @@ class Parser:
         return Beside(self._root, (session, _FOLDER, os.path.basename(path)))
 
     def _saved(self, shown: str, session: str) -> Beside | None:
-        """The file that a shown text says the whole is in, if it is still there."""
+        """Return the file that has the whole output by the shown text, if it still exists."""
         found = _SAVED.search(shown)
         saved = self._beside(found[1], session) if found else None
         return saved if saved and size_beside(saved) >= 0 else None
 
 
 class _Chain:
-    """The records of the main conversation in their order, by which a rewind shows, and which results they have."""
+    """The records of the main conversation in order, which show rewinds, and their results."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        self._results: list[tuple[int, str, str]] = []  # place, uuid and id of the use
+        self._results: list[tuple[int, str, str]] = []  # index, uuid and id of the tool use
 
     def add(self, record: dict[str, Any], message: dict[str, Any]) -> tuple[str, ...]:
-        """Take a record; the uses whose results a rewind took out of the context with it."""
+        """Take a record, and return the tool uses whose results a rewind before it has removed from the context."""
         unique = text_of(record.get("uuid"))
         if not unique or record.get("isSidechain") is True or unique in self._places:
             return ()
@@ -439,7 +439,7 @@ class _Chain:
         return lost
 
     def uses_of(self, uuids: list[Any]) -> Iterator[str]:
-        """The uses whose results are among some records."""
+        """Yield the tool uses whose results are among some records."""
         wanted = {one for one in uuids if isinstance(one, str)}
         return (use for _, unique, use in self._results if unique in wanted)
 
@@ -456,7 +456,7 @@ _GONE = "the file that the whole was kept in is gone"
 
 
 def _file_read(told: Any) -> _Result | None:
-    """The lines that Read gave; None for an image or anything else that is no text."""
+    """Return the lines that Read gave; None for an image, and anything else that is not text."""
     file = dict_of(dict_of(told).get("file"))
     if not isinstance(file.get("content"), str) or not isinstance(file.get("filePath"), str):
         return None
@@ -468,7 +468,7 @@ def _file_read(told: Any) -> _Result | None:
 
 
 def _place(path: str) -> tuple[str, str]:
-    """The folder of a transcript's project, and the session that its place tells."""
+    """Return the folder of a transcript's project, and the session that the path names."""
     folder, name = os.path.split(os.path.abspath(path))
     parts = folder.split(os.sep)
     if "subagents" in parts:

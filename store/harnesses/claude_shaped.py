@@ -1,4 +1,4 @@
-"""Harnesses whose hooks have Claude Code's names and payloads: what they share, to which a module each adds its own."""
+"""The common part of harnesses whose hooks have Claude Code's names and payloads; each adds its own module."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class ClaudeShaped(Harness):
-    """One of them. Commands are not rewritten, which none of them was seen to do."""
+    """One of these harnesses. Commands are not rewritten, because none of them was seen to run the rewritten one."""
 
     hooks = (
         Hook("SessionStart", START),
@@ -22,7 +22,7 @@ class ClaudeShaped(Harness):
     servers = ("mcpServers",)
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """As any; of a failure what was told of it."""
+        """Add the result as for any harness; for a failure, what the event says about it."""
         if when != FAILED:
             return super().result(call, when, given)
         error = given.get("error")

@@ -1,4 +1,4 @@
-"""Codex, as version 0.169.0 was seen to behave: its hooks and their payloads, its settings, what it cuts."""
+"""Codex, as version 0.169.0 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -13,10 +13,10 @@ _CUT_STARTS = ("Warning: truncated", "Total output lines: ")
 
 
 class Codex(Harness):
-    """A command is rewritten where nobody is asked anyway, since it rewrites only with permission "allow".
+    """Commands are rewritten only if nobody is asked anyway, because Codex then needs permission "allow" for that.
 
-    Its sandbox and the person's rules hold as before: these are held against plain words and pipes, and against nothing
-    of a command with a redirection, so none is put in, and standard error goes past the pipe.
+    Its sandbox and the person's rules still apply. It applies rules to plain words and pipes, but to no command with a
+    redirection; so none is added, and standard error goes past the pipe.
     """
 
     name, title, seen = "codex", "Codex", "0.169.0"
@@ -40,10 +40,10 @@ class Codex(Harness):
     joins = False
     rewrites = replaces = tells = tells_context = transcribes = True
 
-    # Of a model that it does not know. Those that it knows are shown four times as much, which a hook is not told: so
-    # rather too little is said to be saved.
+    # These are for a model that it does not know. A known model is shown four times as much, but a hook is not told
+    # which it is, so the stated saving is rather too small.
     limits = dict.fromkeys(("cmd", "file", "tool"), Limit(10_500, 10_500, head=5_000, tail=5_000))
-    reply_bytes = 39_500  # less some that it adds, of the 10,000 tokens of 4 bytes that it shows models that it knows
+    reply_bytes = 39_500  # nearly the 10,000 tokens of 4 bytes that known models are shown
 
     servers = ("mcp_servers",)
     servers_form = "toml"
@@ -60,17 +60,17 @@ class Codex(Harness):
     reader = "sightline.harnesses.codex_transcript"
 
     def may_rewrite(self, given: Json) -> bool:
-        """Only where it asks about nothing: elsewhere the permission would be an answer to what a person is asked."""
+        """Only if it asks about nothing: elsewhere the permission would answer a question that is the person's."""
         return given.get("permission_mode") == "bypassPermissions"
 
     def rewriting(self, event: str, updated: Json) -> Json:
-        """It takes no other input without a permission."""
+        """It takes another input only together with a permission."""
         answer = super().rewriting(event, updated)
         answer["hookSpecificOutput"]["permissionDecision"] = "allow"
         return answer
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """A command's is a text, which is cut already; anything else is whole."""
+        """A command's result is a text, which is cut already; any other result is whole."""
         response = given.get("tool_response")
         if not isinstance(response, str):
             return call.with_result(response)
@@ -81,26 +81,26 @@ class Codex(Harness):
         return call.with_rest(self.transcripts().left_of(response, call.stream), self.cut)
 
     def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
-        """Of a command the rollout tells more than an event: its result stays."""
+        """A command's result stays, because the rollout has more of it than an event."""
         response = given.get("tool_response")
         content = response.get("content") if isinstance(response, dict) else response
         return (lambda text: {"decision": "block", "reason": text}) if isinstance(content, list) and content else None
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """``CODEX_HOME`` is for both."""
+        """``CODEX_HOME`` holds for both files."""
         folder = environment.get("CODEX_HOME") or f"{home}/.codex"
         return f"{folder}/config.toml", f"{folder}/hooks.json"
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Read where a person trusts the folder."""
+        """It reads these if a person trusts the folder."""
         return f"{project}/.codex/config.toml", f"{project}/.codex/hooks.json"
 
     def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
-        """Required: otherwise it begins without a server that takes longer than a second to start."""
+        """The server is required; otherwise Codex starts without a server that takes longer than a second."""
         return {**super().server_entry(words, environment), "required": True}
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """Its rollouts, and those that were put away."""
+        """These are its rollouts, and archived ones."""
         folder = environment.get("CODEX_HOME", "") or f"{home}/.codex"
         return [os.path.join(folder, "sessions"), os.path.join(folder, "archived_sessions")]
 

@@ -1,22 +1,22 @@
-"""Reads Codex' rollouts, apart from `codex` since each event of a hook loads that.
+"""Reads Codex' rollouts; separate from `codex`, which each event of a hook loads.
 
 They lie in ``~/.codex/sessions/YYYY/MM/DD/rollout-TIME-SESSION.jsonl``.
 
-As version 0.169.0 was seen to write them. A line is ``{"timestamp", "type", "payload"}``:
+This is how version 0.169.0 was seen to write them. A line is ``{"timestamp", "type", "payload"}``:
 
-- ``session_meta``: ``{id, cwd, cli_version, timestamp}``; one that was forked begins with those of the first session.
+- ``session_meta``: ``{id, cwd, cli_version, timestamp}``; a forked one begins with those of the first session.
 - ``response_item``: ``function_call {name, namespace?, arguments (JSON), call_id}``, ``custom_tool_call {name, input,
   call_id}``, ``local_shell_call {action: {command, working_directory}, call_id}``, and their ``…_output {call_id,
   output}``: a text, or blocks, as the model saw it.
 - ``response_item`` ``message {role, content: [{type: output_text, text}]}``: what the agent said.
-- ``compacted {message}``: the context was compacted, into this summary and the person's own messages.
-- ``event_msg``: ``thread_rolled_back {num_turns}``: the last turns went from it; of which calls is not told.
+- ``compacted {message}``: the context was replaced by this summary and the person's own messages.
+- ``event_msg``: ``thread_rolled_back {num_turns}``: the last turns went from it; their calls are not named.
 - ``event_msg``: ``item_completed`` with ``item.type`` ``CommandExecution {id, command, cwd, aggregated_output,
   exit_code}`` or ``McpToolCall {id, server, tool, arguments, result}``; in older ones ``exec_command_end {call_id,
   aggregated_output, exit_code}``. What they hold is cut to 65,536 bytes, head and tail.
 
-A command that goes on in the background has its result long before its end; it waits for that. What a program of the
-model's calls (tools ``exec`` and ``wait``) has items only, with ids of their own, before the program's output.
+A command in the background has its result long before its end, and waits for that. Calls that a program of the
+model's makes (tools ``exec`` and ``wait``) have only items, with ids of their own, before the program's output.
 """
 
 import json
@@ -53,7 +53,7 @@ from sightline.log.session_events import (
 from sightline.named_tuple import NamedTuple
 
 TURN = b'"type":"turn_context"'
-"""What the line has that stands at the beginning of a turn."""
+"""Bytes in the line that begins a turn."""
 
 KEPT_BYTES = 65_536
 _RECORDS = "session_meta turn_context world_state response_item event_msg token_usage_record compacted"
@@ -62,7 +62,7 @@ _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell")
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
-_INNER_HEAD = re.compile(r"Exit code: (-?\d{1,10})\nWall time: [^\n]*\nOutput:\n")  # apply_patch run as a command
+_INNER_HEAD = re.compile(r"Exit code: (-?\d{1,10})\nWall time: [^\n]*\nOutput:\n")  # apply_patch, run as a command
 _RUNNING = re.compile(r"(?m)^Process running with session ID \d+$")
 _BODY = re.compile(r"(?m)^Output:\n")
 _CUT_HEAD = re.compile(r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?")
@@ -73,21 +73,21 @@ _CUT_INSIDE = re.compile(
 _CUT_STORED = re.compile(r"\n\.\.\. command output truncated for persistence \.\.\.\n")
 _PROGRAMS = ("exec", "wait")
 _PENDING = 10_000
-_INNER = 500  # calls of one program that are kept apart until it has its output
+_INNER = 500  # calls of one program that are kept until its output comes
 _EMPTY: dict[str, Any] = {}
 
 
 def reading_of(file: Candidate) -> Reading | None:
-    """A reading of a rollout; None where it is none."""
+    """Return a reading of a rollout; None for another file."""
     if any("payload" in record and "type" in record for record in file.records):
         return file.of_lines(Parser(file.path, file.written))
     return None
 
 
 def left_of(text: str, stream: str = "out") -> Kept:
-    """What is left of what a tool wrote, of a text that Codex may have cut; without gaps where it has not.
+    """Return what is left of a tool's output in a text that Codex may have cut; without gaps if it has not.
 
-    It says so above, and cuts in the middle: of several places that look so, the one whose halves are most alike.
+    Codex says so above the text, and cuts in the middle: of several such marks, it is that with the most equal halves.
     """
     head = _CUT_HEAD.match(text)
     if not head or not head.end():
@@ -102,7 +102,7 @@ def left_of(text: str, stream: str = "out") -> Kept:
 
 
 class _Asked(NamedTuple):
-    """A call that waits for its result, or has it and waits for what it gave."""
+    """A call that waits for its result, or has it and waits for its output."""
 
     tool: str
     arguments: Any
@@ -116,10 +116,10 @@ class _Asked(NamedTuple):
 
 
 class Parser:
-    """Makes calls of a rollout's records."""
+    """Makes calls from the records of a rollout."""
 
     def __init__(self, path: str, written: float) -> None:
-        """Prepare; the file's name tells the session where no record does."""
+        """Prepare to read; the file's name gives the session if no record does."""
         found = re.search(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$", path)
         self._session = CallSession(HARNESS.name, found[1] if found else "", HARNESS.name, "", written)
         self._named = False
@@ -131,23 +131,23 @@ class Parser:
 
     @property
     def waiting(self) -> bool:
-        """Whether a command goes on whose first result is there, or a program."""
+        """Whether a command or a program goes on that has its first result."""
         return bool(self._inner) or any(one.line for one in self._asked.values())
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits for what comes later: who reads on from here misses nothing."""
+        """Whether nothing waits for later records, so that reading can resume here."""
         return not self._asked and not self._inner
 
     def ended(self, use: str) -> ToolCall | None:
-        """What a call gave that has ended, though its result is not there yet; None while that is not written."""
+        """Return what a call gave that has ended, even without its result; None while that is not written."""
         asked = self._asked.get(use)
         if asked and asked.whole:
             return self._call(use, asked._replace(answered=self._time))
         return next((one for one in self._inner if one.use == use), None)
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
-        """The calls that a record completes."""
+        """Yield the calls that a record completes."""
         kind = record.get("type")
         if kind not in _KNOWN:
             yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
@@ -177,7 +177,7 @@ class Parser:
         return ToldEvent(self._session, what._replace(id=stamp, told=TRANSCRIPT))
 
     def _said(self, payload: dict[str, Any], stamp: str) -> Iterator[ToldEvent]:
-        """What the agent says in a message."""
+        """Yield what the agent says in a message."""
         if payload.get("role") == "user" and not self._has_subject:
             blocks = [dict_of(one) for one in list_of(payload.get("content"))]
             told = (subject_of(text_of(one.get("text"))) for one in blocks if one.get("type") == "input_text")
@@ -191,7 +191,7 @@ class Parser:
                 yield self._told(stamp, AgentMessage(self._time, plain(text)))
 
     def _begin(self, payload: dict[str, Any]) -> None:
-        """Take what the first record says; those behind it are of what the session was forked from."""
+        """Take the first record; further ones belong to the session from which this one was forked."""
         self._named = True
         name = text_of(payload.get("id", payload.get("session_id"))) or self._session.id
         client = " ".join(filter(None, (HARNESS.name, text_of(payload.get("cli_version")))))
@@ -223,7 +223,7 @@ class Parser:
             try:
                 arguments = json.loads(text_of(arguments))
             except (ValueError, RecursionError):
-                pass  # a text that is none is what the model wrote
+                pass  # not JSON: the model wrote a plain text
         given = dict_of(arguments)
         command = given.get("cmd", given.get("command"))
         if isinstance(command, list):
@@ -255,7 +255,7 @@ class Parser:
             yield self._call(call, asked)
 
     def _of_program(self, call: str, item: dict[str, Any], line: int) -> ToolCall:
-        """What a program of the model's called."""
+        """Return a call that a program of the model's made."""
         command = item.get("command")
         words = _line([str(word) for word in command]) if isinstance(command, list) else ""
         tool = "exec_command" if words else f"mcp__{text_of(item.get('server'))}__{text_of(item.get('tool'))}"
@@ -264,7 +264,7 @@ class Parser:
         return self._call(call, asked)
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Commands whose end was never written down, and what a program called that never had its output."""
+        """Yield commands whose end was never written, and calls of a program that never had output."""
         inner, self._inner = self._inner, []
         yield from inner
         for call, asked in list(self._asked.items()):
@@ -302,7 +302,7 @@ class Parser:
 
 
 def _ran(call: ToolCall, whole: dict[str, Any], shown: str) -> ToolCall:
-    """A command's call with what it gave, from its end or, where that is missing, from what was shown."""
+    """Return a command's call with its output, from its end or, without that, from what was shown."""
     if isinstance(whole.get("aggregated_output"), str):
         code = whole.get("exit_code")
         out = whole["aggregated_output"]
@@ -329,7 +329,7 @@ def _ran(call: ToolCall, whole: dict[str, Any], shown: str) -> ToolCall:
 
 
 def _stored(out: str) -> Kept:
-    """What is left of an output that was larger than what is kept: the mark in the middle parts both halves."""
+    """Return what is left of an output larger than the kept part; the mark in its middle parts both halves."""
     cuts = list(_CUT_STORED.finditer(out))
     if not cuts:
         return Kept(out)
@@ -338,13 +338,13 @@ def _stored(out: str) -> Kept:
 
 
 def _head(shown: str) -> str:
-    """What stands above a command's output."""
+    """Return what stands above a command's output."""
     body = _BODY.search(shown)
     return shown[: body.start()] if body else shown
 
 
 def _from_json(shown: str) -> tuple[str, int | None]:
-    """Output and exit code of a result as 2025's versions have it: ``{"output", "metadata": {"exit_code"}}``."""
+    """Return output and exit code of a result in the form of 2025: ``{"output", "metadata": {"exit_code"}}``."""
     if shown.startswith("{"):
         try:
             result = dict_of(json.loads(shown))
@@ -357,12 +357,12 @@ def _from_json(shown: str) -> tuple[str, int | None]:
 
 
 def _output(output: Any) -> Any:
-    """What was shown: a text, or a list of blocks; some versions have them within an object."""
+    """Return what was shown, a text or a list of blocks, which some versions put into an object."""
     return output.get("content", output) if isinstance(output, dict) else output
 
 
 def _line(words: list[str]) -> str:
-    """The command line of an argument vector; what a shell was given to run is just that."""
+    """Return the command line of an argument vector; for a shell, the line that it was given."""
     if len(words) == 3 and words[1] in ("-lc", "-c"):
         return words[2]
     return shlex.join(words)

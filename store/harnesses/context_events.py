@@ -1,7 +1,7 @@
-"""What hooks tell of a session's context, and of what its agent said, in the form that Claude Code gave them first.
+"""Reads what hooks report of a session's context and of its agent's messages, in the form of Claude Code.
 
-Codex and Gemini CLI have taken it over, as far as they tell it. ``SessionStart`` has ``source``; ``PreCompact`` and
-``PreCompress`` have ``trigger``, ``PostCompact`` that and ``compact_summary``; ``UserPromptSubmit`` and
+Codex and Gemini CLI use the same form, as far as they report it. ``SessionStart`` has ``source``; ``PreCompact`` and
+``PreCompress`` have ``trigger``, ``PostCompact`` has that and ``compact_summary``; ``UserPromptSubmit`` and
 ``BeforeAgent`` have ``prompt``; ``Stop`` has ``last_assistant_message``, ``AfterAgent`` ``prompt_response``.
 """
 
@@ -31,12 +31,12 @@ _WORDS = ("last_assistant_message", "prompt_response")
 
 
 def told_by(harness: Harness, event: str, given: dict[str, Any]) -> SessionEvent | None:
-    """What an event tells; None where that is nothing.
+    """Return what an event reports; None for nothing.
 
     Args:
-        harness: whose event it is.
-        event: the harness' own name of it.
-        given: what it says.
+        harness: the harness.
+        event: the harness' own name for the event.
+        given: the event's payload.
     """
     when, now = harness.when(event), time.time()
     trigger = _TRIGGERS.get(text_of(given.get("trigger")), "")

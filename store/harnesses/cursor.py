@@ -1,4 +1,4 @@
-"""Cursor, as its documentation says, which was not tried: its hooks and their payloads, its settings."""
+"""Cursor, by its documentation, not tried: its hooks and their payloads, its settings."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Cursor(Harness):
-    """Hooks only look on."""
+    """Its hooks only record."""
 
     name, title = "cursor", "Cursor"
     programs = ("cursor-agent", "cursor")
@@ -27,7 +27,7 @@ class Cursor(Harness):
     fills = ((("version",), 1),)
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """A command's is an object, which may be written as a text."""
+        """A command's result is an object, which may be encoded as a text."""
         output = given.get("tool_output")
         if isinstance(output, str) and output.startswith("{"):
             try:
@@ -41,15 +41,15 @@ class Cursor(Harness):
         return call.with_result(output)
 
     def addition(self, event: str, text: str) -> Json:
-        """In a word of its own."""
+        """It has another name for this."""
         return {"additional_context": text}
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """Two files."""
+        """It has two files."""
         return f"{home}/.cursor/mcp.json", f"{home}/.cursor/hooks.json"
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Likewise."""
+        """It has two files here as well."""
         return f"{project}/.cursor/mcp.json", f"{project}/.cursor/hooks.json"
 
     def hook_entry(self, hook: Hook, command: str) -> Json:

@@ -1,4 +1,4 @@
-"""Factory Droid, as its documentation of November 2026 says, which was not tried: its hooks and settings."""
+"""Factory Droid, by its documentation of November 2026, not tried: its hooks and settings."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from sightline.harnesses.claude_shaped import ClaudeShaped
 
 
 class Droid(ClaudeShaped):
-    """Hooks only look on."""
+    """Its hooks only record."""
 
     name, title = "droid", "Factory Droid"
     programs = ("droid",)
@@ -15,11 +15,11 @@ class Droid(ClaudeShaped):
     runs = ("Execute",)
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """Two files."""
+        """It has two files."""
         return f"{home}/.factory/mcp.json", f"{home}/.factory/hooks.json"
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Likewise."""
+        """It has two files here as well."""
         return f"{project}/.factory/mcp.json", f"{project}/.factory/hooks.json"
 
 

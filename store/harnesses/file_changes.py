@@ -1,4 +1,4 @@
-"""Which files a call of an editing tool changes, by what it was called with; the tools of all known harnesses."""
+"""Finds the files that a call of an editing tool changes, by its arguments; for the tools of all known harnesses."""
 
 import re
 from typing import Any
@@ -8,7 +8,7 @@ from sightline.harnesses.tool_call import dict_of, list_of, text_of
 EDITS = frozenset(
     ("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "edit", "write", "patch")
 )
-"""Tools that change files, and say which when they are called."""
+"""Tools that change files, and name them in their arguments."""
 
 WRITES = frozenset(("Write", "write_file", "write"))
 """Those of them that write a file whole."""
@@ -20,11 +20,11 @@ _MOST_FILES = 200
 
 
 def files_changed(tool: str, arguments: Any) -> list[str]:
-    """The paths as the tool was given them, each once; none for a tool that changes no files.
+    """Return the paths in the tool's arguments, each once; none for a tool that changes no files.
 
     Args:
-        tool: its name.
-        arguments: what it was called with, whole.
+        tool: name of the tool.
+        arguments: its arguments, whole.
     """
     if tool not in EDITS:
         return []
@@ -40,7 +40,7 @@ def files_changed(tool: str, arguments: Any) -> list[str]:
 
 
 def patched_in(command: str) -> list[str]:
-    """The files that a command line changes which hands a patch to ``apply_patch``; none for any other."""
+    """Return the files that a command line changes by handing a patch to ``apply_patch``; none for any other."""
     if "apply_patch" not in command:
         return []
     return list(dict.fromkeys(first or second for first, second in _PATCHED.findall(command)))[:_MOST_FILES]

@@ -1,4 +1,4 @@
-"""The transcripts that a path stands for, where harnesses keep theirs, and which harness one is of."""
+"""Finds transcripts at a path, and where harnesses keep theirs, and tells which harness wrote one."""
 
 import json
 import os
@@ -17,9 +17,9 @@ class Source(NamedTuple):
     """A transcript that was found.
 
     Attributes:
-        path: a file; of Roo Code a folder.
+        path: path of the file; for Roo Code, of a folder.
         size: bytes.
-        stamp: what changes when it does: size, time of the last change in ns, inode.
+        stamp: changes with the file: size, time of the last change in ns, inode.
         written: when it was last changed, seconds since the epoch.
     """
 
@@ -30,12 +30,12 @@ class Source(NamedTuple):
 
 
 def transcribing() -> list[Harness]:
-    """The harnesses whose past sessions can be read."""
+    """Return the harnesses whose past sessions can be read."""
     return [one for one in known().values() if one.reader]
 
 
 def find_sources(path: str) -> Iterator[Source]:
-    """The transcripts that a path stands for: itself, or all that lie below it. Links are not followed below it."""
+    """Yield the transcripts at a path: itself, or all below it. Links below it are not followed."""
     if not os.path.isdir(path):
         yield from _source(path)
         return
@@ -59,7 +59,7 @@ def _source(path: str) -> Iterator[Source]:
     size, changed = status.st_size, status.st_mtime_ns
     if path.endswith(".db"):
         try:
-            log = os.stat(path + "-wal")  # what was written last may lie there alone
+            log = os.stat(path + "-wal")  # the last changes may be only there
             size, changed = size + log.st_size, max(changed, log.st_mtime_ns)
         except OSError:
             pass
@@ -67,7 +67,7 @@ def _source(path: str) -> Iterator[Source]:
 
 
 def _of_folder(folder: str) -> Harness | None:
-    """The harness of which a folder is a transcript as a whole."""
+    """Return the harness for which a folder is one transcript."""
     name = os.path.basename(folder)
     return next((one for one in transcribing() if name and one.transcript_folder == name), None)
 
@@ -80,10 +80,10 @@ def _folder_source(folder: str, names: list[str]) -> Iterator[Source]:
 
 
 def open_reading(source: Source) -> Reading | None:
-    """A reading of a transcript from its beginning; None where it is of no known format.
+    """Open a reading of a transcript from its beginning; None for an unknown format.
 
     Raises:
-        NotReadable: it cannot be read.
+        NotReadable: the transcript cannot be read.
     """
     if os.path.isdir(source.path):
         harness = _of_folder(source.path)
@@ -114,14 +114,14 @@ def _records(head: bytes) -> Iterator[dict[str, object]]:
 
 
 class UsualPlace(NamedTuple):
-    """Where a harness keeps its transcripts: its name as people know it, and a folder or file."""
+    """A place where a harness keeps its transcripts: its title, and a folder or file."""
 
     name: str
     path: str
 
 
 def usual_places(environment: Mapping[str, str] = os.environ) -> list[UsualPlace]:
-    """The places that are there on this machine."""
+    """Return the places that exist on this machine."""
     home = environment.get("HOME", "") or os.path.expanduser("~")
     places = (
         UsualPlace(one.title, path) for one in transcribing() for path in one.transcript_places(home, environment)

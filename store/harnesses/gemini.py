@@ -1,4 +1,4 @@
-"""Gemini CLI, as version 0.61.0 was seen to behave: its hooks and their payloads, its settings, what it cuts."""
+"""Gemini CLI, as version 0.61.0 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _CUT_FILE = (
 
 
 class Gemini(Harness):
-    """Commands are not rewritten: a hook gets all that they wrote, and they run on a terminal, which a pipe is not."""
+    """Commands are not rewritten: a hook gets their whole output, and they run on a terminal, which a pipe is not."""
 
     name, title, seen = "gemini", "Gemini CLI", "0.61.0"
     programs = ("gemini",)
@@ -49,12 +49,12 @@ class Gemini(Harness):
     reader = "sightline.harnesses.gemini_transcript"
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """What the model is shown, and beside it what a person is: of a command all that it wrote."""
+        """It reports what the model is shown, and what a person is; for a command, that is all that it wrote."""
         response = given.get("tool_response")
         if not isinstance(response, dict):
             return None
         error = response.get("error")
-        if isinstance(error, dict) and isinstance(error.get("message"), str):  # shown is this, and the tool never ran
+        if isinstance(error, dict) and isinstance(error.get("message"), str):  # this was shown, as it never ran
             return call._replace(kind="tool", command="", failed=True).with_text(error["message"])
         shown = _joined(response.get("llmContent"))
         if shown is None:
@@ -77,30 +77,30 @@ class Gemini(Harness):
         return call.with_text(text)._replace(exit_code=int(code[1]) if code else None if call.failed else 0)
 
     def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
-        """A file that was read stays."""
+        """A read file stays."""
         return None if call.kind == "file" else lambda text: {"decision": "deny", "reason": text}
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """One file for both."""
+        """One file is for both."""
         file = f"{environment.get('GEMINI_CLI_HOME') or home}/.gemini/settings.json"
         return file, file
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Likewise."""
+        """One file is for both here as well."""
         return f"{project}/.gemini/settings.json", f"{project}/.gemini/settings.json"
 
     def hook_entry(self, hook: Hook, command: str) -> Json:
-        """With a name."""
+        """It adds a name."""
         entry = {"type": "command", "name": f"sightline-{hook.event}", "command": command, **self.time_limit}
         return {**({"matcher": hook.matcher} if hook.matcher else {}), "hooks": [entry]}
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """A folder for each project."""
+        """It has a folder for each project."""
         return [os.path.join(home, ".gemini/tmp")]
 
 
 def _joined(content: Any) -> str | None:
-    """The text of what a model is given; None for what is no text alone."""
+    """Return the text that a model gets; None for content that is not only text."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

@@ -1,15 +1,15 @@
-"""Reads chats of Gemini CLI, apart from `gemini` since each event of a hook loads that.
+"""Reads chats of Gemini CLI; separate from `gemini`, which each event of a hook loads.
 
 They lie in ``~/.gemini/tmp/PROJECT/chats/session-TIME-ID.jsonl``; older ones are one document, ``….json``.
 
-As version 0.61.0 was seen to write them. The first line is ``{sessionId, projectHash, startTime, kind}``; then messages
-``{id, timestamp, type, content, toolCalls}``, of which later ones replace earlier ones of the same ``id``, and
-``{"$set": {…}}``, which may hold ``messages``; ``{"$rewindTo": id}`` takes that message and all behind it out of the
-context. Of a compression of the context nothing is told. A document has ``sessionId`` and ``messages``.
+This is how version 0.61.0 was seen to write them. The first line is ``{sessionId, projectHash, startTime, kind}``, then
+messages ``{id, timestamp, type, content, toolCalls}`` follow, of which later ones replace earlier ones of the same
+``id``, and ``{"$set": {…}}``, which may hold ``messages``; ``{"$rewindTo": id}`` takes that message and later ones out
+of the context. Compressions of the context are not recorded. A document has ``sessionId`` and ``messages``.
 
 A call is ``{id, name, args, result: [{functionResponse: {response: {output | error}}}], status, timestamp,
-resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>`` where a program wrote it;
-``resultDisplay`` of a shell command all that it wrote, less blanks at the end. Of other large results the whole lies in
+resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>`` if a program wrote it;
+``resultDisplay`` of a shell command is all that it wrote, without blanks at the end. Other large results lie whole in
 ``PROJECT/tool-outputs/``.
 """
 
@@ -51,9 +51,9 @@ from sightline.harnesses.transcript import (
 from sightline.log.session_events import REWOUND, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
 
 TURN = b""
-"""No line stands for the beginning of a turn; a call's first one comes after all that a hook is told of it."""
+"""No line marks the beginning of a turn; a call's first line comes after all that a hook gets about it."""
 
-_CLIENT = "gemini-cli-mcp-client"  # as it introduces itself; chats do not have its version
+_CLIENT = "gemini-cli-mcp-client"  # its own name for itself; chats do not have its version
 _KNOWN = ("user", "gemini", "info", "warning", "error", "system", "model")
 _ENDED = ("success", "error", "cancelled")
 _EXIT = re.compile(r"(?m)^Exit Code: (-?\d{1,10})$")
@@ -62,12 +62,12 @@ _OMITTED = re.compile(r"\n\n\.\.\. \[([\d,]{1,15}) characters omitted\] \.\.\.\n
 _LINES = re.compile(r"Showing lines (\d{1,12})-(\d{1,12}) of (\d{1,12}) total lines")
 _CONTENT = "--- FILE CONTENT (truncated) ---\n"
 _ABOUT = ("Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ")
-_NOTHING = "(empty)"  # as Gemini CLI tells its model of an output that is none
+_NOTHING = "(empty)"  # how Gemini CLI names an empty output to its model
 _ROOT_BYTES = 4096
 
 
 def reading_of(file: Candidate) -> Reading | None:
-    """A reading of a chat, of lines or of one document; None where it is none."""
+    """Return a reading of a chat, of lines or of one document; None for another file."""
     parser = Parser(file.path, file.written)
     header = next((record for record in file.records if "sessionId" in record and "projectHash" in record), None)
     if header is not None and "messages" not in header:
@@ -77,9 +77,9 @@ def reading_of(file: Candidate) -> Reading | None:
 
 
 def left_of(text: str, stream: str = "out") -> Kept:
-    """What is left of what a tool wrote, of a text that Gemini CLI may have cut: it says so above, and cuts once.
+    """Return what is left of a tool's output in a text that Gemini CLI may have cut, once, with a note above it.
 
-    Of several places that look so it is the first: the end is the longer half.
+    Of several such marks, the first is taken, because the end is the longer half.
     """
     head = _LARGE.match(text)
     if not head:
@@ -93,31 +93,31 @@ def left_of(text: str, stream: str = "out") -> Kept:
 
 
 class Parser:
-    """Makes calls of a chat's records."""
+    """Makes calls from the records of a chat."""
 
     waiting = False
     is_idle = True
 
     def __init__(self, path: str, written: float) -> None:
-        """Prepare; the project's folder, two above, is where files beside the chat are looked for."""
+        """Prepare to read; other files of the chat lie in the project's folder, two above."""
         self._folder = os.path.dirname(os.path.dirname(os.path.abspath(path)))
         self._time = written
         self._session = CallSession(HARNESS.name, "", _CLIENT, _project_root(self._folder), written)
         self._given: set[str] = set()
         self._has_subject = False
-        self._uses: dict[str, list[str]] = {}  # of each message those whose results came with it
+        self._uses: dict[str, list[str]] = {}  # for each message, the tool uses whose results came with it
         self._said: set[tuple[str, int]] = set()
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Nothing waits."""
+        """Yield nothing, because nothing waits."""
         return iter(())
 
     def ended(self, _use: str) -> ToolCall | None:
-        """Nothing is told of a call before its result."""
+        """Return None, because a call is not recorded before its result."""
         return None
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
-        """The calls that a line completes."""
+        """Yield the calls that a line completes."""
         if "sessionId" in record:
             self._begin(record)
         changed = dict_of(record.get("$set"))
@@ -138,7 +138,7 @@ class Parser:
                 yield misshapen(line, error)
 
     def document(self, document: Any) -> Iterator[TranscriptItem]:
-        """The calls of a chat that is one document."""
+        """Yield the calls of a chat that is one document."""
         yield from self.feed(dict_of(document), 0)
 
     def _begin(self, record: dict[str, Any]) -> None:
@@ -212,7 +212,7 @@ class Parser:
         if made.failed and (error := _error(call)):
             return made._replace(parts=parts_of(error))
         display = call.get("resultDisplay")
-        if isinstance(display, str) and display and display in text:  # as the tool gave it, without the harness' words
+        if isinstance(display, str) and display and display in text:  # the tool's own text, without the harness' words
             return made._replace(parts=parts_of(display))
         return made._replace(parts=parts_of(list(made.shown)))
 
@@ -232,17 +232,17 @@ def _ran(made: ToolCall, call: dict[str, Any]) -> ToolCall:
 
 
 def displayed(shown: str, display: str) -> str:
-    """What a command wrote, of what a person is shown; of one that wrote nothing, that is how it ended, in words.
+    """Return what a command wrote, from what a person is shown; for no output, that says how it ended, in words.
 
     Args:
-        shown: what the model is shown, which says then that there was nothing.
-        display: what a person is.
+        shown: what the model is shown, which tells whether there was output.
+        display: what a person is shown.
     """
     return "" if _parted(shown)[0] == _NOTHING != display.strip() else display
 
 
 def _parted(text: str) -> tuple[str, str]:
-    """What a command wrote, of what was shown, and the lines that stand below it."""
+    """Return what a command wrote, and the lines below it, from what was shown."""
     text = text.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>")
     end = len(text)
     while (start := text.rfind("\n", 0, end)) >= 0 and text.startswith(_ABOUT, start + 1):
@@ -261,7 +261,7 @@ def _read(made: ToolCall, text: str) -> ToolCall:
 
 
 def _shown(part: dict[str, Any]) -> tuple[str, ...]:
-    """The texts of a part of a result."""
+    """Return the texts of a part of a result."""
     if isinstance(part.get("text"), str):
         return (plain(part["text"]),)
     answer = dict_of(part.get("functionResponse"))
@@ -273,7 +273,7 @@ def _shown(part: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _error(call: dict[str, Any]) -> str:
-    """What a tool that failed said; empty where it did not say so alone."""
+    """Return the message of a tool that failed; empty if it has none of its own."""
     for part in list_of(call["result"]):
         response = dict_of(dict_of(dict_of(part).get("functionResponse")).get("response"))
         if isinstance(response.get("error"), str):
@@ -282,7 +282,7 @@ def _error(call: dict[str, Any]) -> str:
 
 
 def _project_root(folder: str) -> str:
-    """The working directory, which a file in the project's folder holds."""
+    """Return the working directory, which a file in the project's folder names."""
     try:
         fd = open_beside(Beside(folder, (".project_root",)))
     except OSError:

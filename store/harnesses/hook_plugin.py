@@ -1,4 +1,4 @@
-"""What plugins in JavaScript have in common that hand events to a hook, for harnesses whose settings list no hooks."""
+"""The common part of plugins in JavaScript that pass events to a hook, for harnesses whose settings list no hooks."""
 
 import json
 import re
@@ -36,13 +36,13 @@ _HOOK = re.compile(r"(?m)^const HOOK = (\[.*\])$")
 
 
 def plugin_text(name: str, words: list[str], root: str, body: str) -> str:
-    """The text of a plugin.
+    """Return the text of a plugin.
 
     Args:
-        name: of the harness, as `sightline install` takes it.
-        words: of the hook's command line.
-        root: the store's root where it is not the usual one, else empty.
-        body: JavaScript that calls ``ask(event)``, which gives the hook's answer, an empty object for none.
+        name: name of the harness for `sightline install`.
+        words: words of the hook's command line.
+        root: the store's root if it is not the usual one, else empty.
+        body: JavaScript that calls ``ask(event)``, which returns the hook's answer, an empty object for none.
     """
     head = (
         f"// Written by `sightline install {name}`: keeps what tools give. `sightline uninstall {name}` removes it.\n"
@@ -53,6 +53,6 @@ def plugin_text(name: str, words: list[str], root: str, body: str) -> str:
 
 
 def words_in(text: str) -> list[str]:
-    """The words of the hook that such a plugin runs, which stand in one line of it; none where it runs none."""
+    """Return the words of the hook that such a plugin runs, from a line of it; none if it runs none."""
     found = _HOOK.search(text)
     return list(json.loads(found[1])) if found else []

@@ -1,7 +1,7 @@
-"""Trajectories of mini-swe-agent 1.x and 2.x: ``….traj.json``, as its published format says.
+"""mini-swe-agent 1.x and 2.x, by its published format: trajectories, ``….traj.json``.
 
 ``{"messages": [{role, content, extra, tool_calls}], "info", "trajectory_format"}``, at first the bare list. A command
-stands in ``extra.actions``, a tool call, or a block of code; its output in the next message, in ``extra``
+stands in ``extra.actions``, in a tool call, or in a block of code; its output is in the next message, in ``extra``
 (``raw_output``, ``returncode``, ``timestamp``) or within ``<output>``.
 """
 
@@ -26,14 +26,14 @@ _TAIL_BYTES = 1 << 16
 
 
 class MiniSweAgent(Harness):
-    """Past sessions only."""
+    """Only past sessions are read."""
 
     name, title = "mini-swe-agent", "mini-swe-agent"
     endings = (".traj.json", ".json")
     reader = __name__
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """One folder."""
+        """It has one folder."""
         return [os.path.join(environment.get("XDG_CONFIG_HOME", "") or f"{home}/.config", "mini-swe-agent")]
 
 
@@ -41,7 +41,7 @@ HARNESS = MiniSweAgent()
 
 
 def reading_of(file: Candidate) -> Reading | None:
-    """A reading of a trajectory; None where it is none."""
+    """Return a reading of a trajectory; None for another file."""
     if not file.is_document or (file.path.endswith(".traj") and b'"trajectory"' in file.head):
         return None
     if b"mini-swe-agent" not in file.head and not (file.path.endswith(".traj.json") and b'"role"' in file.head):
@@ -52,7 +52,7 @@ def reading_of(file: Candidate) -> Reading | None:
 
 
 def read_trajectory(document: Any, path: str, written: float) -> Iterator[TranscriptItem]:
-    """The calls of a trajectory; ``written`` is when the file was, seconds since the epoch."""
+    """Yield the calls of a trajectory; ``written`` is when the file was written, in seconds since the epoch."""
     fields = dict_of(document)
     version = text_of(dict_of(fields.get("info")).get("mini_version"))
     messages = [dict_of(one) for one in (document if isinstance(document, list) else list_of(fields.get("messages")))]
@@ -90,7 +90,7 @@ def _answered(call: ToolCall, answer: dict[str, Any]) -> ToolCall:
 
 
 def _left_of(text: str) -> Kept:
-    """What is left of what a command wrote, of what was shown; cut output has no ``<output>`` of its own."""
+    """Return what is left of a command's output in what was shown; a cut output has no ``<output>`` of its own."""
     if "<elided_chars>" in text and (halves := _HALVES.fullmatch(text)):
         return parted([halves[1], halves[3]], [(int(halves[2]), "characters")], "out")
     start, end = text.find("<output>"), text.rfind("</output>")
@@ -100,7 +100,7 @@ def _left_of(text: str) -> Kept:
 
 
 def _commands(message: dict[str, Any]) -> list[str]:
-    """The command lines that an answer of the model's wants run."""
+    """Return the command lines that an answer of the model's wants to run."""
     actions = [dict_of(one).get("command", one) for one in list_of(dict_of(message.get("extra")).get("actions"))]
     for call in map(dict_of, list_of(message.get("tool_calls")) if not actions else ()):
         try:
@@ -114,6 +114,6 @@ def _commands(message: dict[str, Any]) -> list[str]:
 
 
 def _time(messages: list[dict[str, Any]], otherwise: float) -> float:
-    """The first time that messages tell."""
+    """Return the first time in the messages."""
     times = (number(dict_of(message.get("extra")).get("timestamp", message.get("timestamp"))) for message in messages)
     return next((time for time in times if time > 0), otherwise)

@@ -1,4 +1,4 @@
-"""opencode, as version 1.18.33 was seen to behave: its plugin and what it tells, its settings, what it cuts."""
+"""opencode, as version 1.18.33 was seen to behave: its plugin and what it reports, its settings, its limits."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -43,7 +43,7 @@ export const Sightline = async ({ directory }) => ({
 
 
 class Opencode(Harness):
-    """Hooks are run by a plugin; commands are not rewritten, since it keeps all that one wrote in a file of its own."""
+    """A plugin runs the hooks. Commands are not rewritten, because opencode keeps their whole output in a file."""
 
     name, title, seen = "opencode", "opencode", "1.18.33"
     programs = ("opencode",)
@@ -55,7 +55,7 @@ class Opencode(Harness):
     replaces = tells = True
 
     limits = dict.fromkeys(("cmd", "file", "tool"), Limit(50 << 10, 50 << 10))
-    reply_bytes, reply_lines = 50_000, 1_990  # less some that it adds, of 50 KiB and 2,000 lines
+    reply_bytes, reply_lines = 50_000, 1_990  # nearly the 50 KiB and 2,000 lines that it shows
 
     servers = ("mcp",)
     plugin_file = "sightline.js"
@@ -64,7 +64,7 @@ class Opencode(Harness):
     reader = "sightline.harnesses.opencode_transcript"
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """What the model is shown, and beside it metadata: the text of a file, the place of a long output."""
+        """It reports what the model is shown, with metadata: the text of a file, or the place of a long output."""
         about = _object(given.get("metadata"))
         if isinstance(content := given.get("content"), list):
             texts = [text for one in content if isinstance(text := _object(one).get("text"), str)]
@@ -89,11 +89,11 @@ class Opencode(Harness):
         return call
 
     def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
-        """The plugin puts it there."""
+        """The plugin puts the text there."""
         return lambda text: {"output": text}
 
     def addition(self, event: str, text: str) -> Json:
-        """Likewise."""
+        """The plugin adds the text."""
         return {"append": text}
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
@@ -102,24 +102,24 @@ class Opencode(Harness):
         return _settings(folder), f"{folder}/plugins/{self.plugin_file}"
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Likewise."""
+        """The plugin is a file of its own here as well."""
         return _settings(project), f"{project}/.opencode/plugins/{self.plugin_file}"
 
     def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
-        """In words of its own."""
+        """It has other names for this."""
         told = {"environment": environment} if environment else {}
         return {"type": "local", "command": words, **told, "enabled": True}
 
     def plugin(self, words: list[str], root: str) -> str:
-        """It runs no programs of its settings' at events, only plugins."""
+        """It runs no programs from its settings at events, only plugins."""
         return plugin_text(self.name, words, root, _PLUGIN)
 
     def plugin_words(self, text: str) -> list[str]:
-        """As the plugin has them."""
+        """These are in the plugin's text."""
         return words_in(text)
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """One database."""
+        """It has one database."""
         return [os.path.join(environment.get("XDG_DATA_HOME", "") or f"{home}/.local/share", "opencode/opencode.db")]
 
 
@@ -132,7 +132,7 @@ def _object(value: Any) -> Json:
 
 
 def _settings(folder: str) -> str:
-    """Its settings' file has two names; both are read, so the one that is there will do."""
+    """Return the settings' file, which has two names; both are read, so the existing one will do."""
     commented = f"{folder}/opencode.jsonc"
     return commented if os.path.lexists(commented) else f"{folder}/opencode.json"
 

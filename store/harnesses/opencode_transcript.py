@@ -1,17 +1,17 @@
-"""Reads opencode's database, apart from `opencode` since each event of a hook loads that.
+"""Reads opencode's database; separate from `opencode`, which each event of a hook loads.
 
-It is ``~/.local/share/opencode/opencode.db``, of SQLite.
+It is an SQLite file, ``~/.local/share/opencode/opencode.db``.
 
-As version 1.18.33 was seen to write it. Tables ``session (id, directory, version, time_created)`` and ``part (id,
+Version 1.18.33 was seen to write this. Tables ``session (id, directory, version, time_created)`` and ``part (id,
 session_id, time_created, time_updated, data)``, times in milliseconds. A call is a part whose ``data`` is ``{"type":
 "tool", "tool", "callID", "state": {"status", "input", "output" | "error", "metadata", "time": {"start", "end"}}}``.
 ``output`` is what the model saw. ``metadata`` of a command: ``{output, exit, truncated, outputPath}``, of ``read``:
-``{"display": {path, text, lineStart, lineEnd, totalLines}}``; the whole of a long output lies in ``tool-output/``
-beside the database. Its result went from the context where ``state.time.compacted`` says when.
+``{"display": {path, text, lineStart, lineEnd, totalLines}}``; a long output lies whole in ``tool-output/``
+beside the database. ``state.time.compacted`` is when its result went from the context.
 
 Table ``message (id, session_id, data)`` has ``{"role", "summary"}``: parts ``{"type": "text", "text"}`` of
 ``assistant`` are what the agent said, or with ``summary`` the text that a compaction left. ``{"type": "compaction",
-"auto"}`` asks for one.
+"auto"}`` requests one.
 """
 
 import json
@@ -88,7 +88,7 @@ _GONE = "the file that the whole was kept in is gone"
 
 
 def reading_of(file: Candidate) -> "DatabaseReading | None":
-    """A reading of a database; None where it is none of opencode's. Raises NotReadable."""
+    """Return a reading of a database; None if it is not opencode's. Raises NotReadable."""
     if not file.head.startswith(_SQLITE):
         return None
     file.transcript.close()
@@ -96,22 +96,22 @@ def reading_of(file: Candidate) -> "DatabaseReading | None":
 
 
 class DatabaseReading:
-    """A database that may still be written; nothing is ever written to it here."""
+    """A database that may still be written to by opencode; it is never written to here."""
 
     waiting = False
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        """Takes over the connection to the database at a path; see `open_database`."""
+        """Take over the connection to the database at a path; see `open_database`."""
         self._folder = os.path.dirname(os.path.abspath(path))
         self._connection = connection
         self._updated = 0
         self._given: set[str] = set()
         self._told: set[str] = set()
         self._begun: set[str] = set()
-        self._subjects: set[str] = set()  # sessions of which it is known what they are about
+        self._subjects: set[str] = set()  # sessions whose subject is known
         self._events: set[str] = set()
         self._pruned: set[str] = set()
-        self._triggers: dict[str, str] = {}  # of the compaction that goes on in a session
+        self._triggers: dict[str, str] = {}  # trigger of the compaction that is running in a session
         self.position = 0
 
     def close(self) -> None:
@@ -119,11 +119,11 @@ class DatabaseReading:
         self._connection.close()
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Nothing waits."""
+        """Yield nothing, because nothing waits."""
         return iter(())
 
     def advance(self) -> Iterator[TranscriptItem]:
-        """The calls that have ended since."""
+        """Yield the calls that have ended since."""
         since = self._updated
         try:
             for row in self._connection.execute(_PARTS, (LINE_BYTES, since)):
@@ -134,10 +134,10 @@ class DatabaseReading:
             for row in self._connection.execute(_TOLD, (since, LINE_BYTES)):
                 yield from self._event(*row)
         except sqlite3.Error:
-            return  # an older version, without messages: nothing is told of the context
+            return  # an older version without messages, so nothing is known of the context
 
     def _event(self, name: Any, session: Any, data: Any, message: Any, *facts: Any) -> Iterator[ToldEvent]:
-        """What a part tells of the context, or of what the agent said."""
+        """Return what a part says about the context, or what the agent said."""
         name, session = text_of(name), text_of(session)
         try:
             part, about = dict_of(json.loads(data)), dict_of(json.loads(message))
@@ -175,7 +175,7 @@ class DatabaseReading:
         return ToldEvent(of, what._replace(id=name, told=TRANSCRIPT))
 
     def _went(self, name: str, session: str, part: dict[str, Any], *facts: Any) -> Iterator[ToldEvent]:
-        """The result of a part that went from the context."""
+        """Yield the result of a part that went from the context."""
         state = dict_of(part.get("state"))
         pruned = number(dict_of(state.get("time")).get("compacted"))
         if pruned and name not in self._pruned:
@@ -277,18 +277,18 @@ def _read(made: ToolCall, display: dict[str, Any]) -> ToolCall:
 
 
 def left_of(text: str, stream: str = "out") -> Kept:
-    """What is left of what a command wrote, of a text whose beginning opencode has cut, and said so there."""
+    """Return what is left of a command's output in a text whose beginning opencode has cut, with a note there."""
     head = _CUT_HEAD.match(text)
     return parted(["", text[head.end() :]], [(None, "")], stream) if head else Kept(text)
 
 
 def _quoted(path: str) -> str:
-    """A path as SQLite's URIs have it."""
+    """Quote a path for SQLite's URIs."""
     return os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def open_database(path: str) -> DatabaseReading | None:
-    """A reading of a database; None where it is none of opencode's. Raises NotReadable."""
+    """Open a reading of a database; None if it is not opencode's. Raises NotReadable."""
     try:
         connection = sqlite3.connect(f"file:{_quoted(path)}?mode=ro", uri=True, isolation_level=None)
     except sqlite3.Error as error:
@@ -296,7 +296,7 @@ def open_database(path: str) -> DatabaseReading | None:
     try:
         connection.text_factory = lambda data: data.decode(errors="replace")
         connection.execute("PRAGMA trusted_schema = OFF")
-        if len(connection.execute(_TABLES).fetchall()) == 2:  # a view of that name could do anything
+        if len(connection.execute(_TABLES).fetchall()) == 2:  # views of these names could do anything
             connection.execute(_PARTS + " LIMIT 0", (0, 0))
             return DatabaseReading(path, connection)
         connection.close()

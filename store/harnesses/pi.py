@@ -1,4 +1,4 @@
-"""pi, as version 0.73.1 was seen to behave: its extension and what it tells, what it cuts. It has no MCP servers."""
+"""pi, as version 0.73.1 was seen to behave: its extension and what it reports, its limits. It has no MCP servers."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.records import Gap
 
 _EVENT = "tool_result"
-_NOTHING = "(no output)"  # as pi tells its model of an output that is none
+_NOTHING = "(no output)"  # how pi names an empty output to its model
 _ENDED = re.compile(
     r"(?:\A|\n\n)(?:Command exited with code (\d{1,3})|Command aborted|Command timed out after \S+ seconds)\Z"
 )
@@ -49,7 +49,7 @@ export default function (pi) {
 
 
 class Pi(Harness):
-    """Hooks are run by an extension; commands are not rewritten, since it keeps all that one wrote in a file."""
+    """An extension runs the hooks. Commands are not rewritten, because pi keeps their whole output in a file."""
 
     name, title, seen = "pi", "pi", "0.73.1"
     programs = ("pi",)
@@ -70,24 +70,24 @@ class Pi(Harness):
     reader = "sightline.harnesses.pi_transcript"
 
     def result(self, call: ToolCall, when: str, given: Json) -> ToolCall | None:
-        """What the model is shown, which of a long output names the file that has it whole."""
+        """It reports what the model is shown, which for a long output names the file with the whole."""
         content = given.get("content")
         return made_of(call, content, failed=given.get("is_error") is True) if isinstance(content, list) else None
 
     def replacement(self, event: str, call: ToolCall, given: Json) -> Callable[[str], Json] | None:
-        """The extension puts it there."""
+        """The extension puts the text there."""
         return lambda text: {"output": text}
 
     def addition(self, event: str, text: str) -> Json:
-        """Likewise."""
+        """The extension adds the text."""
         return {"append": text}
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """The extension is a file of its own, and there is no other."""
+        """The extension is a file of its own, and the only one."""
         return "", f"{_folder(home, environment)}/extensions/{self.plugin_file}"
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Likewise."""
+        """The extension is a file of its own here as well."""
         return "", f"{project}/.pi/extensions/{self.plugin_file}"
 
     def plugin(self, words: list[str], root: str) -> str:
@@ -95,20 +95,20 @@ class Pi(Harness):
         return plugin_text(self.name, words, root, _EXTENSION)
 
     def plugin_words(self, text: str) -> list[str]:
-        """As the extension has them."""
+        """These are in the extension's text."""
         return words_in(text)
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """A folder for each working directory."""
+        """It has a folder for each working directory."""
         return [os.path.join(_folder(home, environment), "sessions")]
 
 
 def made_of(call: ToolCall, content: list[Any], *, failed: bool) -> ToolCall:
-    """A call with its result, as an event or a session has it.
+    """Return a call with its result from an event or a session.
 
     Args:
         call: the call.
-        content: blocks of text and images.
+        content: its blocks of text and images.
         failed: whether the result is marked as an error.
     """
     shown = shown_of(content)
@@ -130,7 +130,7 @@ def _ran(call: ToolCall, text: str, *, failed: bool) -> ToolCall:
     code = int(ended[1]) if ended and ended[1] else None if failed else 0
     call = call._replace(exit_code=code)
     if failed and not ended:
-        return call.with_text(text)  # it never ran, and this says why
+        return call.with_text(text)  # it never ran, and the text says why
     output = text[: ended.start()] if ended else text
     if cut := _SHOWING.search(output):
         left, missing = output[: cut.start()], int(cut[1]) - 1 if cut[1] else None

@@ -1,13 +1,13 @@
-"""Reads sessions of pi, apart from `pi` since each event of a hook loads that.
+"""Reads sessions of pi; separate from `pi`, which each event of a hook loads.
 
 They lie in ``~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl``.
 
-As version 0.73.1 was seen to write them. The first line is ``{"type": "session", version, id, timestamp, cwd}``, all
+Version 0.73.1 was seen to write this. The first line is ``{"type": "session", version, id, timestamp, cwd}``, and
 others are entries ``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content, timestamp}``: of
 ``assistant`` the content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is ``{toolCallId, toolName,
 content, details, isError}``, whose content is what the model saw. ``compaction`` holds ``{summary, firstKeptEntryId,
-tokensBefore}``. Of a long output of a command the whole lies in a file of the folder for temporary files, which the
-result names; it is read as long as it is there.
+tokensBefore}``. A long output of a command lies whole in a file in the folder for temporary files, which the result
+names; it is read as long as it exists.
 """
 
 import os
@@ -42,35 +42,35 @@ from sightline.log.session_events import COMPACTED, TRANSCRIPT, AgentMessage, Co
 _SILENT = frozenset(
     ("model_change", "thinking_level_change", "branch_summary", "custom", "custom_message", "label", "session_info")
 )
-"""Entries that tell of no call, and of nothing that the agent said."""
+"""Entries that contain no call, and no words of the agent."""
 
 
 def reading_of(file: Candidate) -> Reading | None:
-    """A reading of a session; None where it is none of pi's."""
+    """Return a reading of a session; None if it is not pi's."""
     first = file.records[0] if file.records else {}
     is_session = first.get("type") == "session" and isinstance(first.get("id"), str) and "cwd" in first
     return file.of_lines(Parser(file.written)) if is_session else None
 
 
 class Parser:
-    """Makes calls of a session's entries."""
+    """Makes calls from the entries of a session."""
 
     waiting = False
 
     def __init__(self, written: float) -> None:
-        """Prepare, for a file last changed at a time in seconds."""
+        """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
         self._session = CallSession(HARNESS.name, "", HARNESS.name, "", written)
         self._time = written
         self._asked: dict[str, tuple[float, str, Any]] = {}
-        self._uses: dict[str, str] = {}  # of each entry with a result the use, in order
+        self._uses: dict[str, str] = {}  # for each entry with a result its tool use, in order
         self._has_subject = False
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Nothing waits."""
+        """Yield nothing, because nothing waits."""
         return iter(())
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
-        """The calls and events that a line completes."""
+        """Yield the calls and events that a line completes."""
         kind = record.get("type")
         self._time = when(record.get("timestamp"), self._time)
         try:
@@ -144,7 +144,7 @@ class Parser:
 
 
 def _whole(call: ToolCall) -> ToolCall:
-    """The call with the file that has all of its output, where that is still there and ends as what was shown does."""
+    """Return the call with the file of its whole output, if that still exists and ends as the shown text does."""
     if call.saved is None:
         return call
     tail = call.saved.tail.encode(errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""Qwen Code, as 0.15.10 and 0.24.4 were seen to behave: its hooks and their payloads, its settings, what it cuts."""
+"""Qwen Code, as 0.15.10 and 0.24.4 were seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import re
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 _EXIT = r"(?m)^Exit Code: (\d+)$"
 _SAVED = r"\nOutput too long and was saved to: [^\n]*\Z"
 _TERMINAL_LINES = 10_000
-"""Of what a command writes to its terminal about so many of the last lines are left, and not always the very last."""
+"""Of a command's output it keeps about this many of the last lines on its terminal, not always the very last."""
 
 
 class Qwen(ClaudeShaped):
-    """Its manual names another input for a tool among a hook's answers; it was seen to run the command as it was."""
+    """Its manual says that a hook's answer can change a tool's input; it was seen to run the command unchanged."""
 
     name, title, seen = "qwen", "Qwen Code", "0.24.4"
     programs = ("qwen",)
@@ -27,7 +27,7 @@ class Qwen(ClaudeShaped):
     switch = (("disableAllHooks",), True)
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
-        """What the model is shown, and beside it what a person is: of a command what its terminal has."""
+        """It reports what the model is shown, and what a person is; for a command, that is what its terminal has."""
         response = given.get("tool_response")
         shown = response.get("llmContent") if isinstance(response, dict) else None
         if when == FAILED or not isinstance(response, dict) or not isinstance(shown, str):
@@ -41,11 +41,11 @@ class Qwen(ClaudeShaped):
         return call._replace(partial=self.cut) if is_cut else call
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """One file for both."""
+        """One file is for both."""
         return f"{home}/.qwen/settings.json", f"{home}/.qwen/settings.json"
 
     def project_settings(self, project: str) -> tuple[str, str]:
-        """Likewise."""
+        """One file is for both here as well."""
         return f"{project}/.qwen/settings.json", f"{project}/.qwen/settings.json"
 
 

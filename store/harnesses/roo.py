@@ -1,6 +1,6 @@
-"""Roo Code's persisted outputs: ``tasks/TASK/command-output/cmd-MILLISECONDS.txt`` in its extension's storage.
+"""Roo Code, by its source: persisted outputs, ``tasks/TASK/command-output/cmd-MILLISECONDS.txt`` in its storage.
 
-From its published source. An artifact is the whole of a command's output, both streams in one; its number is the ``ts``
+An artifact is the whole of a command's output, both streams in one; its number is the ``ts``
 of the message in the task's ``ui_messages.json`` (``{ts, type: "ask", ask: "command", text}``) that approved it. What
 the model was shown is in ``api_conversation_history.json``: the result that names the artifact.
 """
@@ -35,14 +35,14 @@ _NO_COMMAND = "(the command was not written down)"
 
 
 class Roo(Harness):
-    """Past sessions only."""
+    """Only past sessions are read."""
 
     name, title = "roo", "Roo Code"
     transcript_folder = "command-output"
     reader = __name__
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """In the storage of each editor that is one of VS Code's."""
+        """They lie in the storage of each editor of VS Code's family."""
         settings = environment.get("XDG_CONFIG_HOME", "") or os.path.join(home, ".config")
         editors = ("Code", "Code - Insiders", "VSCodium", "Cursor")
         bases = (settings, os.path.join(home, "Library/Application Support"))
@@ -54,31 +54,31 @@ HARNESS = Roo()
 
 
 def is_part(name: str) -> bool:
-    """Whether a file of such a folder is an output."""
+    """Return whether a file in such a folder is an output."""
     return bool(_ARTIFACT.fullmatch(name))
 
 
 class FolderReading:
-    """The artifacts of one task."""
+    """Reads the artifacts of one task."""
 
     waiting = False
 
     def __init__(self, path: str) -> None:
-        """Prepare for a ``command-output`` folder."""
+        """Prepare to read a ``command-output`` folder."""
         self._path = os.path.abspath(path)
         self._task = os.path.dirname(self._path)
         self._given: set[str] = set()
         self.position = 0
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because nothing is open."""
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Nothing waits."""
+        """Yield nothing, because nothing waits."""
         return iter(())
 
     def advance(self) -> Iterator[TranscriptItem]:
-        """The artifacts that were not there before."""
+        """Yield artifacts that are new."""
         try:
             found = sorted(name for name in os.listdir(self._path) if _ARTIFACT.fullmatch(name))
         except OSError as error:
@@ -124,7 +124,7 @@ class FolderReading:
         )
 
     def _document(self, name: str) -> Any:
-        """One of the task's documents; None where it cannot be read."""
+        """Return one of the task's documents; None if it cannot be read."""
         try:
             fd = open_beside(Beside(self._task, (name,)))
         except OSError:
@@ -139,7 +139,7 @@ class FolderReading:
 
 
 def _commands(document: Any) -> dict[int, str]:
-    """Command lines by the time (milliseconds) of the message that approved them."""
+    """Return command lines by the time (milliseconds) of the message that approved them."""
     return {
         int(number(message.get("ts"))): text_of(message.get("text"))
         for message in map(dict_of, list_of(document))
@@ -148,7 +148,7 @@ def _commands(document: Any) -> dict[int, str]:
 
 
 def _shown(document: Any) -> Iterator[tuple[str, str]]:
-    """(artifact, text) of each result that names one."""
+    """Yield (artifact, text) for each result that names an artifact."""
     for message in map(dict_of, list_of(document)):
         for block in list_of(message.get("content")):
             fields = dict_of(block)

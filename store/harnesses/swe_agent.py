@@ -1,8 +1,8 @@
-"""Trajectories of SWE-agent: ``….traj``, JSON documents of commands and their outputs, as its published format says.
+"""SWE-agent, by its published format: trajectories, ``….traj``, JSON documents of commands and their outputs.
 
 ``{"trajectory": [{action, observation, execution_time, state}], "history": [{role, content, message_type}],
 "environment"}``. What the model saw are the ``history``'s observations; ``state`` has ``working_dir``, as JSON or an
-object. Steps have no times: these are counted back from when the file was written.
+object. Steps have no times, so these are counted back from the time of the file.
 """
 
 import json
@@ -27,11 +27,11 @@ from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Reading, Tra
 
 _NO_TIMES = "its time was not written down"
 CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")
-"""What stands in an observation that was cut."""
+"""Text in an observation that was cut."""
 
 
 class SweAgent(Harness):
-    """Past sessions only."""
+    """Only past sessions are read."""
 
     name, title = "swe-agent", "SWE-agent"
     endings = (".traj",)
@@ -42,7 +42,7 @@ HARNESS = SweAgent()
 
 
 def reading_of(file: Candidate) -> Reading | None:
-    """A reading of a trajectory; None where it is none."""
+    """Return a reading of a trajectory; None for another file."""
     observed = file.path.endswith(".traj") or b'"observation"' in file.head
     if file.head.lstrip()[:1] != b"{" or b'"trajectory"' not in file.head or not observed:
         return None
@@ -50,7 +50,7 @@ def reading_of(file: Candidate) -> Reading | None:
 
 
 def read_trajectory(document: Any, path: str, written: float) -> Iterator[TranscriptItem]:
-    """The calls of a trajectory; ``written`` is when the file was, seconds since the epoch."""
+    """Yield the calls of a trajectory; ``written`` is when the file was written, in seconds since the epoch."""
     steps = [dict_of(step) for step in list_of(dict_of(document).get("trajectory"))]
     seen = [
         one.get("content")
@@ -77,7 +77,7 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
 def trajectory_call(
     session: CallSession, place: int, asked: float, answered: float, command: str, shown: tuple[str, ...], out: str
 ) -> ToolCall:
-    """The call of a command that stands at a place of a trajectory."""
+    """Return the call of a command at an index of a trajectory."""
     return ToolCall(
         session=session,
         id=f"{session.harness}:{session.id}:{place}",
@@ -106,7 +106,7 @@ def _working_dir(state: Any) -> str:
 
 
 def trajectory_name(path: str, *endings: str) -> str:
-    """The session of a trajectory: its file's name, and that of its folder, since names repeat between runs."""
+    """Return the session of a trajectory: its file's name, with its folder's, since names repeat between runs."""
     folder, name = os.path.split(os.path.abspath(path))
     for ending in endings:
         name = name.removesuffix(ending)

@@ -1,6 +1,6 @@
-"""One call of a tool and what came of it: what a hook is told of it, and a transcript tells afterwards, in one form.
+"""One call of a tool with its result, in one form for hooks and for transcripts.
 
-What harnesses write has no fixed shape: nothing here takes more for granted than that it was JSON.
+What harnesses write has no fixed shape, so this assumes only that it was JSON.
 """
 
 import binascii
@@ -17,7 +17,7 @@ from sightline.records import Gap
 CHANGES_FILES = frozenset(
     ("Edit", "Write", "MultiEdit", "NotebookEdit", "TodoWrite", "apply_patch", "write_file", "replace", "edit", "write")
 )
-"""Tools whose result says what the agent has just said itself: it is logged, and no buffer is made of it."""
+"""Tools whose result only confirms what the agent has just said; it is logged, but makes no buffer."""
 
 TEXT_MIME = "text/plain"
 _TEXTS = ("text", "input_text", "output_text")
@@ -27,15 +27,15 @@ _LONG_ID = 20
 
 
 class CallSession(NamedTuple):
-    """Whose call it is.
+    """The session of a call.
 
     Attributes:
         harness: name of the harness.
         id: the harness' own id of the session.
-        client: the harness and its version, as it introduces itself; without a version where none is known.
-        cwd: working directory at the start, empty where it is unknown.
+        client: the harness and its version, as it introduces itself; without the version if that is not known.
+        cwd: working directory at the start; empty if it is not known.
         started: seconds since the epoch.
-        agent: id of the helper whose calls these are, within the session; empty for the agent itself.
+        agent: id of the helper, within the session, that makes these calls; empty for the agent itself.
     """
 
     harness: str
@@ -47,11 +47,11 @@ class CallSession(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """A file that a harness names, which lies below its own folder; `open_beside` opens it.
+    """A file that a harness names, below its own folder; `open_beside` opens it.
 
     Attributes:
-        root: the folder; it may be one behind a symbolic link, since a person or a harness chose it.
-        names: folders and file below it; none of them is followed where it is a symbolic link.
+        root: the folder, which may lie behind a symbolic link that a person or a harness chose.
+        names: folders and file below it, none of which may be a symbolic link.
     """
 
     root: str
@@ -59,12 +59,12 @@ class Beside(NamedTuple):
 
 
 class SavedOutput(NamedTuple):
-    """A file in which a harness keeps all of an output, which it may still be writing.
+    """A file in which a harness keeps all of an output, and which it may still be writing.
 
     Attributes:
-        file: where it lies.
-        size: bytes that it has once it is written, 0 where that is not told.
-        tail: how it ends then, likewise empty.
+        file: the file.
+        size: bytes that it has once it is complete; 0 if that is not told.
+        tail: text at its end then; empty if that is not told.
     """
 
     file: Beside
@@ -73,12 +73,12 @@ class SavedOutput(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One stream of what a tool gave.
+    """One stream of a tool's result.
 
     Attributes:
         stream: ``out``, ``err`` or ``part.N``.
-        content: its bytes, or the file that has them.
-        mime: what the bytes of a ``part.N`` are.
+        content: its bytes, or the file with them.
+        mime: type of the bytes of a ``part.N``.
     """
 
     stream: str
@@ -87,31 +87,31 @@ class Part(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """One call of a tool, and what came of it.
+    """One call of a tool, with its result.
 
     Attributes:
-        session: who called.
-        id: what the transcript calls it, or its place there: unique within the session's transcripts.
-        use: the model's id of the tool's use, as a server or hook is told it; empty where there is none.
-        line: the line of the transcript that has the result, from 1; 0 where there are no lines.
+        session: the session of the call.
+        id: its id or place in the transcript, unique within the session's transcripts.
+        use: the model's id of the tool use, which servers and hooks get; empty if there is none.
+        line: the line of the transcript with the result, from 1; 0 if there are no lines.
         asked: when it was called, seconds since the epoch.
         answered: when its result came.
-        tool: the tool's name, as the harness has it.
+        tool: the harness' name for the tool.
         arguments: its arguments.
-        kind: ``cmd``, ``file`` or ``tool``, as of buffers.
+        kind: ``cmd``, ``file`` or ``tool``, as for buffers.
         command: the command line, or the file's path; empty for any other tool.
-        cwd: where it ran.
-        shown: what the model was shown, a text for each block; empty where that is not told.
-        parts: what the tool gave; empty where it gave nothing.
-        exit_code: None where it is unknown, or there is none.
-        partial: why the parts are not the whole; empty where they are.
+        cwd: folder in which it ran.
+        shown: what the model was shown, a text for each block; empty if that is not told.
+        parts: the streams of its result; empty for no result.
+        exit_code: its exit code; None if it is not known, or there is none.
+        partial: why the parts are not the whole; empty if they are.
         note: what else a reader must know.
         failed: whether the harness marked it as an error.
-        unknown: what is not known of what was shown, and why; empty where it is all known.
-        inner: calls that a program of the model's made meanwhile, of whose results it was shown what the program chose.
+        unknown: what of the shown text is not known, and why; empty if all is known.
+        inner: calls that a program of the model's made, from whose results the program chose what to show.
         gaps: where something of the parts is missing, as far as that is told.
-        first: number of the first line of the parts, where a file was read from a line on.
-        saved: a file that may have the whole of a single part; None for none.
+        first: number of the first line of the parts, if a file was read from a line on.
+        saved: a file that may have a single part whole; None for none.
     """
 
     session: CallSession
@@ -139,7 +139,7 @@ class ToolCall(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the tool gave, as text; of what is no text only its kind."""
+        """The result as text; of other content, only its type."""
         return "\n".join(
             part.content.decode(errors="replace")
             if isinstance(part.content, bytes) and part.mime == TEXT_MIME
@@ -150,34 +150,34 @@ class ToolCall(NamedTuple):
 
     @property
     def stream(self) -> str:
-        """The stream that a text of it is."""
+        """The stream that a text of this call becomes."""
         return "part.0" if self.kind == "tool" else "out"
 
     def with_text(self, text: str, errors: str = "") -> "ToolCall":
-        """The call with a text that came of it, and what stood apart as standard error."""
+        """Return the call with a text as its result, and a separate text of standard error."""
         note = "" if errors or self.kind != "cmd" else "merged"
         return self._replace(parts=text_part(text, self.stream) + text_part(errors, "err"), note=note)
 
     def with_rest(self, left: tuple[str, tuple[Gap, ...], bool], cut: str) -> "ToolCall":
-        """The call with what a harness left of a text.
+        """Return the call with what a harness left of a text.
 
         Args:
-            left: that, where something is missing in it, and whether anything is, as ``Kept`` of `transcript` has it.
+            left: the text, its gaps, and whether there are any, as in ``Kept`` of `transcript`.
             cut: why the rest is missing.
         """
         text, gaps, is_cut = left
         return self.with_text(text)._replace(gaps=gaps, partial=cut if is_cut else self.partial)
 
     def with_saved(self, path: str, ends: Sequence[str], size: int = 0, tail: str = "") -> "ToolCall":
-        """The call with a file in which the harness says it keeps all of it, if it lies where such files do."""
+        """Return the call with a file that has all of its output, if it lies where the harness keeps such files."""
         file = own_file(path, ends)
         return self._replace(saved=SavedOutput(file, size, tail) if file else None)
 
     def with_result(self, response: Any) -> "ToolCall | None":
-        """The call with any result: text, blocks of MCP, or an object, of which its text is taken; None for no result.
+        """Return the call with any result: text, blocks of MCP, or an object, whose text is taken; None for no result.
 
         Args:
-            response: what a harness tells its hook of it.
+            response: the result, as a harness reports it to its hook.
         """
         if response is None:
             return None
@@ -197,7 +197,7 @@ class ToolCall(NamedTuple):
 
 
 def blocks_in(response: Any) -> list[Any] | None:
-    """The blocks of a result as MCP has them, alone or within an object; None where it has none."""
+    """Return the blocks of an MCP result, alone or within an object; None if it has none."""
     if isinstance(response, dict) and isinstance(response.get("content"), list):
         return list(response["content"])
     if isinstance(response, list) and all(isinstance(one, dict) and "type" in one for one in response):
@@ -206,7 +206,7 @@ def blocks_in(response: Any) -> list[Any] | None:
 
 
 def shown_of(content: Any) -> tuple[str, ...]:
-    """The texts of a result, one a block; what is no text stands as a short remark in brackets."""
+    """Return the texts of a result, one for each block; other content becomes a short remark in brackets."""
     if isinstance(content, str):
         return (plain(content),)
     if isinstance(content, list):
@@ -226,7 +226,7 @@ def _shown(block: Any) -> str:
 
 
 def parts_of(content: Any) -> tuple[Part, ...]:
-    """The streams of a result, one a block: images and the like as the bytes that they are."""
+    """Return the streams of a result, one for each block; images and the like become their bytes."""
     blocks = content if isinstance(content, list) else [] if content is None else [content]
     made = ((f"part.{place}", *_bytes(block)) for place, block in enumerate(blocks))
     return tuple(Part(stream, data, mime) for stream, data, mime in made if data)
@@ -243,7 +243,7 @@ def _bytes(block: Any) -> tuple[bytes, str]:
 
 
 def _binary(block: dict[str, Any]) -> tuple[bytes, str] | None:
-    """What a block of an image or of other bytes holds, and its MIME type; None for any other block."""
+    """Return bytes and MIME type of a block of an image or of other bytes; None for any other block."""
     source = dict_of(block.get("source")) or dict_of(block.get("resource")) or block
     encoded = source.get("data", source.get("blob"))
     mime = source.get("media_type", source.get("mimeType"))
@@ -258,16 +258,16 @@ def _binary(block: dict[str, Any]) -> tuple[bytes, str] | None:
 
 
 def text_part(text: str, stream: str = "out") -> tuple[Part, ...]:
-    """A text as a stream; nothing where it is empty."""
+    """Return a text as a stream; nothing if it is empty."""
     return (Part(stream, text_bytes(text)),) if text else ()
 
 
 def own_file(path: str, ends: Sequence[str]) -> Beside | None:
-    """A file that an event names, if it lies where its harness keeps such files; nothing else is ever opened.
+    """Return a file that an event names, if it lies where its harness keeps such files; no other is ever opened.
 
     Args:
-        path: as the event names it.
-        ends: the last names of such a path, the first that of the harness' folder; an empty one may be any.
+        path: the path, from the event.
+        ends: the last names of such a path, from the harness' folder on; an empty one matches any.
     """
     names = path.split("/")
     last = names[-len(ends) :]
@@ -279,10 +279,10 @@ def own_file(path: str, ends: Sequence[str]) -> Beside | None:
 
 
 def open_beside(beside: Beside) -> int:
-    """A descriptor of a file that a transcript names; nothing outside the harness' folder can be reached by it.
+    """Open a file that a transcript names; nothing outside the harness' folder can be reached by that.
 
     Raises:
-        OSError: there is no such regular file, or a symbolic link stands in the way.
+        OSError: there is no such regular file, or a symbolic link is in the path.
     """
     if not beside.names or any(name in ("", ".", "..") or "/" in name or "\0" in name for name in beside.names):
         raise FileNotFoundError(2, "not a name of a file beside the transcript")
@@ -303,7 +303,7 @@ def open_beside(beside: Beside) -> int:
 
 
 def size_beside(beside: Beside) -> int:
-    """The size of such a file; -1 where it cannot be opened."""
+    """Return the size of such a file; -1 if it cannot be opened."""
     try:
         fd = open_beside(beside)
     except (OSError, ValueError):
@@ -315,15 +315,15 @@ def size_beside(beside: Beside) -> int:
 
 
 def unique_id(session: str, call: str) -> str:
-    """An id of a call that no other session has: those that models give are long and random, others need the session.
+    """Return an id of a call that no other session has: long random ones as they are, others with the session.
 
-    Sessions that were forked hold the calls of the first one again; by a long id these are known.
+    A forked session repeats the calls of the first one, and these are recognised by their long ids.
     """
     return call if len(call) >= _LONG_ID else f"{session}:{call}"
 
 
 def text_bytes(text: str) -> bytes:
-    """A text's bytes; half a surrogate pair, as JSON can spell it, as an escape."""
+    """Return a text's bytes; half a surrogate pair, as JSON can spell it, becomes an escape."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -331,25 +331,25 @@ def text_bytes(text: str) -> bytes:
 
 
 def plain(text: str) -> str:
-    """A text that every file of the store can hold: half a surrogate pair is written as an escape."""
+    """Return a text that every file of the store can hold: half a surrogate pair becomes an escape."""
     return text if text.isascii() else text_bytes(text).decode()
 
 
 def number(value: Any) -> float:
-    """A number that is one; 0 for anything else."""
+    """Return a number; 0 for a value that is none."""
     return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else 0.0
 
 
 def text_of(value: Any) -> str:
-    """The value where it is a text; else empty."""
+    """Return a text; empty for a value that is none."""
     return value if isinstance(value, str) else ""
 
 
 def dict_of(value: Any) -> dict[str, Any]:
-    """The value where it is an object; else an empty one."""
+    """Return an object; an empty one for a value that is none."""
     return value if isinstance(value, dict) else {}
 
 
 def list_of(value: Any) -> list[Any]:
-    """The value where it is a list; else an empty one."""
+    """Return a list; an empty one for a value that is none."""
     return value if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""Reading transcripts: whole lines as they come, of any file however damaged, in bounded memory."""
+"""Reads transcripts: whole lines as they come, from any file however damaged, in bounded memory."""
 
 import json
 import os
@@ -15,16 +15,16 @@ from sightline.records import Gap
 from sightline.sha256 import sha256_hex
 
 LINE_BYTES = 64 << 20
-"""A longer line is not read: an image or two fit, and a file without any newline must not fill the memory."""
+"""A longer line is not read. One or two images fit, but a file without newlines must not fill the memory."""
 
 DOCUMENT_BYTES = 64 << 20
-"""A larger document is not read: one that is not made of lines must be held whole."""
+"""A larger document is not read, because one that is not made of lines must be held whole."""
 
 TOO_DEEP = "it is nested too deeply"
 
 ID_CHARACTERS = 200
 _NAME_CHARACTERS = 200
-_LAST_SECOND = 253_402_300_799.0  # of the year 9999
+_LAST_SECOND = 253_402_300_799.0  # the last of the year 9999
 _LARGEST_CODE = (1 << 31) - 1
 
 
@@ -32,9 +32,9 @@ class BadRecord(NamedTuple):
     """A record of a transcript that could not be read.
 
     Attributes:
-        line: where it stands, from 1; 0 where there are no lines.
+        line: its line, from 1; 0 if there are no lines.
         text: what is wrong with it.
-        unknown: whether it is of a sort that is not known, rather than damaged.
+        unknown: whether it is of an unknown sort, rather than damaged.
     """
 
     line: int
@@ -43,7 +43,7 @@ class BadRecord(NamedTuple):
 
 
 class ToldEvent(NamedTuple):
-    """What happened to the context of a session, or what its agent said."""
+    """An event in the context of a session, or a message of its agent."""
 
     session: CallSession
     what: SessionEvent
@@ -53,7 +53,7 @@ TranscriptItem = ToolCall | BadRecord | ToldEvent
 
 
 class NotReadable(SightlineError):
-    """A transcript cannot be read, or is none that is known."""
+    """A transcript cannot be read, or has no known format."""
 
     exit_code = 2
 
@@ -70,12 +70,12 @@ class Transcript:
     """A file that may still be written.
 
     Attributes:
-        path: where it lies.
-        position: bytes that were read.
+        path: path of the file.
+        position: number of bytes read.
     """
 
     def __init__(self, path: str) -> None:
-        """Open it. Raises NotReadable for anything that is no regular file of ours to read."""
+        """Open the file. Raises NotReadable for anything but a regular file that we may read."""
         self.path = path
         self.position = 0
         self._number = 0
@@ -95,27 +95,27 @@ class Transcript:
 
     @property
     def status(self) -> os.stat_result:
-        """Of the file that is open, whatever has its name now."""
+        """Return the status of the open file, even if its name belongs to another now."""
         return os.fstat(self._file.fileno())
 
     def start_at(self, position: int) -> None:
-        """Read on from a byte, where a line begins; lines are numbered from there."""
+        """Read on from a byte at which a line begins; lines are numbered from there."""
         self._file.seek(position)
         self.position, self._number, self._skipping = position, 0, 0
 
     def head(self, size: int) -> bytes:
-        """The first bytes; nothing counts as read."""
+        """Return the first bytes without counting them as read."""
         return os.pread(self._file.fileno(), size, 0)
 
     def tail(self, size: int) -> bytes:
-        """The last bytes, likewise."""
+        """Return the last bytes without counting them as read."""
         return os.pread(self._file.fileno(), size, max(0, self.status.st_size - size))
 
     def lines(self, *, last: bool = False) -> Iterator[Line]:
-        """The whole lines from where reading stopped on.
+        """Yield the whole lines from where reading stopped.
 
         Args:
-            last: whether a last line without a newline is given, too: nobody is writing it any more.
+            last: whether to yield also a last line without a newline, because nobody is writing it any more.
 
         A line that is too long comes empty.
         """
@@ -139,7 +139,7 @@ class Transcript:
             self._file.seek(self.position)
 
     def document(self) -> bytes:
-        """All of it. Raises NotReadable where it is too large to be held."""
+        """Return all of it. Raises NotReadable if it is too large to hold."""
         size = self.status.st_size
         if size > DOCUMENT_BYTES:
             raise NotReadable(f"{self.path} has {size:,} bytes; a document of at most {DOCUMENT_BYTES:,} can be read")
@@ -150,14 +150,14 @@ class Transcript:
 
 
 class Candidate(NamedTuple):
-    """A file of which each harness says whether it is one of its transcripts.
+    """A file that each harness may recognise as its transcript.
 
     Attributes:
-        path: where it lies.
+        path: path of the file.
         written: when it was last written, seconds since the epoch.
-        transcript: the file, open.
+        transcript: the open file.
         head: its first bytes.
-        records: those of its first lines that are objects.
+        records: its first lines, as far as they are objects.
     """
 
     path: str
@@ -172,23 +172,23 @@ class Candidate(NamedTuple):
         return self.head.lstrip()[:1] in (b"{", b"[")
 
     def of_lines(self, parser: "Parser") -> "Reading":
-        """A reading of it as one record a line."""
+        """Return a reading of it with a record on each line."""
         return LineReading(self.transcript, parser)
 
     def of_document(self, read: Callable[[Any], Iterator[TranscriptItem]]) -> "Reading":
-        """A reading of it as one document."""
+        """Return a reading of it as one document."""
         return DocumentReading(self.transcript, read)
 
 
 class Reading(Protocol):
-    """A transcript that is being read. Nothing is given twice by one reading."""
+    """A transcript that is being read. A reading yields nothing twice."""
 
     def advance(self) -> Iterator[TranscriptItem]:
-        """What has come since."""
+        """Yield what has come since."""
         ...
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """What still waits for more of it, as far as it is known: nothing more is coming."""
+        """Yield what waits for more, as far as it is known, because nothing more will come."""
         ...
 
     def close(self) -> None:
@@ -202,53 +202,53 @@ class Reading(Protocol):
 
     @property
     def position(self) -> int:
-        """Bytes that were read."""
+        """Number of bytes read."""
         ...
 
 
 class Parser(Protocol):
-    """Makes calls of records; pure."""
+    """Makes calls from records; pure."""
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
-        """The calls that a record completes."""
+        """Yield the calls that a record completes."""
         ...
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Those that wait for more."""
+        """Yield the calls that wait for more."""
         ...
 
     @property
     def waiting(self) -> bool:
-        """Whether some do."""
+        """Whether some calls wait for more."""
         ...
 
 
 class LiveParser(Parser, Protocol):
-    """The parser of a transcript that hooks follow; ``TURN`` beside it is what the first line of a turn has."""
+    """The parser of a transcript that hooks follow; ``TURN`` beside it are bytes in the first line of a turn."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing waits for what comes later: who reads on from here misses nothing."""
+        """Whether nothing waits for later records, so that reading can resume here."""
         ...
 
     def ended(self, use: str) -> ToolCall | None:
-        """What a call gave that has ended, though its result is not there yet; None while that is not written."""
+        """Return what a call gave that has ended, even without its result; None while that is not written."""
         ...
 
 
 class LineReading:
-    """A transcript of one JSON object a line."""
+    """Reads a transcript with a JSON object on each line."""
 
     def __init__(self, transcript: Transcript, parser: Parser) -> None:
         self._transcript = transcript
         self._parser = parser
 
     def advance(self) -> Iterator[TranscriptItem]:
-        """What whole lines have come since."""
+        """Yield what whole lines have come since."""
         return self._read(last=False)
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """A last line that was never ended, and what waits."""
+        """Yield a last line without an end, and what waits."""
         yield from self._read(last=True)
         yield from self._parser.finish()
 
@@ -258,7 +258,7 @@ class LineReading:
 
     @property
     def position(self) -> int:
-        """Bytes that were read."""
+        """Number of bytes read."""
         return self._transcript.position
 
     @property
@@ -279,7 +279,7 @@ class LineReading:
 
 
 class DocumentReading:
-    """A transcript that is one JSON document: read whole, and whole again when it has changed."""
+    """Reads a transcript that is one JSON document: whole, and whole again after a change."""
 
     waiting = False
 
@@ -289,7 +289,7 @@ class DocumentReading:
         self._given: set[str] = set()
 
     def advance(self) -> Iterator[TranscriptItem]:
-        """The calls that were not there before."""
+        """Yield calls that are new."""
         try:
             document = json.loads(self._transcript.document())
         except RecursionError:
@@ -306,7 +306,7 @@ class DocumentReading:
             yield event
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Nothing waits."""
+        """Yield nothing, because nothing waits."""
         return iter(())
 
     def close(self) -> None:
@@ -315,21 +315,21 @@ class DocumentReading:
 
     @property
     def position(self) -> int:
-        """Bytes that were read."""
+        """Number of bytes read."""
         return self._transcript.position
 
 
 SHAPE_ERRORS = (TypeError, ValueError, KeyError, AttributeError, IndexError, RecursionError)
-"""What a parser raises where a record has not the shape that it takes for granted."""
+"""What a parser raises for a record whose shape it did not expect."""
 
 
 def misshapen(line: int, error: Exception) -> BadRecord:
-    """What is told of such a record."""
+    """Return what to report about such a record."""
     return BadRecord(line, f"not of the known shape: {type(error).__name__}: {error}"[:200])
 
 
 def load_object(line: Line) -> dict[str, Any] | BadRecord | None:
-    """A line's object; None for a blank one."""
+    """Return a line's object; None for a blank line."""
     if not line.data:
         return BadRecord(line.number, f"a line of more than {LINE_BYTES >> 20} MiB was not read")
     if line.data.isspace():
@@ -346,7 +346,7 @@ def load_object(line: Line) -> dict[str, Any] | BadRecord | None:
 
 
 def when(value: Any, otherwise: float = 0.0) -> float:
-    """Seconds since the epoch of an ISO 8601 text; ``otherwise`` for anything else."""
+    """Return the seconds since the epoch of an ISO 8601 text; ``otherwise`` for anything else."""
     if isinstance(value, str):
         try:
             return datetime.fromisoformat(value).timestamp()
@@ -356,12 +356,12 @@ def when(value: Any, otherwise: float = 0.0) -> float:
 
 
 class Kept(NamedTuple):
-    """What a harness left of a text, without the marks that it put where it cut.
+    """What a harness left of a text, without its marks for cuts.
 
     Attributes:
-        text: what is left of it.
+        text: the rest of the text.
         gaps: where something is missing, as far as that is told.
-        is_cut: whether anything is.
+        is_cut: whether anything is missing.
     """
 
     text: str
@@ -370,12 +370,12 @@ class Kept(NamedTuple):
 
 
 def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], stream: str) -> Kept:
-    """What is left of a text.
+    """Join what is left of a text.
 
     Args:
-        pieces: its pieces in order, a gap between each two.
-        missing: how much each gap lacks, and the unit, as a `Gap` has them.
-        stream: the stream that it is of.
+        pieces: its pieces in order, with a gap between each two.
+        missing: the amount missing in each gap, and its unit, as for a `Gap`.
+        stream: the stream of the text.
     """
     text, gaps = pieces[0], list[Gap]()
     for piece, (count, unit) in zip(pieces[1:], missing, strict=True):
@@ -386,13 +386,13 @@ def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], str
 
 
 def lines_not_read(first: int, last: int, total: int) -> tuple[Gap, ...]:
-    """The gaps before and after the lines of a file that were read of it."""
+    """Return the gaps before and after the lines that were read of a file."""
     gaps = (Gap("out", 0, first - 1, "lines"), Gap("out", last - first + 1, total - last, "lines"))
     return tuple(gap for gap in gaps if gap.missing and gap.missing > 0)
 
 
 def bounded_session(session: CallSession, otherwise: float) -> CallSession:
-    """A session in bounds that every record, table and clock can hold; ``otherwise`` stands for a time out of them."""
+    """Return a session within the limits of records, tables and clocks; ``otherwise`` replaces a time beyond them."""
     return session._replace(
         id=_id(session.id),
         client=_name(session.client),
@@ -403,7 +403,7 @@ def bounded_session(session: CallSession, otherwise: float) -> CallSession:
 
 
 def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
-    """A call likewise, with an answer that never comes before it was asked."""
+    """Return a call within these limits, with an answer that is never earlier than the question."""
     asked = _time(call.asked, otherwise)
     code = call.exit_code
     return call._replace(
@@ -419,12 +419,12 @@ def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
 
 
 def bounded_event(event: ToldEvent, otherwise: float) -> SessionEvent:
-    """What is told of a session likewise."""
+    """Return an event within these limits."""
     return event.what._replace(time=_time(event.what.time, otherwise), id=_id(event.what.id))
 
 
 def _id(text: str) -> str:
-    """A short id as it is; of a longer one its hash."""
+    """Return a short id as it is, and of a longer one its hash."""
     text = _name(text, len(text) * 8)
     return text if len(text) <= ID_CHARACTERS else sha256_hex(text.encode())
 

@@ -1,1 +1,1 @@
-"""Sessions of before, and transcripts of those that go on, taken into the store."""
+"""Takes past sessions, and transcripts of running ones, into the store."""

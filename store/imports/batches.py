@@ -1,6 +1,6 @@
-"""Batches of past calls made buffers, in processes beside this one: meanwhile the next ones are read.
+"""Makes buffers of past calls in batches, in other processes, while the next calls are read.
 
-The other processes write files only. The index and the log stay with this one, which alone knows what they have.
+The other processes only write files. The index and the log are left to this one, which alone knows what they have.
 """
 
 import contextlib
@@ -23,12 +23,12 @@ from sightline.records import Buffer, Gap, Session, StreamInfo
 from sightline.store import Store
 
 WORTH_CALLS = 64
-"""Fewer are written at once: starting the other process takes as long."""
+"""A smaller batch is written here, because starting a process takes as long."""
 
 MOST_WRITING = 2
-"""Batches at a time: writing one takes longer than reading the next. They are in memory for so long."""
+"""Batches that are written at a time, since writing takes longer than reading; they are in memory meanwhile."""
 
-_READ_BYTES = 1 << 20  # what a pipe may hold, too; of a larger batch the rest waits until it is asked for
+_READ_BYTES = 1 << 20  # the most that a pipe may hold; the rest of a larger batch waits until it is asked for
 
 _STREAMS = Buffer._fields.index("streams")
 _LEFT = "`sightline doctor` finds what is left"
@@ -37,11 +37,11 @@ Calls = Sequence[tuple[ToolCall, Session]]
 
 
 class Kept(NamedTuple):
-    """What became of a batch.
+    """The result of a batch.
 
     Attributes:
-        calls: those that are on disk, in order.
-        error: why the others are not; None where there are no others.
+        calls: the calls that are on disk, in order.
+        error: why the others are not; None if all are.
     """
 
     calls: list[KeptCall]
@@ -49,14 +49,14 @@ class Kept(NamedTuple):
 
 
 def keep_calls(store: Store, calls: Calls) -> Kept:
-    """Write their buffers, up to the first that the store could not take."""
+    """Write their buffers, up to the first that the store could not keep."""
     kept: list[KeptCall] = []
     try:
         for call, session in calls:
             kept.append(keep_call(store, call, session))
     except StoreFailed as error:
         return Kept(kept, error)
-    except Exception as error:  # the other process has nobody else to tell it to
+    except Exception as error:  # this process reports errors only through the pipe
         failed = StoreFailed(f"an output could not be written: {type(error).__name__}: {error}", _LEFT)
         failed.__cause__ = error
         return Kept(kept, failed)
@@ -64,14 +64,14 @@ def keep_calls(store: Store, calls: Calls) -> Kept:
 
 
 class Writing:
-    """A batch that is being written. It must be waited for, since nobody else knows of what it has written.
+    """A batch that is being written. It must be waited for, because nobody else knows what it has written.
 
     Attributes:
-        ids: of its calls.
+        ids: ids of its calls.
     """
 
     def __init__(self, store: Store, calls: Calls) -> None:
-        """Begin."""
+        """Start writing."""
         self.ids = {call.id for call, _ in calls}
         self._calls = calls
         self._data = bytearray()
@@ -82,18 +82,18 @@ class Writing:
 
     def _begin(self, store: Store, calls: Calls) -> None:
         self._from, to = os.pipe()
-        with contextlib.suppress(AttributeError, OSError):  # Linux has it, and may allow no more
+        with contextlib.suppress(AttributeError, OSError):  # only Linux has it, and it may allow no more
             fcntl.fcntl(to, fcntl.F_SETPIPE_SZ, _READ_BYTES)
         try:
             self._process = os.fork()
-        except OSError:  # no room for another process
+        except OSError:  # no process can be started
             os.close(self._from)
         if self._process == 0:
             _write(store, calls, to)
         os.close(to)
 
     def wait(self) -> Kept:
-        """What has become of it. May be called again where a key interrupted it."""
+        """Return the result. It may be called again after an interrupt."""
         if self._kept is None:
             while data := os.read(self._from, _READ_BYTES):
                 self._data += data
@@ -104,39 +104,39 @@ class Writing:
 
 
 class Writings:
-    """Batches that are being written, in their order."""
+    """The batches that are being written, in order."""
 
     def __init__(self, store: Store) -> None:
-        """Nothing is being written yet."""
+        """Prepare; nothing is being written yet."""
         self._store = store
         self._begun: deque[Writing] = deque()
 
     def __len__(self) -> int:
-        """How many batches."""
+        """Number of batches."""
         return len(self._begun)
 
     def __contains__(self, call: str) -> bool:
-        """Whether a call of this id is among them."""
+        """Return whether a call with this id is among them."""
         return any(call in writing.ids for writing in self._begun)
 
     @property
     def calls(self) -> int:
-        """How many calls they have."""
+        """Number of their calls."""
         return sum(len(writing.ids) for writing in self._begun)
 
     def begin(self, calls: Calls) -> None:
-        """Have one more written."""
+        """Start writing one more batch."""
         self._begun.append(Writing(self._store, calls))
 
     def first(self) -> Kept:
-        """What has become of the first one, which is waited for, and no more among them then."""
+        """Wait for the first batch, remove it, and return its result."""
         kept = self._begun[0].wait()
         self._begun.popleft()
         return kept
 
 
 def _write(store: Store, calls: Calls, to: int) -> None:
-    """The other process, from its beginning to its end; a key that interrupts this one does not interrupt it."""
+    """Run the other process; an interrupt of this one does not interrupt it."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         kept = keep_calls(store, calls)
@@ -148,7 +148,7 @@ def _write(store: Store, calls: Calls, to: int) -> None:
 
 
 def _packed(kept: KeptCall) -> tuple[Any, ...]:
-    """A call as plain tuples, which take a tenth of the time; without the session, which this process has, too."""
+    """Return a call as plain tuples, which take a tenth of the time, without the session, which this process has."""
     buffers = [
         (
             *one[:_STREAMS],
@@ -176,7 +176,7 @@ def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
 def _told(data: bytearray, calls: Calls) -> Kept:
     try:
         packed, error = pickle.loads(data)  # noqa: S301 - from our own other half, through a pipe that nobody else has
-    except (pickle.UnpicklingError, EOFError, IndexError, AttributeError):  # what it raises for less than all
+    except (pickle.UnpicklingError, EOFError, IndexError, AttributeError):  # what an incomplete answer raises
         return Kept([], StoreFailed("the process that writes outputs has ended", _LEFT))
-    kept = [_unpacked(one, session) for one, (_, session) in zip(packed, calls, strict=False)]  # fewer where it failed
+    kept = [_unpacked(one, session) for one, (_, session) in zip(packed, calls, strict=False)]  # fewer if it failed
     return Kept(kept, error and StoreFailed(*error))

@@ -1,4 +1,4 @@
-"""Keeping up with sessions that are going on: their transcripts are read on as they are written."""
+"""Follows running sessions: reads on in their transcripts as they are written."""
 
 import os
 import threading
@@ -11,11 +11,11 @@ from sightline.harnesses.formats import Source, find_sources
 from sightline.harnesses.transcript import NotReadable, Reading
 from sightline.imports.importer import QUIET_SECONDS, Importer
 
-POLL_SECONDS = 0.5  # where folders cannot be watched
-_LOOK_SECONDS = 5.0  # as often at least, watched or not: calls that wait for more must end some time
+POLL_SECONDS = 0.5  # if folders cannot be watched
+_LOOK_SECONDS = 5.0  # at least this often, because calls that wait for more must end some time
 _DEBOUNCE_MS = 100
 _STEP_MS = 50
-_OPEN_READINGS = 64  # sessions go on side by side, but not that many
+_OPEN_READINGS = 64  # more transcripts than sessions run side by side
 
 
 class _Followed:
@@ -27,19 +27,19 @@ class _Followed:
 
 
 class Follower:
-    """Reads on in transcripts that were changed. Not before what was there has been imported."""
+    """Reads on in transcripts that have changed. What was there before must have been imported."""
 
     def __init__(self, importer: Importer, paths: Iterable[str]) -> None:
-        """Prepare for transcripts, or folders that they lie in or come into."""
+        """Prepare for transcripts, or folders that contain some or will."""
         self._importer = importer
         self._paths = list(paths)
         self._open: OrderedDict[str, _Followed] = OrderedDict()
 
     def catch_up(self, now: float | None = None) -> int:
-        """Read what has been written since; how many calls were imported.
+        """Read what has been written since, and return how many calls were imported.
 
         Raises:
-            StoreFailed: the store could not take it.
+            StoreFailed: the store cannot keep it.
         """
         now = time.time() if now is None else now
         before = self._importer.counts.calls
@@ -81,12 +81,12 @@ class Follower:
         told: Callable[[int], None] = lambda _: None,
         polls: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Catch up whenever something changes, until told to stop.
+        """Catch up after each change, until told to stop.
 
         Args:
-            stop: ends it.
-            told: told of how many calls came, each time that some did.
-            polls: told the reason, once, where it looks for changes instead of watching.
+            stop: ends the following.
+            told: called with the number of new calls, each time that there are some.
+            polls: called once with the reason, if it polls instead of watching.
         """
         try:
             for _ in self._changes(stop, polls):
@@ -96,7 +96,7 @@ class Follower:
             self.close()
 
     def _changes(self, stop: threading.Event, polls: Callable[[str], None]) -> Iterator[None]:
-        """Once at first, then whenever something has changed in the folders, or may have, until told to stop."""
+        """Yield once at first, then after each change of the folders, or possible change, until told to stop."""
         try:
             yield from self._watched(stop)
         except Unwatchable as error:
@@ -111,7 +111,7 @@ class Follower:
             while not stop.is_set():
                 yield
                 if watcher.watch(_DEBOUNCE_MS, _STEP_MS, int(_LOOK_SECONDS * 1000), stop) == "signal":
-                    raise KeyboardInterrupt  # which the watcher has taken for itself
+                    raise KeyboardInterrupt  # the watcher has consumed the interrupt
 
     def close(self) -> None:
         """Close all transcripts."""
@@ -121,5 +121,5 @@ class Follower:
 
 
 def _was_replaced(followed: _Followed, source: Source) -> bool:
-    """Whether the path names another file now, or the file was cut short: then it is read from its beginning."""
+    """Return whether the path names another file now, or the file was cut short; then it is read from its start."""
     return source.stamp[2] != followed.source.stamp[2] or source.size < followed.reading.position

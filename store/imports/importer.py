@@ -1,7 +1,7 @@
-"""Importing past sessions: each call of their transcripts becomes a buffer and a view, once.
+"""Imports past sessions: makes a buffer and a view of each call in their transcripts, once.
 
-A call is known again by the ids that the log keeps of it. So one that was imported, or recorded as it happened, does
-not come again: whatever became of its buffer, and whichever transcript tells of it.
+A call is recognised by the ids that the log keeps, whatever became of its buffer, and whichever transcript contains
+it. So a call that was imported, or recorded as it happened, is not imported again.
 """
 
 import json
@@ -41,22 +41,22 @@ from sightline.records import Buffer, Session
 from sightline.store import Layout, Store
 
 QUIET_SECONDS = 60.0
-"""A transcript that nobody has written to for so long is taken to be at its end."""
+"""A transcript that was not written to for this long is taken to be complete."""
 
 TOLD_TROUBLES = 1_000
-"""Records that could not be read, of which it is told where they stand; more are counted."""
+"""Unreadable records whose places are reported; further ones are only counted."""
 
 _LEDGER_FORMAT = 1
 _KNOWN_SESSIONS = 100
 BATCH_CALLS = 1024
 _BATCH_BYTES = 8 << 20
-SETTLE_BUFFERS = 2_000  # after so many, what is over the limits goes: the disk must hold no more than these allow
-_PLACE_BUFFERS = 20_000  # after so many, they are put in their places, whatever the limits say
+SETTLE_BUFFERS = 2_000  # after this many the limits are enforced, so that the disk holds no more than they allow
+_PLACE_BUFFERS = 20_000  # after this many buffers they are put in order, whatever the limits say
 _OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
 
 
 class Told(NamedTuple):
-    """A record that could not be read: where it stands (line 0 where there are no lines), and what is wrong."""
+    """An unreadable record: its place (line 0 if there are no lines), and what is wrong."""
 
     path: str
     line: int
@@ -64,23 +64,23 @@ class Told(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What an import came to.
+    """The counts of an import.
 
     Attributes:
-        transcripts: read.
+        transcripts: transcripts that were read.
         unchanged: transcripts that were imported before, and have not changed.
         foreign: files that are no transcripts of a known format.
-        left_out: older transcripts that were not read, since the store's limits would not keep what they hold.
-        bytes: read.
-        calls: imported.
-        partial: of these, those whose whole output was nowhere to be found.
-        sessions: that calls were imported of.
-        known: calls that the store knew.
-        own: calls of Sightline's own tools, which are in the log where they were answered.
+        left_out: older transcripts that were not read, because the limits would not let their content stay.
+        bytes: bytes that were read.
+        calls: calls that were imported.
+        partial: those of them whose whole output was not found anywhere.
+        sessions: sessions with imported calls.
+        known: calls that the store had already.
+        own: calls of Sightline's own tools, which were logged when they were answered.
         off: calls in folders where nothing is to be captured.
         damaged: records that could not be read.
         unknown: records of sorts that are not known.
-        evicted: buffers that had to go, by the store's limits.
+        evicted: buffers that the limits removed.
     """
 
     transcripts: int = 0
@@ -100,13 +100,13 @@ class Counts(NamedTuple):
 
 
 class Ledger:
-    """Which transcripts were imported as they are, by path, so that the next run need not read them again.
+    """Remembers by path which transcripts were imported in their present state, so that the next run can skip them.
 
-    A file of its own under the root, which may be removed: what was imported is known from the log, call by call.
+    It is a file under the root that may be removed, because the log knows every call that was imported.
     """
 
     def __init__(self, layout: Layout, *, durable: bool = False) -> None:
-        """Read it; one that cannot be read counts as empty, and one of a newer version is left as it is, too."""
+        """Read the file; an unreadable one counts as empty, and one of a newer version is left unchanged."""
         self._path = layout.imports
         self._durable = durable
         self._known: dict[str, Any] = {}
@@ -122,22 +122,22 @@ class Ledger:
             self._known = data["files"]
 
     def has(self, source: Source) -> bool:
-        """Whether a transcript was imported, and has not changed since."""
+        """Return whether a transcript was imported and has not changed since."""
         known = self._known.get(source.path)
         return isinstance(known, dict) and known.get("stamp") == list(source.stamp)
 
     def silent(self, source: Source) -> set[str]:
-        """Ids of calls of which no view tells: what their transcripts say was shown of them is nothing."""
+        """Return ids of calls without any view, because their transcripts do not say what was shown of them."""
         known = self._known.get(source.path)
         return set(known.get("silent", ())) if isinstance(known, dict) else set()
 
     def put(self, source: Source, silent: set[str]) -> None:
-        """A transcript was imported as it is."""
+        """Note that a transcript was imported in its present state."""
         self._known[source.path] = {"stamp": list(source.stamp), **({"silent": sorted(silent)} if silent else {})}
         self._changed = True
 
     def save(self) -> None:
-        """Write it, where it has changed. Raises OSError."""
+        """Write the file if it has changed. Raises OSError."""
         if self._changed and not self._is_newer:
             data = json.dumps({"format": _LEDGER_FORMAT, "files": self._known}, ensure_ascii=False)
             write_atomically(self._path, data.encode(errors="surrogateescape"), durable=self._durable)
@@ -145,19 +145,19 @@ class Ledger:
 
 
 class Importer:
-    """One import. ToolCall `run`, or `take_in` for each transcript, then `settle`.
+    """One import: call `run`, or `take_in` for each transcript and then `settle`.
 
     Attributes:
-        counts: what it has come to.
-        troubles: the first records that could not be read.
+        counts: counts so far.
+        troubles: the first unreadable records.
     """
 
     def __init__(self, store: Store, *, progress: Callable[[int], None] = lambda _: None) -> None:
-        """Prepare.
+        """Prepare to import.
 
         Args:
-            store: where all is kept.
-            progress: told of bytes that were read since it was last told.
+            store: the store that keeps everything.
+            progress: called with the number of bytes read since its last call.
         """
         self.counts = Counts()
         self.troubles: list[Told] = []
@@ -170,14 +170,14 @@ class Importer:
         self._touched: set[str] = set()
         self._captures: dict[str, bool] = {}
         self._batch: list[tuple[ToolCall, Session]] = []
-        self._waiting: set[str] = set()  # ids of the batch
+        self._waiting: set[str] = set()  # ids of the calls in the batch
         self._batch_bytes = 0
         self._writings = Writings(store)
-        self._read_whole: list[tuple[Source, set[str]]] = []  # whose calls are not all kept yet
+        self._read_whole: list[tuple[Source, set[str]]] = []  # transcripts with calls that are not all kept yet
         self._placed: dict[str, float] = {}
-        self._logged: set[str] = set()  # buffers of the batch that is recorded, as soon as the log has them
+        self._logged: set[str] = set()  # buffers of the batch being recorded, once the log has them
         self._silent: set[str] = set()
-        self._told: dict[str, list[SessionEvent]] = {}  # by session; logged behind the views that they follow
+        self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
 
     @property
     def limits(self) -> Settings:
@@ -188,7 +188,7 @@ class Importer:
         """Import transcripts, those that were written last first.
 
         Raises:
-            StoreFailed: the store could not take it; what was imported before stays.
+            StoreFailed: the store cannot keep them; earlier imports stay.
         """
         ordered = sorted(sources, key=lambda source: source.written, reverse=True)
         try:
@@ -210,13 +210,13 @@ class Importer:
 
     @property
     def _unsettled(self) -> int:
-        """Calls whose buffers are there, or about to be, and have not been held against the limits."""
+        """Number of calls whose buffers exist, or soon will, and that were not checked against the limits."""
         return len(self._placed) + len(self._batch) + self._writings.calls
 
     def _must_settle(self) -> bool:
-        """Whether some may have to go; where none has, it can wait, for placing them takes long.
+        """Return whether the limits may remove some; otherwise this can wait, because ordering takes long.
 
-        None goes for its age: that is counted from its last use, which its import is.
+        None is removed for its age, which counts from its last use, and that is its import.
         """
         if self._unsettled < SETTLE_BUFFERS:
             return False
@@ -228,11 +228,11 @@ class Importer:
         )
 
     def is_known(self, source: Source) -> bool:
-        """Whether a transcript was imported as it is now."""
+        """Return whether a transcript was imported in its present state."""
         return self._ledger.has(source)
 
     def open(self, source: Source) -> Reading | None:
-        """A reading of a transcript; None for a file that is none, or cannot be read, which is counted."""
+        """Open a reading of a transcript; None for any other or unreadable file, which is counted."""
         try:
             reading = open_reading(source)
         except NotReadable as error:
@@ -244,15 +244,15 @@ class Importer:
         return reading
 
     def take_in(self, source: Source, reading: Reading, *, ended: bool) -> None:
-        """Import what a reading gives now.
+        """Import what a reading yields now.
 
         Args:
             source: the transcript.
-            reading: of it.
-            ended: whether nobody writes it any more, so that what waits for more is taken as it is.
+            reading: the reading of it.
+            ended: whether nobody writes it any more, so that waiting calls are taken as they are.
 
         Raises:
-            StoreFailed: the store could not take it.
+            StoreFailed: the store cannot keep it.
         """
         self._silent = self._ledger.silent(source)
         at = reading.position
@@ -265,7 +265,7 @@ class Importer:
                     at = reading.position
         if ended or not reading.waiting:
             self._read_whole.append((source, self._silent))
-        if len(self._known) > _KNOWN_SESSIONS:  # what their logs know is read again where it is needed
+        if len(self._known) > _KNOWN_SESSIONS:  # what their logs know is read again when it is needed
             self._keep_all()
             self._known.clear()
             self._sessions.clear()
@@ -297,7 +297,7 @@ class Importer:
         elif not self._may_capture(event.cwd):
             self._count(off=1)
         elif self._is_kept(event.id):
-            self._count(known=1)  # of the session that this one was forked from
+            self._count(known=1)  # it belongs to the session from which this one was forked
         else:
             inner = tuple(one for one in event.inner if one.id not in known.imported and one.use not in known.uses)
             for one in (event, *inner):
@@ -321,13 +321,13 @@ class Importer:
             self._told.setdefault(session.name, []).append(bounded_event(event, source.written))
 
     def _log_events(self) -> None:
-        """Log what transcripts tell of sessions beside calls."""
+        """Log what transcripts say of sessions apart from calls."""
         told, self._told = self._told, {}
         for name, events in told.items():
             write_events(self._store, self._sessions[name], events)
 
     def _session(self, past: CallSession, written: float) -> Session:
-        """The session's record; what its log knows is read when it is first met."""
+        """Return the session's record, and at its first use read what its log knows."""
         if past in self._met:
             return self._met[past]
         met, past = past, bounded_session(past, written)
@@ -345,7 +345,7 @@ class Importer:
             )
             self._sessions[name] = session
             if past.agent:
-                self._keep_all()  # what the session itself was imported of must be in its log
+                self._keep_all()  # earlier imports of the session must be in its log
             self._known[name] = known_calls(self._store, {name, safe_name(own)})
             self._known[name].imported.update(self._store.index.artifacts(name))
         self._met[met] = session
@@ -359,11 +359,11 @@ class Importer:
         return self._captures[cwd]
 
     def _is_kept(self, call: str) -> bool:
-        """Whether a call of whichever session is about to be kept; of those that are, the index knows."""
+        """Return whether a call is being kept or about to be; the index knows those that are kept."""
         return call in self._waiting or call in self._writings
 
     def _flush(self) -> None:
-        """Have the calls of the batch written that no other session has, while those before it are recorded."""
+        """Start writing the calls of the batch that no other session has, and record the batches before it."""
         kept = self._store.index.known_artifacts(self._waiting) if self._waiting else set()
         batch = [(call, session) for call, session in self._batch if call.id not in kept]
         self._count(known=len(self._batch) - len(batch))
@@ -377,7 +377,7 @@ class Importer:
             self._record_first()
 
     def _keep_all(self) -> None:
-        """Keep all calls that were read: then so are the transcripts that they are from."""
+        """Keep all calls that were read, and so their transcripts."""
         self._flush()
         while self._writings:
             self._record_first()
@@ -393,7 +393,7 @@ class Importer:
             if error is not None:
                 raise error
             self._record(kept)
-        except BaseException:  # what the log does not know must not stay, nor count as read
+        except BaseException:  # what the log does not know must not stay, or count as read
             self._batch, self._read_whole = [], []
             self._waiting.clear()
             self._remove(kept)
@@ -408,7 +408,7 @@ class Importer:
                 remove_folder(self._store.layout.folder(buffer.name))
 
     def _record(self, kept: list[KeptCall]) -> None:
-        """Log and index a batch: each session's calls, or where its log cannot be written, those before them."""
+        """Log and index a batch; if one session's log cannot be written, the calls before it."""
         store, of_session = self._store, dict[str, list[KeptCall]]()
         for made in kept:
             of_session.setdefault(made.session.name, []).append(made)
@@ -427,7 +427,7 @@ class Importer:
             rows += own
             buffers += [buffer for made in calls for buffer in made.buffers]
             self._touched.add(name)
-        with store.index.transaction():  # one for all: what it changes is written once
+        with store.index.transaction():  # one transaction, so that each page is written once
             for session in begun:
                 store.index.put_session(session)
             list_finished(store, buffers)
@@ -439,10 +439,10 @@ class Importer:
             raise failure
 
     def settle(self) -> bool:
-        """Put what was imported in its place in the order of use, and let go what is over the limits.
+        """Put what was imported into the order of use, and remove what is over the limits.
 
         Returns:
-            Whether any of it was kept: older transcripts need not be read where not.
+            Whether any of it was kept; if not, older transcripts need not be read.
         """
         self._keep_all()
         placed, self._placed = self._placed, {}

@@ -1,11 +1,11 @@
-"""What a harness' own transcript tells of a session that goes on: the views of its calls, once these stand there.
+"""Follows a harness' own transcript of a running session, and logs the views of calls once it contains them.
 
-Some harnesses tell a hook what a tool gave, and only afterwards write down what their model was shown. So a call waits
-here, and its view is logged when the transcript has it: at the next event, or when somebody looks. Calls that no event
-tells of, such as those of a tool that failed, are taken from there too, as an import would take them.
+Some harnesses tell a hook what a tool gave, and write only later what their model was shown. So a call waits
+here, and its view is logged when the transcript has it: at the next event, or when somebody looks. Calls without an
+event, such as those of a failed tool, are taken from there too, as an import would take them.
 
-A session has one small file below the store's ``hooks``, which whoever reads on holds locked. While calls of it wait it
-has a name in ``hooks/waiting``, too: so it costs one listing of a folder that is mostly empty to know that none do.
+A session has one small file below the store's ``hooks``, which its reader holds locked. While calls wait, it also has
+a name in ``hooks/waiting``, so that one listing of a mostly empty folder shows whether any do.
 """
 
 import contextlib
@@ -43,20 +43,20 @@ from sightline.records import Session, Shown, known_fields, shown_from
 from sightline.store import Store
 
 _ENDING = ".transcript"
-_MOST_BYTES = 16 << 20  # read of a transcript at a time; what was written long before is for an import
-_PATIENCE_SECONDS = 3600.0  # a harness may write nothing of a call before another one beside it has ended
+_MOST_BYTES = 16 << 20  # read of a transcript at a time; earlier parts are for an import
+_PATIENCE_SECONDS = 3600.0  # a harness may write nothing of a call until a parallel one has ended
 
 Json = dict[str, Any]
 
 
 class TranscriptPlace(NamedTuple):
-    """A transcript: whose it is, and where it lies.
+    """A transcript, and its harness.
 
     Attributes:
-        harness: its name.
-        title: as its makers call it.
-        path: the file.
-        own: how names of our own tools begin, which log themselves what they show.
+        harness: name of the harness.
+        title: its makers' name for it.
+        path: path of the file.
+        own: how names of our own tools begin, which log their views themselves.
     """
 
     harness: str
@@ -66,13 +66,13 @@ class TranscriptPlace(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A call that was recorded and whose view waits.
+    """A recorded call whose view waits.
 
     Attributes:
-        call: the call, with what is known of what was shown.
+        call: the call, with what is known of its shown text.
         buffer: name of its buffer; empty where none was made.
-        shown: the lines of it that were shown, where the call itself tells.
-        is_logged: whether the model was shown something of ours instead, which is logged.
+        shown: the lines of it that were shown, if the call itself says so.
+        is_logged: whether the model was shown a text of ours instead, which is logged.
     """
 
     call: ToolCall
@@ -82,7 +82,7 @@ class Waiting(NamedTuple):
 
 
 class LiveTranscript:
-    """A session's transcript, and the calls that wait for it. Made by `opened`, which holds it locked.
+    """A session's transcript, and the calls that wait for it. `opened` makes it, and holds it locked.
 
     Attributes:
         is_readable: whether it could be read the last time.
@@ -92,7 +92,7 @@ class LiveTranscript:
         self._store = store
         self._session = session
         self._place = place
-        self._position = int(state.get("position", -1))  # what is before it need not be read again
+        self._position = int(state.get("position", -1))  # earlier bytes need not be read again
         self._waiting = [_waiting_from(one) for one in state.get("waiting", ())]
         self._parser: LiveParser | None = None
         self._known: Known | None = None
@@ -102,7 +102,7 @@ class LiveTranscript:
 
     @property
     def state(self) -> Json:
-        """What is kept of it until it is opened again."""
+        """Return what is kept until it is opened again."""
         return {
             "session": self._session._asdict(),
             "place": self._place._asdict(),
@@ -111,16 +111,16 @@ class LiveTranscript:
         }
 
     def take_in(self, but: str = "") -> ToolCall | None:
-        """Log the views that the transcript tells of by now.
+        """Log the views that the transcript has by now.
 
         Args:
-            but: the id of a use that is just being recorded: its call is given back.
+            but: id of a tool use that is just being recorded; its call is returned.
 
         Returns:
-            This call, where it has ended; what was shown of it may not be known yet.
+            That call if it has ended; its shown text may not be known yet.
 
         Raises:
-            StoreFailed: the store could not take it; the transcript is read again the next time.
+            StoreFailed: the store cannot keep it; the transcript is read again the next time.
         """
         held: ToolCall | None = None
         try:
@@ -140,7 +140,7 @@ class LiveTranscript:
         return held
 
     def _log_events(self) -> None:
-        """Log what happened to the context, and what the agent said, as far as a person lets that be kept."""
+        """Log what happened to the context, and what the agent said, as far as settings allow it."""
         told, self._told = self._told, []
         settings = self._store.settings
         if not settings.captures(self._session.cwd):
@@ -151,14 +151,14 @@ class LiveTranscript:
             write_events(self._store, self._session, told)
 
     def add(self, waiting: Waiting, *, is_told: bool) -> None:
-        """Have the view of a call that was recorded wait, or log it where it is known what was shown."""
+        """Let the view of a recorded call wait, or log it if its shown text is known."""
         self._waiting.append(waiting)
         if is_told:
             self._settle(waiting.call)
             self._record()
 
     def _calls(self) -> Iterator[ToolCall]:
-        """The calls that came into the transcript since it was last read. Raises NotReadable."""
+        """Yield the calls that came into the transcript since the last reading. Raises NotReadable."""
         harness = find(self._place.harness)
         if harness is None:
             raise NotReadable(f"no harness {self._place.harness!r} is known")
@@ -177,7 +177,7 @@ class LiveTranscript:
             transcript.start_at(self._position)
             for line in transcript.lines():
                 if isinstance(record := load_object(line), dict):
-                    with contextlib.suppress(*SHAPE_ERRORS):  # an import tells of what it cannot read
+                    with contextlib.suppress(*SHAPE_ERRORS):  # an import reports what it cannot read
                         for one in parser.feed(record, line.number):
                             if isinstance(one, ToolCall):
                                 yield bounded_call(one, written)
@@ -189,7 +189,7 @@ class LiveTranscript:
             transcript.close()
 
     def _settle(self, call: ToolCall) -> None:
-        """Have the view of a call logged, with buffers of what was not recorded."""
+        """Log the view of a call, and make buffers of what was not recorded."""
         waiting = {one.id: found for one in (call, *call.inner) if (found := self._take_waiting(one))}
         own = waiting.get(call.id)
         if call.tool.startswith(self._place.own) or (own and own.is_logged):
@@ -208,7 +208,7 @@ class LiveTranscript:
         self._kept.append(keep_call(self._store, call, self._session, recorded))
 
     def _take_waiting(self, call: ToolCall) -> Waiting | None:
-        """What waited for this call, and does no more."""
+        """Return what waited for this call, and remove it."""
         for place, one in enumerate(self._waiting):
             same = one.call.use == call.use if one.call.use else _key(one.call) == _key(call)
             if same:
@@ -216,7 +216,7 @@ class LiveTranscript:
         return None
 
     def _is_known(self, call: ToolCall) -> bool:
-        """Whether the log has it, or the store what it gave."""
+        """Return whether the log has the call, or the store its output."""
         if self._known is None:
             self._known = known_calls(self._store, (self._session.name,))
             self._known.imported.update(self._store.index.artifacts(self._session.name))
@@ -226,7 +226,7 @@ class LiveTranscript:
         return self._known.takes_nameless(Nameless(call.tool, call.command, call.answered))
 
     def _give_up(self, why: str, before: float) -> None:
-        """Log what is known of calls that were recorded before a time, and of which nothing more will be told."""
+        """Log what is known of calls recorded before a time, because nothing more will come."""
         for one in [one for one in self._waiting if one.call.answered <= before]:
             self._settle(one.call._replace(unknown=why))
 
@@ -249,7 +249,7 @@ class LiveTranscript:
 
 @contextlib.contextmanager
 def opened(store: Store, session: Session, place: TranscriptPlace) -> Iterator[LiveTranscript]:
-    """A session's transcript, for the one who holds it. Others wait.
+    """Open and hold a session's transcript; other readers wait.
 
     Raises:
         OSError, UnsafeStore: its file cannot be written.
@@ -257,7 +257,7 @@ def opened(store: Store, session: Session, place: TranscriptPlace) -> Iterator[L
     fd = _lock(store.root, session.name)
     try:
         state = _state(fd)
-        if state.get("place", {}).get("path") not in (None, place.path):  # it goes on in another file
+        if state.get("place", {}).get("path") not in (None, place.path):  # the session continues in another file
             state = {**state, "position": -1}
         live = LiveTranscript(store, session, place, state)
         yield live
@@ -267,7 +267,7 @@ def opened(store: Store, session: Session, place: TranscriptPlace) -> Iterator[L
 
 
 def begin(root: str, session: Session, place: TranscriptPlace) -> None:
-    """At a session's start: what stands in its transcript already is none of ours. Raises OSError, UnsafeStore."""
+    """Skip, at a session's start, what is in its transcript already. Raises OSError, UnsafeStore."""
     fd = _lock(root, session.name)
     try:
         if not _state(fd):
@@ -279,9 +279,9 @@ def begin(root: str, session: Session, place: TranscriptPlace) -> None:
 
 
 def catch_up(store: Store) -> None:
-    """Log the views that wait, as far as transcripts tell by now: for whoever is about to look.
+    """Log the views that wait, as far as transcripts have them, for somebody who is about to look.
 
-    Where the store cannot be written, or a hook is at it, nothing is done.
+    If the store cannot be written to, or a hook is doing this, nothing is done.
     """
     names = store.layout.waiting_sessions()
     for name in names if names and not store.index.unwritable else ():
@@ -297,13 +297,13 @@ def catch_up(store: Store) -> None:
             live.take_in()
             _save(store.root, name, fd, live.state)
         except (OSError, SightlineError, sqlite3.Error, KeyError, TypeError):
-            continue  # it is tried again, and a hook that fails says so
+            continue  # it is tried again, and a failing hook reports it
         finally:
             os.close(fd)
 
 
 def _lock(root: str, session: str, how: int = 0) -> int:
-    """A session's file, locked."""
+    """Lock a session's file."""
     make_folder(os.path.join(root, HOOKS))
     fd = open_private(os.path.join(root, HOOKS, session + _ENDING), os.O_RDWR | os.O_CREAT)
     try:
@@ -315,7 +315,7 @@ def _lock(root: str, session: str, how: int = 0) -> int:
 
 
 def _state(fd: int) -> Json:
-    """What the file holds; nothing where it is new, or damaged."""
+    """Return the content of the file; nothing if it is new or damaged."""
     try:
         found = json.loads(os.pread(fd, os.fstat(fd).st_size, 0).partition(b"\n")[0])
     except ValueError:
@@ -338,7 +338,7 @@ def _save(root: str, session: str, fd: int, state: Json) -> None:
 
 
 def _last_turn(transcript: Transcript, turn: bytes) -> int:
-    """Where the last turn begins; the end where nothing tells."""
+    """Return where the last turn begins; the end if that is not known."""
     size = transcript.status.st_size
     tail = transcript.tail(_MOST_BYTES)
     found = tail.rfind(turn) if turn else -1
@@ -346,12 +346,12 @@ def _last_turn(transcript: Transcript, turn: bytes) -> int:
 
 
 def _key(call: ToolCall) -> tuple[str, str]:
-    """What a call without an id is known again by: the tool, and what it was called with."""
+    """Return what identifies a call without an id: the tool and its arguments."""
     return call.tool, json.dumps(call.arguments, sort_keys=True)
 
 
 def _told(call: ToolCall) -> Json:
-    """A call that waits as fields; what it gave is in its buffer."""
+    """Encode a waiting call; its output is in its buffer."""
     fields = call._replace(parts=(), inner=())._asdict()
     return {**fields, "session": call.session._asdict()}
 

@@ -1,6 +1,6 @@
-"""One past call made a buffer, or several, and the view of what was shown of them.
+"""Makes one or more buffers of one past call, and the view of what was shown of them.
 
-Nothing of it is in the index yet, so that another process can write many, see `batches`.
+Nothing of it is indexed here, so that another process can write many; see `batches`.
 """
 
 import os
@@ -21,7 +21,7 @@ from sightline.shape.json.sampling import Sampling
 from sightline.store import Store
 
 _NAME_CHARACTERS = 400
-"""Of each text among a tool's arguments, in the buffer's name: a file that was written is not its name."""
+"""Characters of each text among a tool's arguments that go into the buffer's command."""
 
 _COPY_BYTES = 1 << 20
 _DEPTH = 6
@@ -32,11 +32,11 @@ _VERBS = {"cmd": "run_command", "file": "read_file", "tool": "tool"}
 
 
 class Recorded(NamedTuple):
-    """What was recorded of a call as it happened, before anybody knew what was shown of it.
+    """What was recorded of a call as it happened, before its shown text was known.
 
     Attributes:
-        buffer: what it gave; None where no buffer is made of that.
-        shown: the lines of it that were shown, where the call itself tells; else they are looked for.
+        buffer: its buffer; None if it makes none.
+        shown: the lines of it that were shown, if the call itself says so; else they are searched.
     """
 
     buffer: Buffer | None
@@ -44,13 +44,13 @@ class Recorded(NamedTuple):
 
 
 class KeptCall(NamedTuple):
-    """A call that is on disk, and in no list yet.
+    """A call that is on disk, and not indexed yet.
 
     Attributes:
-        session: who called.
-        buffers: its own, and those of what a program of the model's called; without those that were recorded before.
-        view: what is to be logged; None where nothing is known to have been shown.
-        calls: how many calls these are.
+        session: the session that called.
+        buffers: its buffer, and those of calls that its program made; without those that were recorded before.
+        view: the view to log; None if nothing is known to have been shown.
+        calls: number of these calls.
     """
 
     session: Session
@@ -66,13 +66,13 @@ def keep_call(store: Store, call: ToolCall, session: Session, recorded: Mapping[
     """Write a call's buffers.
 
     Args:
-        store: where they are kept.
+        store: the store that keeps them.
         call: the call.
-        session: who called.
-        recorded: what there is already, by the calls' ids.
+        session: the session that called.
+        recorded: what there is already, by ids of calls.
 
     Raises:
-        StoreFailed: the store could not take them; nothing is left of them then.
+        StoreFailed: the store cannot keep them; none of them is left then.
     """
     made: list[Buffer] = []
     try:
@@ -84,7 +84,7 @@ def keep_call(store: Store, call: ToolCall, session: Session, recorded: Mapping[
                 buffer = None
             else:
                 buffer = _buffer_of(store, one, session.name)
-                made.append(buffer)  # it is known where a later one fails
+                made.append(buffer)  # so that it can be removed if a later one fails
             if buffer:
                 pairs.append((one, buffer))
         view = _view(store, session, call, pairs, recorded) if call.shown else None
@@ -96,10 +96,10 @@ def keep_call(store: Store, call: ToolCall, session: Session, recorded: Mapping[
 
 
 def _buffer_of(store: Store, call: ToolCall, session: str) -> Buffer:
-    """Write a past call's buffer. Putting it into the index is the caller's.
+    """Write a past call's buffer; the caller indexes it.
 
     Raises:
-        StoreFailed: the store could not take it; nothing is left of it.
+        StoreFailed: the store cannot keep it; nothing of it is left.
     """
     command = call.command or call_text(call.tool, clipped(call.arguments, _NAME_CHARACTERS))
     deposit = begin_finished(
@@ -151,7 +151,7 @@ def _pieces(part: Part) -> Iterator[bytes]:
 
 
 def clipped(value: Any, characters: int, depth: int = 0) -> Any:
-    """A tool's arguments with long texts cut short, and what is nested too deeply left out."""
+    """Cut long texts in a tool's arguments, and leave out what is nested too deeply."""
     if isinstance(value, str):
         if len(value) <= characters:
             return value
@@ -206,15 +206,15 @@ def _view(
 
 
 def _contents(call: ToolCall) -> dict[str, bytes]:
-    """What is at hand of a call's streams."""
+    """Return the contents of a call's streams that are at hand."""
     return {part.stream: part.content for part in call.parts if isinstance(part.content, bytes)}
 
 
 def _request(call: ToolCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
-    """What the log keeps of a call: what was asked as our own verbs have it, the tool, and where it is from.
+    """Return what the log keeps of a call: the request as our own verbs write it, the tool, and the source.
 
-    What the harness showed by itself is what it would have shown: nothing was saved. Of a past session nothing is to
-    be accounted.
+    The harness showed what it would have shown by itself, so nothing was saved. A past session is not accounted
+    for.
     """
     asked: dict[str, Any] = {}
     arguments = call.arguments

@@ -1,4 +1,4 @@
-"""Which raw lines of its output an answer showed, as it is told afterwards: by a hook, or by a transcript."""
+"""Finds the raw lines of an output in a text that a hook or a transcript reports as shown."""
 
 from collections.abc import Mapping
 
@@ -8,18 +8,18 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, LinePart, Shown
 from sightline.store import Reading, Target
 
-_BEFORE = ("\n", "\nOutput: ")  # what stands before the first line; the latter is Gemini CLI's
-_SEARCHED_BYTES = 64 << 20  # of a larger stream nobody waits for what was shown of it
-_CHARACTER_BYTES = 4  # at most, in UTF-8
+_BEFORE = ("\n", "\nOutput: ")  # prefixes of the first line; the latter is Gemini CLI's
+_SEARCHED_BYTES = 64 << 20  # in a larger stream shown lines are not searched
+_CHARACTER_BYTES = 4  # in UTF-8, at most
 
 
 class Found(NamedTuple):
-    """Lines of a buffer that stand in a text.
+    """Lines of a buffer that a text shows.
 
     Attributes:
-        known: those that are known to, whole.
-        matched: those that were recognised in it, whole.
-        parts: those of which a part was.
+        known: lines that it is known to show whole.
+        matched: lines that were recognised in it, whole.
+        parts: lines that it shows in part.
     """
 
     known: tuple[Shown, ...]
@@ -39,14 +39,14 @@ def shown_lines(
     contents: Mapping[str, bytes] = _NONE_AT_HAND,
     is_read: bool = False,
 ) -> Found:
-    """The lines of a buffer that stand in what a model was shown, whole or in part.
+    """Find the lines of a buffer in what a model was shown, whole or in part.
 
     Args:
-        store: where the buffer is.
-        buffer: its record, which the index need not know yet.
-        text: all that was shown.
-        command: the command line, which may have filtered the buffer; empty where it has not.
-        contents: what streams hold, as far as that is at hand.
+        store: the store that has the buffer.
+        buffer: the buffer's record, which the index need not know yet.
+        text: the whole text that was shown.
+        command: the command line, which may have filtered the buffer; empty if it has not.
+        contents: contents of streams that are at hand.
         is_read: whether the streams are lines of a file as they were read.
     """
     known: list[Shown] = []
@@ -66,7 +66,7 @@ def shown_lines(
 
 
 def _runs_of(store: Reading, buffer: Buffer, stream: str, content: bytes | None, characters: int) -> list[str]:
-    """The text of a stream from gap to gap; none where it is too large to stand in so many characters."""
+    """Return the text of a stream from gap to gap; none if it is too large for this many characters."""
     info = buffer.stream(stream)
     if not info.lines or info.bytes > _CHARACTER_BYTES * (characters + 1):
         return []
@@ -83,9 +83,9 @@ def _runs_of(store: Reading, buffer: Buffer, stream: str, content: bytes | None,
 
 
 def _holds(text: str, runs: list[str]) -> bool:
-    """Whether a text has all of a stream as it is, from gap to gap, as lines of its own, but for newlines at its ends.
+    """Return whether a text has all of a stream unchanged from gap to gap, as whole lines, but for final newlines.
 
-    Of lines that are all alike no other way tells how many.
+    For lines that are all alike, no other way tells how many were shown.
     """
     wholes = [whole.strip("\n") for whole in runs]
     return bool(wholes) and all(

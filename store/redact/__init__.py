@@ -1,1 +1,1 @@
-"""What is taken for a secret, and how it is hidden in a stream before anything is written."""
+"""Recognises secrets, and hides them in a stream before anything is written."""

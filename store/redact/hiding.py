@@ -1,7 +1,7 @@
-"""Hides secrets in a stream while it comes: however it is split, the same bytes come out.
+"""Hides secrets in a stream as it comes; the result does not depend on how the stream is split.
 
-A rule is found within a line, so what is kept back is the line that has no end yet. A longer line than LINE_BYTES is
-looked at in windows of that size, which overlap: a secret that takes OVERLAP_BYTES at most with its name is found
+A rule matches within a line, so a line is held back until its end. A line longer than LINE_BYTES is searched in
+overlapping windows of that size: a secret that takes at most OVERLAP_BYTES with its name is found
 wherever it lies.
 """
 
@@ -12,32 +12,32 @@ from sightline.redact.rules import Match, Rules, Spans, across, load_rules, mark
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
-_BEHIND_BYTES = 1 << 10  # that were passed on, and a rule may look back at
+_BEHIND_BYTES = 1 << 10  # passed on already, for rules that look back
 
-_LEAST_KEY_BYTES = 4  # fewer are no base64
+_LEAST_KEY_BYTES = 4  # fewer are not base64
 
 
 class StreamHider:
     """One stream.
 
     Attributes:
-        count: secrets hidden so far.
+        count: number of secrets hidden so far.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.count = 0
         self._rules = rules
-        self._held = bytearray()  # of the line that has no end yet
-        self._passed = 0  # bytes at the beginning of that which were passed on
-        self._look = 0  # where among them a secret that follows may be named, at first
-        self._in_key = False  # the line is one of a private key
-        self._key_goes_on = False  # what was passed on of the line ends in the midst of one whose lines were joined
-        self._key_begun = False  # what was passed on of the line has one's beginning, and no end behind that
+        self._held = bytearray()  # the line that has no end yet
+        self._passed = 0  # bytes at its beginning that were passed on
+        self._look = 0  # the earliest of these that may be the name of a later secret
+        self._in_key = False  # the line belongs to a private key
+        self._key_goes_on = False  # the passed part of the line ends within a key whose lines were joined
+        self._key_begun = False  # the passed part of the line has the beginning of a key without its end
         self._key_counted = False
         self._hides_keys = any(rule.name == keys.NAME for rule in rules.rules)
 
     def feed(self, data: bytes | memoryview) -> bytes:
-        """Take the next bytes; what can be passed on."""
+        """Take the next bytes, and return what can be passed on."""
         before = len(self._held)
         self._held += data
         end = self._held.rfind(b"\n", before) + 1
@@ -50,7 +50,7 @@ class StreamHider:
         return b"".join(done)
 
     def finish(self) -> bytes:
-        """The stream has ended: the last line, where it has no end."""
+        """Return the last line if it has no end, because the stream has ended."""
         rest, self._held = bytes(self._held), bytearray()
         return self._last(rest) if rest else b""
 
@@ -65,7 +65,7 @@ class StreamHider:
         return b"".join(done)
 
     def _windows(self, line: bytes, done: list[bytes]) -> bytes:
-        """Pass the beginning of a long line on; the rest of it, and before that what a rule may look back at."""
+        """Pass on the beginning of a long line, and keep the rest with what a rule may look back at."""
         while len(line) - self._passed >= LINE_BYTES:
             if self._in_key:
                 window = line[:LINE_BYTES]
@@ -89,13 +89,13 @@ class StreamHider:
         return line
 
     def _begin(self) -> tuple[int, int]:
-        """Where what is left of a line begins, and from where on it may be named; the next line's at its beginning."""
+        """Return where the rest of a line begins, and the earliest byte for its name; at first, the line's start."""
         begin, self._passed = self._passed, 0
         look, self._look = self._look, 0
         return begin, look
 
     def _last(self, line: bytes) -> bytes:
-        """A line, or what is left of it."""
+        """Return a line, or the rest of it, without its secrets."""
         if self._in_key:
             return self._of_key(line)
         begin, look = self._begin()
@@ -105,21 +105,21 @@ class StreamHider:
         return self._hidden(line, spans_of(matches, line), begin)
 
     def _matches(self, part: bytes, begin: int, look: int) -> list[Match]:
-        """The secrets of a part of a line, of one that goes on from before too."""
+        """Return the secrets of a part of a line, with one that continues from before."""
         matches = self._rules.matches(part, begin, look)
         if self._key_goes_on and (end := keys.end_of_body(part, begin)) > begin:
             matches.insert(0, Match(begin, begin, end, keys.NAME))
         return matches
 
     def _begins_key(self, part: bytes) -> bool:
-        """Whether the next line is of a private key, as far as this part of a line, and what came before it, tell."""
+        """Return whether the next line belongs to a private key, by this part of a line and what came before."""
         if not self._hides_keys:
             return False
         begun = keys.begins(part)
         return (begun >= 0 or self._key_begun) and keys.end(part, max(begun, 0)) < 0
 
     def _of_key(self, line: bytes) -> bytes:
-        """A line after that with which a private key begins, until one that cannot be of the key."""
+        """Return a line after a private key's beginning, hidden unless it cannot belong to the key."""
         end = keys.end(line)
         if end < 0 and (span := keys.part_of_line(line)):
             self.count += not self._key_counted
@@ -131,7 +131,7 @@ class StreamHider:
         return self._end_of_key(line[:end]) + self._last(line[end:])
 
     def _end_of_key(self, before: bytes) -> bytes:
-        """What stands before that with which a key ends, on the same line."""
+        """Hide what stands before a key's end on the same line."""
         self._in_key = False
         text = before.rstrip(keys.CHARACTERS)
         if len(before) - len(text) < _LEAST_KEY_BYTES:
@@ -152,10 +152,10 @@ class StreamHider:
 
 
 def _cut(matches: list[Match], begin: int) -> tuple[int, bool]:
-    """Where the part of a window that is passed on ends, and whether what stands before may name what follows.
+    """Return where the passed part of a window ends, and whether text before that may name what follows.
 
-    Not between a secret and what it is told by, nor in another one that overlaps these: before them all. Where all that
-    would be passed on is such, behind them.
+    The cut is not within a secret, its name, or secrets that overlap these, but before them all; if nothing would be
+    passed on then, it is after them.
     """
     edge = begin + LINE_BYTES - OVERLAP_BYTES
     uncut = across(matches, edge)
@@ -174,19 +174,19 @@ class Redaction:
 
     @property
     def count(self) -> int:
-        """Secrets hidden so far."""
+        """Number of secrets hidden so far."""
         return self._in_texts + sum(stream.count for stream in self._streams.values())
 
     def feed(self, stream: str, data: bytes | memoryview) -> bytes:
-        """Take the next bytes of a stream; what can be passed on: what is kept back comes with what follows it."""
+        """Take the next bytes of a stream, and return what can be passed on; held bytes come with later ones."""
         return self._streams.setdefault(stream, StreamHider(self._rules)).feed(data)
 
     def finish(self) -> dict[str, bytes]:
-        """No more will come of the streams so far: what was kept back of each."""
+        """Return what was held back of each stream, because no more will come."""
         return {name: stream.finish() for name, stream in self._streams.items()}
 
     def text(self, text: str) -> str:
-        """A whole text of its own, such as a command."""
+        """Hide the secrets of a whole text, such as a command."""
         hider = StreamHider(self._rules)
         data = text.encode(errors="surrogatepass")
         hidden = hider.feed(data) + hider.finish()
@@ -194,7 +194,7 @@ class Redaction:
         return text if not hider.count else _decoded(hidden)
 
     def value(self, value: Any) -> Any:
-        """A request's value, of any depth: its texts hidden, names of others too, and tuples as lists."""
+        """Hide the secrets in all texts of a request's value, names included; tuples become lists."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -206,7 +206,7 @@ class Redaction:
         for name, value in members.items():
             clean = self.value(value)
             if isinstance(name, str) and isinstance(clean, str):
-                told = self.text(f"{name}={clean}")  # a secret may be known by its name alone
+                told = self.text(f"{name}={clean}")  # a secret may be recognised by its name alone
                 clean = told[len(name) + 1 :] if told.startswith(f"{name}=") else clean
             shown = unique = self.text(name) if isinstance(name, str) else name
             number = 1
@@ -218,7 +218,7 @@ class Redaction:
 
 
 def redaction_by(known: bool, patterns: tuple[str, ...]) -> Redaction:
-    """What hides secrets by the rules that `load_rules` has for these."""
+    """Return what hides secrets by the rules that `load_rules` returns for these."""
     return Redaction(load_rules(known, patterns))
 
 

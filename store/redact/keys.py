@@ -1,4 +1,4 @@
-"""Private keys: where their text begins, and what of the lines that follow is theirs."""
+"""Recognises private keys: where their text begins, and which of the next lines belong to it."""
 
 import re
 
@@ -6,7 +6,7 @@ from sightline.redact.escapes import without_escapes
 
 NAME = b"private-key"
 SIGNS = (b"PRIVATE", b"Private-Lines: ")
-"""One of these stands in each line with which a key begins."""
+"""Each line that begins a key contains one of these."""
 
 CHARACTERS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/="
 _LETTERS = rb"[0-9A-Za-z+/=]"
@@ -29,15 +29,15 @@ _MORE = (
     + _NAMES
     + rb"))*"
 )
-_BEFORE_BODY = rb"(?:" + _INLINE_HEADER + rb"|\\{1,8}[nrt]|[ \t\r]){0,48}"  # of blanks one at a time: there is one way
+_BEFORE_BODY = rb"(?:" + _INLINE_HEADER + rb"|\\{1,8}[nrt]|[ \t\r]){0,48}"  # blanks one at a time, for one way to match
 BODY = rb"(?=" + _BEFORE_BODY + _LETTERS + rb"{12})" + _MORE
-"""What stands behind a key's beginning where its lines were joined: by newlines as JSON has them, or by blanks."""
+"""What follows a key's beginning if its lines were joined, by newlines as JSON writes them, or by blanks."""
 
 _BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-Lines: [0-9]{1,4}")
 _ENDS = re.compile(rb"-----END |\bPrivate-MAC: ")
-_LOGGED = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{8,18}(?:Z|[+-][0-9:]{4,6})?\s"  # the time, by docker logs -t
-_BLAMED = rb"\^?[0-9a-f]{7,40} [^()]{0,200}\([^()]{1,200}\s[0-9]{1,9}\) "  # by git blame
-_BEFORE = (  # by grep, nl or an indent
+_LOGGED = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{8,18}(?:Z|[+-][0-9:]{4,6})?\s"  # the time, from docker logs -t
+_BLAMED = rb"\^?[0-9a-f]{7,40} [^()]{0,200}\([^()]{1,200}\s[0-9]{1,9}\) "  # from git blame
+_BEFORE = (  # from grep, nl or an indent
     rb"(?:" + _LOGGED + rb"|" + _BLAMED + rb")?"
     rb"(?:[^\s:]{1,200}[:-])?(?:\s{0,16}[0-9]{1,9}[\t :|-])?[^0-9A-Za-z+/=]{0,16}"
 )
@@ -46,12 +46,12 @@ _HEADER = re.compile(rb".{0,200}\b" + _NAMES + rb".{0,400}|" + _BEFORE + rb"(?:\
 
 
 def may_begin(text: bytes) -> bool:
-    """Whether a key may begin in a text; False is sure."""
+    """Return whether a key may begin in a text; False is certain."""
     return any(sign in text for sign in SIGNS)
 
 
 def begins(text: bytes) -> int:
-    """Behind the last place where a key begins in a text; -1 where none does."""
+    """Return the position behind the last beginning of a key in a text; -1 for none."""
     if not may_begin(text):
         return -1
     plain = without_escapes(text)
@@ -60,19 +60,19 @@ def begins(text: bytes) -> int:
 
 
 def end(text: bytes, at: int = 0) -> int:
-    """Where from a place on a key's end stands; -1 where none does."""
+    """Return where the next end of a key stands, from a place on; -1 for none."""
     match = _ENDS.search(text, at)
     return match.start() if match else -1
 
 
 def end_of_body(text: bytes, at: int) -> int:
-    """Where what is a key's ends, from a place in the midst of one."""
-    match = re.compile(_MORE).match(text, at)  # few lines are as long
+    """Return where the text of a key ends, from a place within it."""
+    match = re.compile(_MORE).match(text, at)  # few lines are long enough to need it
     return match.end() if match else at
 
 
 def part_of_line(line: bytes) -> tuple[int, int] | None:
-    """What of a whole line is a key's, after the line with which it begins; None where nothing is."""
+    """Return the part of a whole line that belongs to a key, after the key's first line; None for nothing."""
     plain = without_escapes(line)
     match = _LINE.fullmatch(plain.text if plain else line)
     if match is None:
@@ -81,6 +81,6 @@ def part_of_line(line: bytes) -> tuple[int, int] | None:
 
 
 def is_header(line: bytes) -> bool:
-    """Whether a line may stand before the lines of a key: a header, or an empty one."""
+    """Return whether a line may stand before the lines of a key: a header, or an empty line."""
     plain = without_escapes(line)
     return _HEADER.fullmatch(plain.text if plain else line) is not None

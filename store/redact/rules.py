@@ -1,4 +1,4 @@
-"""What is taken for a secret: well-known formats, as data, and a person's own regular expressions."""
+"""The rules for secrets: well-known formats, which are data, and a person's own regular expressions."""
 
 import re
 import tomllib
@@ -15,22 +15,22 @@ from sightline.redact import keys
 from sightline.redact.escapes import Plain, without_escapes
 
 Spans = list[tuple[int, int, bytes]]
-"""Places in a line that are hidden, in order and apart from each other: (start, end, name of the rule)."""
+"""The places to hide in a line, ascending and disjoint: (start, end, name of the rule)."""
 
 _EDGE = r"(?:(?<![0-9A-Za-z]%s)|(?<=\\[bfnrt]%s)|(?<=\\u00[0-9A-Fa-f]{2}%s)|(?<=\x1b\[m%s)|(?<=[0-9]m%s))"
 _PARTS = {
-    # where a word begins in raw output: a letter before it may be the end of an escape
+    # the beginning of a word in raw output, where a letter before it may end an escape sequence
     "<edge>": _EDGE.replace("%s", ""),
-    # a word that begins there, which is far sooner found than its edge
+    # the beginning of such a word, which is found much faster than its edge
     "<eyJ>": "eyJ" + _EDGE.replace("%s", "eyJ"),
-    # between a name and its value: also in JSON within JSON, in XML and in tables
+    # what may stand between a name and its value, in JSON within JSON, in XML and in tables, too
     "<is>": r"(?:\\{0,7}[\"'`])?[ \t]{0,32}(?:=>|:=|[:=>|])[ \t]{0,32}(?:\\{0,7}[\"'`])?",
-    # no value that only says what should stand there
+    # excludes a value that only describes what should stand there
     "<no-stand-in>": r"(?!(?i:(?:your|my|the|a|an|some|new|old|test|dummy|fake|sample|example|placeholder|access|api|"
     r"auth|bearer|basic|id|jwt|user|undefined|null|none|nil|true|false|required|missing|invalid|expired|empty|not|"
     r"scheme|realm|headers?|authentication|authorization|authenticated|authorized|credentials?|tokens?|keys?|secrets?|"
     r"passwords?|here|value|string|changeme|hidden)(?:[-_.]|(?![0-9A-Za-z._~+/=-]))){1,8}(?![0-9A-Za-z._~+/=-]))",
-    # no path of words, such as com/example/SessionToken
+    # excludes a path of words, such as com/example/SessionToken
     "<no-path>": r"(?!/?[a-z]{0,30}(?:[A-Z][a-z]{1,30}){0,8}[0-9]{0,3}"
     r"(?:/[a-z]{0,30}(?:[A-Z][a-z]{1,30}){0,8}[0-9]{0,3}){1,40}(?![0-9A-Za-z/+=]))",
     "<key-body>": keys.BODY.decode(),
@@ -38,10 +38,10 @@ _PARTS = {
 
 _AT_EDGE = "<edge>"
 _EDGE_HERE = re.compile(_PARTS[_AT_EDGE].encode())
-# Where a word stands once in so many bytes or oftener, its pattern is sought sooner than tried at each of the words:
-# 0.5 to 10 ns a byte, and 0.3 µs each (the patterns of tokens.toml, CPython 3.11).
+# If a word is at least this frequent, its rule is searched by its pattern instead of tried at each of its words:
+# the pattern costs 0.5 to 10 ns a byte, a try 0.3 µs (the patterns of tokens.toml, CPython 3.11).
 _FREQUENT_BYTES = 128
-_FREQUENT_LEAST_BYTES = 4096  # of a text: a shorter one does not tell what is frequent
+_FREQUENT_LEAST_BYTES = 4096  # a shorter text does not show what is frequent
 _MARKER = re.compile(rb"\[redacted: [ 0-9a-z-]{1,40}\]")
 
 
@@ -49,9 +49,9 @@ class Rule:
     """One kind of secret.
 
     Attributes:
-        name: what stands in the place of what it hides.
-        pattern: found within a line; where it has a group, only that is hidden.
-        words: literals of which each match has one; none where that is not known.
+        name: name of the rule, which replaces what it hides.
+        pattern: searched within a line; if it has a group, only that is hidden.
+        words: literals, one of which each match contains; none if no such literals are known.
         begins: whether each match begins with one of them.
     """
 
@@ -64,7 +64,7 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        """Made when a text first has one of its words: few of many are ever needed."""
+        """The compiled pattern, made when a text first has one of its words; few of many are ever needed."""
         pattern = self._pattern
         if self.words:
             words = f"(?:{'|'.join(re.escape(word.decode()) for word in self.words)})"
@@ -73,16 +73,16 @@ class Rule:
         return re.compile(pattern.encode())
 
     def is_frequent(self, text: bytes) -> bool:
-        """Whether a text has its words so often that the pattern is faster sought in it than tried at each of them."""
+        """Return whether a text has its words so often that searching the pattern is faster than trying each word."""
         return self.begins and any(text.count(word) * _FREQUENT_BYTES > len(text) for word in self.words)
 
     def match_at(self, text: bytes, at: int) -> re.Match[bytes] | None:
-        """The match that begins at one of the words."""
+        """Return the match that begins at one of the words."""
         match = self.pattern.match(text, at)
-        return match if match and self._may_begin(text, at) else None  # in this order: most words begin nothing
+        return match if match and self._may_begin(text, at) else None  # in this order, as most words begin no match
 
     def search(self, text: bytes, look: int) -> Iterator[re.Match[bytes]]:
-        """The same matches as those that begin at its words, without a look at each of the words."""
+        """Yield the matches that begin at its words, without looking at each word."""
         while match := self.pattern.search(text, look):
             begins = text.startswith(self.words, match.start()) and self._may_begin(text, match.start())
             if begins:
@@ -90,7 +90,7 @@ class Rule:
             look = match.end() if begins else match.start() + 1
 
     def _may_begin(self, text: bytes, at: int) -> bool:
-        """Whether what the pattern matches at a place stands where it has to."""
+        """Return whether a match of the pattern at a place stands where the rule allows it."""
         return not self._at_edge or _EDGE_HERE.match(text, at) is not None
 
 
@@ -98,8 +98,8 @@ class Match(NamedTuple):
     """A secret in a line.
 
     Attributes:
-        named: where it, or what it is told by, begins.
-        start: where it begins itself, end where it ends.
+        named: where it, or its name, begins.
+        start: where the secret begins; end is where it ends.
         rule: name of the rule.
     """
 
@@ -110,21 +110,21 @@ class Match(NamedTuple):
 
 
 class Rules:
-    """The rules that are on."""
+    """The rules that are in force."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
         self.own = [rule for rule in self.rules if not rule.words]
-        """Those that are looked for in every line, each by itself."""
+        """Rules that are searched in every line, each by itself."""
         self._plan = _Plan.without((), self.rules)
 
     def matches(self, text: bytes, begin: int = 0, look: int = 0) -> list[Match]:
-        """The secrets of a text from a byte on, in order of where they are named.
+        """Return the secrets of a text from a byte on, in the order of their names' places.
 
         Args:
-            text: a line; where no rule is a person's own, any number of lines.
-            begin: what stands before was passed on.
-            look: where names are looked for from.
+            text: a line; without rules of a person's own, any number of lines.
+            begin: first byte that was not passed on.
+            look: first byte at which a name may stand.
         """
         found = list(self._found(text, look))
         if plain := without_escapes(text):
@@ -136,7 +136,7 @@ class Rules:
         )
 
     def _joined(self, plain: Plain, look: int) -> Iterator[Match]:
-        """What shows once escape codes are taken out."""
+        """Yield secrets that show only once escape codes are taken out."""
         for named, start, end, rule in self._found(plain.text, 0):
             if start < end and (origin := plain.origin(min(named, start))) >= look:
                 yield Match(origin, *plain.span(start, end), rule)
@@ -147,7 +147,7 @@ class Rules:
             for match in rule.search(text, look):
                 yield _match(rule, match)
         hits = plan.words.find_matches_as_indexes(text, overlapping=True)
-        hits.sort(key=itemgetter(1))  # they came by their ends
+        hits.sort(key=itemgetter(1))  # they are sorted by their ends
         if len(hits) * _FREQUENT_BYTES > len(text) >= _FREQUENT_LEAST_BYTES:
             self._learn(plan, text, hits)
         ended: dict[bytes, int] = {}
@@ -170,7 +170,7 @@ class Rules:
                 yield _match(rule, match)
 
     def _plan_for(self, text: bytes) -> "_Plan":
-        """How a text is gone through: as the one before it, but for the rules whose words are no longer frequent."""
+        """Return the plan for a text: that of the text before, without rules whose words are no longer frequent."""
         plan = self._plan
         frequent = tuple(rule for rule in plan.frequent if rule.is_frequent(text))
         if frequent != plan.frequent:
@@ -178,19 +178,19 @@ class Rules:
         return plan
 
     def _learn(self, plan: "_Plan", text: bytes, hits: list[tuple[int, int, int]]) -> None:
-        """Seek from the next text on by their patterns the rules whose words are frequent in this one."""
+        """Search rules whose words are frequent in this text by their patterns, from the next text on."""
         frequent = [rule for rule in {plan.rule_of[at] for at, _, _ in hits} if rule.is_frequent(text)]
         if frequent:
             self._plan = _Plan.without((*plan.frequent, *frequent), self.rules)
 
 
 class _Plan(NamedTuple):
-    """How a text is gone through; whichever is taken, the same is found.
+    """A plan for searching a text; the result is the same with any plan.
 
     Attributes:
-        frequent: rules that are sought by their patterns.
-        words: finds the words of all the others.
-        rule_of: whose each of these words is.
+        frequent: rules that are searched by their patterns.
+        words: finds the words of all other rules.
+        rule_of: the rule of each of these words.
     """
 
     frequent: tuple[Rule, ...]
@@ -199,19 +199,19 @@ class _Plan(NamedTuple):
 
     @classmethod
     def without(cls, frequent: tuple[Rule, ...], rules: Iterable[Rule]) -> "_Plan":
-        """One in which the words of the frequent rules are not looked for."""
+        """Return a plan that does not search the words of the frequent rules."""
         worded = [(rule, word) for rule in rules if rule not in frequent for word in rule.words]
         words = BytesAhoCorasick([word for _, word in worded], implementation=Implementation.DFA)
         return cls(frequent, words, [rule for rule, _ in worded])
 
 
 def _match(rule: Rule, match: re.Match[bytes]) -> Match:
-    start, end = match.span(1 if rule.pattern.groups else 0)  # it may look back at its group
+    start, end = match.span(1 if rule.pattern.groups else 0)  # its group may stand before its own beginning
     return Match(match.start(), start, end, rule.name)
 
 
 def spans_of(matches: Iterable[Match], line: bytes) -> Spans:
-    """What is to be hidden of a line. What was hidden before stays as it is."""
+    """Return the places to hide in a line. What was hidden before stays as it is."""
     joined: Spans = []
     for start, end, name in sorted((match.start, match.end, match.rule) for match in matches):
         if joined and start < joined[-1][1]:
@@ -222,7 +222,7 @@ def spans_of(matches: Iterable[Match], line: bytes) -> Spans:
 
 
 def across(matches: Iterable[Match], edge: int) -> tuple[int, int] | None:
-    """From where to where an edge cannot be cut at: in a secret, its name, or others that overlap these."""
+    """Return the range in which an edge must not cut: a secret, its name, and others that overlap these."""
     begin = end = -1
     for match in matches:
         if match.named >= end:
@@ -243,7 +243,7 @@ def _without_markers(spans: Spans, line: bytes) -> Spans:
                     left.append((start, markers[0][0], name))
                 start = markers[0][1]
             if markers[0][1] > end:
-                break  # the next one may begin in it, too
+                break  # the next one may also begin in it
             markers.popleft()
         if start < end:
             left.append((start, end, name))
@@ -251,13 +251,13 @@ def _without_markers(spans: Spans, line: bytes) -> Spans:
 
 
 def marker(name: bytes) -> bytes:
-    """What stands in the place of a secret; as it is in JSON, too."""
+    """Return what replaces a secret; it is the same within JSON."""
     return b"[redacted: " + name + b"]"
 
 
 @cache
 def load_rules(known: bool, patterns: tuple[str, ...]) -> Rules:
-    """The rules: the well-known formats, and regular expressions of a person's, which `check_pattern` has passed."""
+    """Return the rules: well-known formats, and a person's regular expressions, which `check_pattern` has accepted."""
     rules = list(_known()) if known else []
     rules += [Rule(b"pattern %d" % number, pattern) for number, pattern in enumerate(patterns, start=1)]
     return Rules(rules)
@@ -273,7 +273,7 @@ def _known() -> Iterator[Rule]:
 
 
 def check_pattern(pattern: str) -> str:
-    """What is wrong with a person's regular expression; empty if nothing is."""
+    """Return what is wrong with a person's regular expression; empty if nothing is."""
     try:
         compiled = re.compile(pattern.encode())
     except (re.error, UnicodeEncodeError) as error:

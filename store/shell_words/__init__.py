@@ -1,1 +1,1 @@
-"""Shell text: its words, its pipelines, and the programs that it runs."""
+"""Reads shell text: its words, its pipelines, and the programs that it runs."""

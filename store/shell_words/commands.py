@@ -1,7 +1,7 @@
-"""The commands that a shell line runs: also behind sudo or xargs, and in what a shell is given to run.
+"""Finds the commands that a shell line runs, also behind sudo or xargs, and in scripts given to a shell.
 
-What the text does not tell (a variable, a script's contents) is not looked into. Where the shell's syntax is unclear
-the line is read loosely, as if nothing in it were quoted. The time that it takes grows as the line does.
+What the text does not show (a variable, a script in a file) is not followed. If the shell's syntax is unclear, the
+line is read loosely, as if nothing in it were quoted. The time grows as the length of the line.
 """
 
 import re
@@ -12,8 +12,8 @@ from sightline.shell_words.lexer import OPERATOR, WORD, Token, Tokens, Unclear, 
 from sightline.shell_words.pipelines import ASSIGNMENT
 from sightline.shell_words.quoting import unquoted
 
-_DEEPEST = 8  # scripts within scripts; what lies deeper is read loosely
-_MOST_READ = 24  # times the length of the line that its scripts may have together
+_DEEPEST = 8  # scripts within scripts; deeper ones are read loosely
+_MOST_READ = 24  # times the line's length that its scripts may have in total
 
 _REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>", "&>>", "<>", ">|"))
 _PIPES = frozenset(("|", "|&"))
@@ -28,11 +28,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 class Runner(NamedTuple):
-    """A program that runs the one its arguments name.
+    """A program that runs the one in its arguments.
 
     Attributes:
-        takes: its options that are followed by a value of their own.
-        operands: how many words it takes before that program.
+        takes: its options that take the next word as their value.
+        operands: number of words before that program.
     """
 
     takes: frozenset[str]
@@ -83,7 +83,7 @@ class Command(NamedTuple):
     """One program that is run.
 
     Attributes:
-        words: its name, without a path, and its arguments as it gets them, as far as the text tells.
+        words: its name, without a path, and its arguments, as far as the text shows them.
         stdin: what is known of its standard input: a here-document, a here-string, what an echo writes into the pipe.
     """
 
@@ -92,12 +92,12 @@ class Command(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The program's name."""
+        """Name of the program."""
         return self.words[0]
 
 
 class _Scripts:
-    """The texts that are still to be read: each once, and all together no more than a multiple of the first."""
+    """The scripts that are still to be read: each once, and in total no longer than a multiple of the line."""
 
     def __init__(self, line: str) -> None:
         self.waiting = [(line, 0)]
@@ -105,7 +105,7 @@ class _Scripts:
         self._left = _MOST_READ * len(line) + 1000
 
     def add(self, text: str, depth: int) -> Iterator[Command]:
-        """Take one more text; the commands of one that is too deep, read loosely."""
+        """Take one more script; yield the commands of one that is too deep, read loosely."""
         if text in self._seen or not text.strip() or self._left < len(text):
             return
         self._seen.add(text)
@@ -117,7 +117,7 @@ class _Scripts:
 
 
 def commands_in(line: str) -> Iterator[Command]:
-    """The commands that a shell line runs, each that is run by another one too."""
+    """Yield the commands that a shell line runs, and those that these run."""
     scripts = _Scripts(line)
     while scripts.waiting:
         text, depth = scripts.waiting.pop()
@@ -137,7 +137,7 @@ def commands_in(line: str) -> Iterator[Command]:
 
 
 def _simple_commands(group: Sequence[Token], tokens: Tokens) -> Iterator[Command]:
-    """The simple commands of a list, as they stand there: behind reserved words and variables that are set for them."""
+    """Yield the simple commands of a list as they stand, without reserved words and variables set for them."""
     words: list[str] = []
     stdin = written = ""
     at = 0
@@ -153,7 +153,7 @@ def _simple_commands(group: Sequence[Token], tokens: Tokens) -> Iterator[Command
             continue
         if token.text in _REDIRECTIONS:
             if words and group[at - 2].end == token.start and words[-1].isdigit():
-                words.pop()  # it says which descriptor
+                words.pop()  # it is the number of a descriptor
             if at < len(group) and group[at].kind == WORD:
                 stdin = _given(token.text, group[at], tokens) or stdin
                 at += 1
@@ -182,7 +182,7 @@ def _named(words: Sequence[str], stdin: str) -> Command:
 
 
 def _written(command: Command) -> str:
-    """What a command writes into a pipe, as far as it is known: filters are taken for passing everything on."""
+    """Return what a command writes into a pipe, as far as it is known; filters are assumed to pass everything on."""
     if command.name not in _WRITERS:
         return command.stdin
     said = command.words[1:]
@@ -192,9 +192,9 @@ def _written(command: Command) -> str:
 
 
 def _run_by(command: Command, scripts: _Scripts | None, depth: int) -> Iterator[Command]:
-    """A command, or the one that it only runs; what it hands to a shell joins the scripts.
+    """Yield a command, or the one that it runs; what it hands to a shell joins the scripts.
 
-    Without scripts it was read loosely: the words that follow are what it hands over.
+    Without scripts it is read loosely, and the words that follow are what it hands over.
     """
     words, at = command.words, 0
     while handed := (found := behind_runners(words, at, command.stdin)).script:
@@ -212,11 +212,11 @@ def _run_by(command: Command, scripts: _Scripts | None, depth: int) -> Iterator[
 
 
 class Reached(NamedTuple):
-    """What a simple command comes to behind what only runs another.
+    """What a simple command runs in the end, behind programs that only run another.
 
     Attributes:
-        at: the index of the program's name among the words; their number where there is none.
-        script: what that program gives to a shell to run; None where it gives none.
+        at: index of the program's name among the words; their number if there is none.
+        script: the script that this program gives to a shell; None for none.
     """
 
     at: int
@@ -224,11 +224,11 @@ class Reached(NamedTuple):
 
 
 def behind_runners(words: Sequence[str], at: int = 0, stdin: str = "") -> Reached:
-    """The program that words run behind ``sudo``, ``timeout 5`` and the like.
+    """Find the program that words run behind ``sudo``, ``timeout 5`` and the like.
 
     Args:
-        words: of a simple command, without quotes.
-        at: the index from which on they are looked at.
+        words: words of a simple command, without quotes.
+        at: index of the first word to look at.
         stdin: what is known of its standard input.
     """
     while at < len(words):
@@ -241,7 +241,7 @@ def behind_runners(words: Sequence[str], at: int = 0, stdin: str = "") -> Reache
 
 
 def _behind_runner(name: str, words: Sequence[str], at: int) -> int:
-    """Where the program begins that a word only runs; 0 where it runs none."""
+    """Return where the program begins that a word only runs; 0 if it runs none."""
     if name in _IN_CONTAINERS:
         return _in_container(words, at)
     if name not in _RUNNERS or (name == "env" and _split_by_env(words[at : at + 3])):
@@ -253,12 +253,12 @@ def _behind_runner(name: str, words: Sequence[str], at: int) -> int:
 
 
 class Script(NamedTuple):
-    """What is given to a shell to run.
+    """A script that a command gives to a shell.
 
     Attributes:
-        begin: the index of its first word.
-        words: of the command: what stands in them from there on is the script, joined by blanks.
-        given: the script where it stands elsewhere, or in a part of them.
+        begin: index of its first word.
+        words: words of the command; those from there on, joined by blanks, are the script.
+        given: the script, if it stands elsewhere or in a part of them.
     """
 
     begin: int
@@ -267,12 +267,12 @@ class Script(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The script; joined when it is asked for, since of commands within commands few are."""
+        """The script; it is joined only when it is needed, since few commands contain others."""
         return self.given or " ".join(self.words[self.begin :])
 
 
 def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Script | None:
-    """What a command gives to a shell to run; None where it is no such command, or that is in a file."""
+    """Return the script that a command gives to a shell; None if it gives none, or one in a file."""
     if name in _SHELLS or name == "su":
         return _script_of_shell(name, words, at, stdin)
     if name == "env" and (text := _split_by_env(words[at : at + 3])):
@@ -292,7 +292,7 @@ def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Sc
 
 
 def _split_by_env(words: Sequence[str]) -> str:
-    """What env is to split into words, where its first option says so."""
+    """Return the text that env splits into words, if its first option says so."""
     option = words[1] if len(words) > 1 else ""
     if option in ("-S", "--split-string"):
         return words[2] if len(words) > 2 else ""
@@ -314,14 +314,14 @@ def _script_of_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Sc
 
 
 def behind_options(words: Sequence[str], at: int, takes: Collection[str]) -> int:
-    """The index behind the options that stand at an index; some take the word behind them."""
+    """Return the index behind the options at an index; some take the next word."""
     while at < len(words) and words[at].startswith("-") and words[at] != "--":
         at += 2 if words[at] in takes else 1
     return at + 1 if at < len(words) and words[at] == "--" else at
 
 
 def _in_container(words: Sequence[str], at: int) -> int:
-    """Where the command begins that runs in a container that is there; 0 where none does."""
+    """Return where the command begins that runs in an existing container; 0 if there is none."""
     if "exec" not in words[at : at + 6]:
         return 0
     begin = words.index("exec", at) + 1
@@ -331,7 +331,7 @@ def _in_container(words: Sequence[str], at: int) -> int:
 
 
 def runs_of_find(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The commands that find runs, by its words; none for any other program."""
+    """Yield the commands that find runs, by its words; none for any other program."""
     if words[0] not in _FINDERS:
         return
     begin = 0
@@ -351,7 +351,7 @@ _QUOTES = str.maketrans("", "", "'\"\\")
 
 
 def _loose_commands(text: str) -> Iterator[Command]:
-    """The commands that a text may run, as if nothing in it were quoted."""
+    """Yield the commands that a text may run, as if nothing in it were quoted."""
     for piece in _LOOSE_ENDS.split(text):
         words = piece.translate(_QUOTES).split()
         begin = 0

@@ -1,7 +1,7 @@
-"""The words and operators of a shell command: the one reader of shell text.
+"""Reads the words and operators of a shell command; all other code that reads shell text uses it.
 
-Reads what bash reads, in time that grows as the command's length does. Who must be certain asks `tokens_of`, which
-raises `Unclear` at whatever is not understood for certain; who wants the words anyway asks `lexed`.
+It reads what bash reads, in time that grows as the length of the command. `tokens_of` raises `Unclear` for anything
+that is not understood for certain; `lexed` returns the words in any case.
 """
 
 import re
@@ -11,7 +11,7 @@ from sightline.named_tuple import NamedTuple
 
 WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
 
-_OPERATORS = {  # by their length; a pattern of them would take a millisecond of each hook
+_OPERATORS = {  # by length; a pattern of them would cost each hook a millisecond
     3: frozenset((";;&", "&>>", "<<<", "<<-")),
     2: frozenset((";;", ";&", "&&", "&>", "||", "|&", "<<", "<&", "<>", ">>", ">&", ">|")),
     1: frozenset(";&|<>()\n"),
@@ -20,12 +20,12 @@ _ENDS_WORD = frozenset(" \t\n;&|()<>")
 _PLAIN = re.compile(r"[^ \t\n;&|()<>\\'\"`$]+")
 _PLAIN_IN_QUOTES = re.compile(r'[^"\\`$]+')
 _ONLY_BASH = frozenset(("|&", "&>", "&>>", "<<<", ";&", ";;&"))
-_EXPANDED = r"(?s)\\.|`|\$\("  # compiled with the first here-document
-_DEEPEST = 40  # levels of parentheses and substitutions in each other; no command that is meant has as many
+_EXPANDED = r"(?s)\\.|`|\$\("  # compiled for the first here-document
+_DEEPEST = 40  # levels of nesting; no sensible command has as many
 
 
 def _operator_at(text: str, at: int) -> str:
-    """The longest operator that stands at a place; empty for none, as where ``<(`` or ``>(`` begins a word."""
+    """Return the longest operator at a place; empty for none, as where ``<(`` or ``>(`` begins a word."""
     for size, operators in _OPERATORS.items():
         operator = text[at : at + size]
         if operator in operators:
@@ -34,17 +34,17 @@ def _operator_at(text: str, at: int) -> str:
 
 
 class Unclear(Exception):
-    """What the command means cannot be told from its text alone."""
+    """The text of the command alone does not show what it means."""
 
 
 class Token(NamedTuple):
     """One word or operator.
 
     Attributes:
-        kind: WORD, OPERATOR (a newline is one too), ARITHMETIC, for ``((…))``, or BACKTICKED, for what stands between
+        kind: WORD, OPERATOR (also a newline), ARITHMETIC for ``((…))``, or BACKTICKED for what stands between
             backticks.
-        text: as it stands in the command.
-        start: where it begins; end, behind its last character.
+        text: its text in the command.
+        start: offset of its beginning; end is past its last character.
     """
 
     kind: str
@@ -54,15 +54,15 @@ class Token(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """A command taken apart.
+    """A parsed command.
 
     Attributes:
-        tokens: those of the top level; what stands in substitutions is part of a word.
-        substituted: what is substituted in it.
-        documents: of each here-document where its delimiter begins, and its text.
-        in_documents: what is substituted in these.
-        simple: whether it holds nothing but plain words, quotes and operators.
-        posix: whether a shell other than bash would read it alike.
+        tokens: tokens of the top level; a substitution is a part of its word.
+        substituted: the substitutions in it.
+        documents: for each here-document, where its delimiter begins, and its text.
+        in_documents: the substitutions in these.
+        simple: whether it has only plain words, quotes and operators.
+        posix: whether other shells than bash read it in the same way.
         clear: whether all of it was understood for certain.
     """
 
@@ -76,11 +76,11 @@ class Tokens(NamedTuple):
 
 
 class Substitutions(NamedTuple):
-    """What is run to take its output's place.
+    """The substitutions in a text: commands that are run for their output.
 
     Attributes:
-        groups: the tokens of each ``$(…)``, ``<(…)`` and ``>(…)``, at any depth.
-        backticked: what stands between backticks, as it stands there.
+        groups: tokens of each ``$(…)``, ``<(…)`` and ``>(…)``, at any depth.
+        backticked: texts between backticks, unchanged.
     """
 
     groups: list[tuple[Token, ...]]
@@ -88,7 +88,7 @@ class Substitutions(NamedTuple):
 
 
 def tokens_of(command: str) -> Tokens:
-    """Take a command apart. Raises Unclear."""
+    """Parse a command. Raises Unclear."""
     tokens = lexed(command)
     if not tokens.clear:
         raise Unclear
@@ -96,7 +96,7 @@ def tokens_of(command: str) -> Tokens:
 
 
 def lexed(command: str) -> Tokens:
-    """Take a command apart as far as it can be: what is not closed goes on to the end."""
+    """Parse a command as far as possible; what is not closed extends to the end."""
     lexer = _Lexer(command)
     tokens, _ = lexer.tokens(0)
     return Tokens(
@@ -128,7 +128,7 @@ class _Lexer:
         self.clear = False
 
     def tokens(self, at: int, *, nested: bool = False) -> tuple[list[Token], int]:
-        """From a position to the end, or to the parenthesis that closes a substitution: the position behind it."""
+        """Read to the end, or to the parenthesis that closes a substitution; return tokens and the position there."""
         found: list[Token] = []
         documents: list[tuple[bool, Token]] = []
         depth = 0
@@ -162,7 +162,7 @@ class _Lexer:
                 start, at = at, self._word(at)
                 text = self.text[start:at]
                 if nested and text == "case":
-                    self._unclear()  # its patterns have parentheses of their own
+                    self._unclear()  # patterns in it have parentheses of their own
                 token = Token(WORD, text, start, at)
                 if found and found[-1].text in ("<<", "<<-"):
                     documents.append((found[-1].text == "<<-", token))
@@ -178,7 +178,7 @@ class _Lexer:
         return at
 
     def _part(self, at: int) -> int:
-        """Step over one part of a word: something quoted, a substitution, an escaped or a plain character."""
+        """Step over one part of a word: a quotation, a substitution, an escaped or a plain character."""
         two = self.text[at : at + 2]
         if two[0] == "\\":
             return at + 2 if len(two) == 2 else self._end()
@@ -205,11 +205,11 @@ class _Lexer:
             self.posix = False
             return self._escapable("'", at + 2)
         if two == "$[":
-            self._unclear()  # arithmetic of old, in which operators are none
+            self._unclear()  # the old form of arithmetic, which has no operators of the shell
         return at + 1
 
     def _end(self) -> int:
-        """The end of a text in which something is not closed."""
+        """Return the end of a text in which something is not closed."""
         self._unclear()
         return len(self.text)
 
@@ -255,13 +255,13 @@ class _Lexer:
         return self._end()
 
     def _escapable(self, closing: str, at: int) -> int:
-        """Behind the closing character, which a backslash takes its meaning from."""
+        """Return the position behind the closing character, unless a backslash escapes it."""
         while at < len(self.text) and self.text[at] != closing:
             at += 2 if self.text[at] == "\\" else 1
         return at + 1 if at < len(self.text) else self._end()
 
     def _arithmetic(self, at: int) -> int:
-        """The position behind ``((…))``; 0 where none begins here, but two subshells."""
+        """Return the position behind ``((…))``; 0 if two subshells begin here instead."""
         if not self.text.startswith("((", at):
             return 0
         self.simple = False
@@ -282,7 +282,7 @@ class _Lexer:
         return 0
 
     def _after_documents(self, at: int, documents: list[tuple[bool, Token]]) -> int:
-        """Behind the here-documents whose bodies begin here."""
+        """Return the position behind the here-documents whose bodies begin here."""
         self.simple &= not documents
         for indented, word in documents:
             delimiter = re.sub(r"[\\'\"]", "", word.text)
@@ -298,7 +298,7 @@ class _Lexer:
                 line = self.text[at:end].lstrip("\t") if indented else self.text[at:end]
                 at = min(end + 1, len(self.text))
                 if goes_on and line and delimiter.endswith(line):
-                    self._unclear()  # joined to the line before it may be the delimiter, or not
+                    self._unclear()  # joined to the line before, it may or may not be the delimiter
                 if line == delimiter:
                     break
                 if delimiter == word.text:
@@ -311,7 +311,7 @@ class _Lexer:
         return at
 
     def _expanded(self, begin: int, end: int) -> None:
-        """Find the substitutions in the text of a here-document, which they do not reach out of."""
+        """Find the substitutions in the text of a here-document, in which they end."""
         lexer, at = _Lexer(self.text[begin:end], self._depth), 0
         while (match := re.compile(_EXPANDED).search(lexer.text, at)) is not None:
             at = match.end() if match[0][0] == "\\" else lexer._part(match.start())
@@ -333,5 +333,5 @@ class _Lexer:
 
 
 def _moved(tokens: Iterable[Token], by: int) -> tuple[Token, ...]:
-    """The tokens of a part of a text, as tokens of the text."""
+    """Return the tokens of a part of a text as tokens of the whole text."""
     return tuple(token._replace(start=token.start + by, end=token.end + by) for token in tokens)

@@ -1,4 +1,4 @@
-"""The pipelines of a shell command: their stages, and the redirections of these; what is unclear is not guessed at."""
+"""Finds the pipelines of a shell command, their stages and redirections; if something is unclear, it does not guess."""
 
 import re
 from collections.abc import Collection
@@ -23,14 +23,14 @@ class Stage(NamedTuple):
     """One stage of a pipeline.
 
     Attributes:
-        joined: the operator before it, empty for the first.
-        start: where it begins; end, behind it.
-        redirect_at: where a redirection can stand that the stage's own ones come after.
-        words: of a simple command, redirections left out; empty for a compound one.
+        joined: the operator before it; empty for the first.
+        start: where it begins; end is behind it.
+        redirect_at: where a redirection can stand that takes effect before the stage's own.
+        words: words of a simple command, without redirections; empty for a compound one.
         is_compound: whether it is a loop, a group or the like.
-        reads_elsewhere: whether a redirection of its own takes its standard input away from the pipe.
-        redirections: its own ones, as ``2>file``, without the space that may stand before the file.
-        inner: of a compound one, the pipelines in it.
+        reads_elsewhere: whether it redirects its standard input away from the pipe.
+        redirections: its own redirections, as ``2>file``, without a space before the file.
+        inner: pipelines in a compound one.
     """
 
     joined: str
@@ -45,11 +45,11 @@ class Stage(NamedTuple):
 
 
 class Pipeline(NamedTuple):
-    """Stages, each reading what the one before it writes.
+    """Stages, each of which reads what the one before it writes.
 
     Attributes:
         stages: at least one.
-        joined: the operator between the pipeline before and this one; empty for the first of a list.
+        joined: the operator before this pipeline; empty for the first of a list.
     """
 
     stages: tuple[Stage, ...]
@@ -57,14 +57,14 @@ class Pipeline(NamedTuple):
 
 
 def without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a simple command from the program's name on."""
+    """Return the words of a simple command from the program's name on."""
     while words and ASSIGNMENT.match(words[0]):
         words = words[1:]
     return words
 
 
 def program_of(words: tuple[str, ...]) -> str:
-    """The name of the program that a simple command runs, without its path; empty where its text does not tell."""
+    """Return the program of a simple command, without its path; empty if the text does not show it."""
     rest = without_assignments(words)
     if rest[:1] == ("command",):
         rest = rest[1:]
@@ -73,7 +73,7 @@ def program_of(words: tuple[str, ...]) -> str:
 
 
 class Pipelines:
-    """Finds the pipelines of a command whose syntax is right; of one whose is not it may find anything.
+    """Finds the pipelines of a command with correct syntax; in any other it may find anything.
 
     Attributes:
         simple: whether it met simple commands only.
@@ -88,7 +88,7 @@ class Pipelines:
         self.posix = True
 
     def waited_for(self) -> tuple[Pipeline, ...]:
-        """The pipelines of the command's list that the shell waits for, which are all but those behind ``&``.
+        """Return the pipelines of the list for which the shell waits, which are all but those before ``&``.
 
         Raises Unclear.
         """
@@ -99,7 +99,7 @@ class Pipelines:
         return tuple(one for one, operator in zip(self._passed, behind, strict=True) if operator != "&")
 
     def sole_pipeline(self) -> list[Stage]:
-        """The stages of the one pipeline that the whole command is, not in the background. Raises Unclear."""
+        """Return the stages of the only pipeline, which is the whole command, not in the background. Raises Unclear."""
         self._newlines()
         if self._peek() in ("!", "time"):
             raise Unclear
@@ -112,7 +112,7 @@ class Pipelines:
         return stages
 
     def all_pipelines(self) -> tuple[Pipeline, ...]:
-        """The pipelines that the command runs one after the other, or one beside the other. Raises Unclear."""
+        """Return the pipelines that the command runs, one after the other or in parallel. Raises Unclear."""
         self._list(())
         if self._peek():
             raise Unclear
@@ -142,7 +142,7 @@ class Pipelines:
             self._at += 1
 
     def _list(self, closing: Collection[str]) -> tuple[list[Stage], str]:
-        """A list of pipelines, up to a word or operator that closes it: the last one, and the separator behind it."""
+        """Read a list of pipelines up to a closing word or operator; return the last, and the separator behind it."""
         last: list[Stage] = []
         separator = ""
         self._newlines()
@@ -181,7 +181,7 @@ class Pipelines:
         return self._simple_command(joined)
 
     def _compound(self) -> int:
-        """Step over a compound command; where it ends, its redirections left out."""
+        """Step over a compound command, and return where it ends, without its redirections."""
         token = self._take()
         if token.kind == ARITHMETIC:
             return token.end
@@ -222,7 +222,7 @@ class Pipelines:
         return self._take()
 
     def _redirected(self, stage: Stage) -> Stage:
-        """A compound command with the redirections behind it, which is all that may stand there."""
+        """Read the redirections behind a compound command, after which nothing else may stand."""
         end = stage.end
         while (redirection := self._redirection()) is not None:
             end = redirection.end
@@ -232,7 +232,7 @@ class Pipelines:
         return stage._replace(end=end)
 
     def _redirection(self) -> "_Redirection | None":
-        """Step over one redirection, where one begins here."""
+        """Step over one redirection, if one begins here."""
         if self._at >= len(self._tokens):
             return None
         token = self._tokens[self._at]
@@ -269,13 +269,13 @@ class Pipelines:
                 end = self._array()
                 continue
             if token.kind == ARITHMETIC or token.text == "(":
-                raise Unclear  # a function is defined, or a pattern has parentheses
+                raise Unclear  # it defines a function, or a pattern has parentheses
             if token.kind == OPERATOR:
                 break
             self._at += 1
             words.append(token.text)
             end = token.end
-            # Behind the program's name, which may be an alias for several commands; but before all other redirections.
+            # Behind the program's name, which may be an alias for several commands, but before other redirections.
             if redirect_at == start and not redirects_first and not ASSIGNMENT.match(token.text):
                 redirect_at = end
         if end == start:
@@ -293,7 +293,7 @@ class Pipelines:
 
 
 class _Redirection(NamedTuple):
-    """Where a redirection ends, whether it is of standard input, and what it says."""
+    """A redirection: where it ends, whether it is of standard input, and its text."""
 
     end: int
     reads: bool

@@ -1,4 +1,4 @@
-"""Which programs write what a command line prints, by its words: behind wrappers, in loops, before filters."""
+"""Finds the programs that write what a command line prints, by its words: behind wrappers, in loops, before filters."""
 
 from collections.abc import Iterable, Iterator
 
@@ -14,18 +14,18 @@ FILTERS = frozenset(_PASSING.split())
 """Programs that pass on what they read, or some of it."""
 
 _TAKES = {"git": ("-C", "-c"), "gh": ("-R", "--repo"), "kubectl": ("-n", "--namespace"), "docker": ("-H", "--context")}
-"""Options right before a program's subcommand that are followed by a value."""
+"""Options before a program's subcommand that take a value."""
 
 _DEEPEST = 6
-"""Commands within commands, such as ``ssh host "bash -c '…'"``, are followed so far."""
+"""Commands within commands, such as ``ssh host "bash -c '…'"``, are followed this deep."""
 
 
 class Program(NamedTuple):
     """A program that writes some of what a command line prints.
 
     Attributes:
-        words: its words without quotes, its name first, without a path; at least one.
-        ends: whether the command's exit code tells how it ended, too: no filter and no other command comes behind it.
+        words: at least one word without quotes: its name without a path, and its arguments.
+        ends: whether the command's exit code is its own, because no filter and no other command follows it.
         filters: names of the filters behind it.
     """
 
@@ -35,18 +35,22 @@ class Program(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the program."""
         return self.words[0]
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Its words behind its name, and behind the options that stand there, that are no options."""
+        """Its words that are not options, behind its name and the options there."""
         begin = behind_options(self.words, 1, _TAKES.get(self.name, ()))
         return tuple(word for word in self.words[begin:] if not word.startswith("-"))
 
 
 def programs_of(command: str) -> tuple[Program, ...]:
-    """The programs whose output a command line prints: of a pipeline the last that is no filter. Raises Unclear."""
+    """Return the programs whose output a command line prints: of a pipeline, the last that is no filter.
+
+    Raises:
+        Unclear: the command cannot be understood for certain.
+    """
     return tuple(_of_text(command, ends=True, depth=0))
 
 
@@ -57,7 +61,7 @@ def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[Program]:
 
 
 def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterator[Program]:
-    """What a list prints. Of ``a && b`` both have ended as the command did, where that went well."""
+    """Yield what a list prints. In ``a && b``, both have ended as the command did, if it succeeded."""
     found = tuple(pipelines)
     for at, pipeline in enumerate(found):
         behind = found[at + 1 :]
@@ -81,7 +85,7 @@ def _of_stage(stage: Stage, *, ends: bool, depth: int) -> Iterator[Program]:
 
 
 def _called(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a simple command from the program's name on, without quotes; none where it only assigns."""
+    """Return the words of a simple command from the program's name on, without quotes; none if it only assigns."""
     rest = without_assignments(words)
     return _named(tuple(unquoted(word) for word in rest)) if rest else ()
 
@@ -91,7 +95,7 @@ def _named(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _behind(words: tuple[str, ...], *, ends: bool, depth: int) -> Iterator[Program]:
-    """What a simple command runs, behind what only says how: ``sudo``, ``ssh``, ``docker exec``, ``bash -c``."""
+    """Yield what a simple command runs, behind ``sudo``, ``ssh``, ``docker exec``, ``bash -c`` and the like."""
     if depth > _DEEPEST:
         raise Unclear
     reached = behind_runners(words)

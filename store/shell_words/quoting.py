@@ -1,4 +1,4 @@
-"""What the quotes and backslashes in a word of the shell mean."""
+"""Reads the quotes and backslashes in a word of the shell."""
 
 import re
 from collections.abc import Iterator
@@ -24,8 +24,8 @@ class Piece(NamedTuple):
 
     Attributes:
         kind: PLAIN, SINGLE or DOUBLE (in such quotes), ANSI (in ``$'…'``), or ESCAPED (one character).
-        inside: its text without the quotes, or the backslash before it; backslashes in it stay.
-        text: as it stands in the word.
+        inside: its text without the quotes, or without the backslash before it; other backslashes stay.
+        text: its text in the word.
         closed: whether its quotes are closed.
     """
 
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(word: str) -> Iterator[Piece]:
-    """The parts of a word, in order."""
+    """Yield the parts of a word, in order."""
     for match in _QUOTED.finditer(word):
         kind = match.lastgroup or PLAIN
         closed = kind in (PLAIN, ESCAPED) or (match.end() > match.end(kind) and match[0][-1] != "\\")
@@ -44,7 +44,7 @@ def pieces_of(word: str) -> Iterator[Piece]:
 
 
 def unquoted(word: str) -> str:
-    """A word as the program gets it; what a shell would put in place of variables and substitutions stays as it is."""
+    """Return a word as its program gets it; variables and substitutions stay as they are."""
     if "'" not in word and '"' not in word and "\\" not in word:
         return word
     return "".join(_meaning(piece) for piece in pieces_of(word))
