@@ -1,1 +1,1 @@
-"""What goes inline: views and summaries, by pure functions over lines and bytes."""
+"""Makes what goes inline: views and summaries, by pure functions over lines and bytes."""

@@ -1,4 +1,4 @@
-"""How many bytes a body may have: the limit that holds for every reply, and the budgets of the verbosities."""
+"""The sizes of a body: the limit for every reply, and the budgets of the verbosities."""
 
 from sightline.errors import UsageError
 from sightline.named_tuple import NamedTuple
@@ -9,18 +9,18 @@ HARD_LIMIT_BYTES = 64 * 1024
 
 
 class Room(NamedTuple):
-    """How much of one reply reaches its reader whole: what is larger, a client cuts on its way to the model.
+    """How much of one reply reaches its reader whole; a client cuts a larger one on its way to the model.
 
     Attributes:
-        bytes: of the reply, serialised; never more than HARD_LIMIT_BYTES.
-        lines: of the body; 0 for any number.
+        bytes: bytes of the reply, serialised; at most HARD_LIMIT_BYTES.
+        lines: lines of the body; 0 for any number.
     """
 
     bytes: int = HARD_LIMIT_BYTES
     lines: int = 0
 
     def excess(self, size: int, lines: int) -> float:
-        """How many times a reply of so many bytes and lines is what there is room for; at most 1 where it fits."""
+        """Return how many times over the room a reply of this size is; at most 1 if it fits."""
         return max(size / self.bytes, lines / self.lines if self.lines else 0.0)
 
 
@@ -28,14 +28,14 @@ ROOMY = Room()
 """For a reader that is shown everything."""
 
 MODES = ("silent", "concise", "normal", "verbose", "full")
-"""The explicit verbosities; ``full`` has no budget but the hard limit."""
+"""The verbosities that can be asked for; ``full`` has no budget but the hard limit."""
 
 
 def budget_for(verbosity: str, exit_ok: bool, budgets: Budgets = DEFAULT.budgets) -> int | None:
-    """Bytes of a body for a verbosity; None for no budget but the hard limit.
+    """Return the bytes of a body for a verbosity; None for no budget but the hard limit.
 
     Raises:
-        UsageError: nobody knows the word, and the profile's budgets have no mode for such.
+        UsageError: the word is not known, and the profile's budgets have no mode for unknown words.
     """
     if verbosity == "auto":
         return budgets.auto_ok if exit_ok else budgets.auto_failed

@@ -1,6 +1,6 @@
-"""Cuts a command's output down to a body of so many bytes, and marks every cut.
+"""Cuts a command's output down to a body of a given size, and marks every cut.
 
-The one place that knows of both streams; what is shown of one stream is for ``view`` to decide.
+Only this module knows of both streams; ``view`` decides what is shown of one.
 """
 
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
 
 ERR_PERCENT = 25
-"""What standard error gets where both streams are too large: warnings, most often."""
+"""The share of standard error if both streams are too large, because it is mostly warnings."""
 
 ERR_PERCENT_FAILED = 50
-"""The same after a failure, which standard error is there to explain."""
+"""The same after a failure, which standard error is meant to explain."""
 
 
 def shape(
@@ -33,24 +33,24 @@ def shape(
     head_percent: int = DEFAULT.cut.head_percent,
     short_markers: bool = False,
 ) -> Shaped:
-    """The body for an output: all of it where it fits, else head and tail, after a failure what explains it first.
+    """Make the body of an output: all of it if it fits, else head and tail; after a failure, first what explains it.
 
     Args:
         out: standard output.
-        err: standard error; where it is not empty it follows a line ``[stderr]``.
-        budget: bytes of the body, markers included; None for as much of the head as the limit lets through.
+        err: standard error; unless it is empty, it follows a line ``[stderr]``.
+        budget: bytes of the body, with markers; None for as much of the head as the limit allows.
         failed: whether the command failed.
-        examination: what is known of the output; by default, after a failure, it is examined without knowing the
-            command. Of what went well a quiet one tells the lines that say otherwise.
-        limit: bytes of the body that no budget exceeds: the hard limit, less what the rest of the reply takes.
-        head_percent: what the head gets of the bytes that error regions leave.
-        short_markers: whether the command's ref stands above the body, so that markers need not repeat it.
+        examination: what is known of the output. By default, an output after a failure is examined without knowing
+            the command. A quiet examination, of a success, finds the lines that say otherwise.
+        limit: most bytes of the body with any budget: the hard limit, less what the rest of the reply takes.
+        head_percent: share of the head in the bytes that error regions leave.
+        short_markers: whether the command's ref stands above the body, so that markers can leave it out.
     """
     limit = min(limit, HARD_LIMIT_BYTES)
     room = limit if budget is None else min(budget, limit)
     share = 100 if budget is None else head_percent
     if failed and examination is None:
-        from sightline.shape.failure.examination import Examination  # 12 ms: most outputs are of what went well
+        from sightline.shape.failure.examination import Examination  # 12 ms: most outputs come from successes
 
         examination = Examination(out, err)
     known = examination if failed or (examination and examination.quiet) else None
@@ -78,7 +78,7 @@ def _view(source: Source, examination: "Examination | None", room: int, share: i
 
 
 def _err_room(out: StreamViewer, err: StreamViewer, room: int, failed: bool) -> int:
-    """What standard error gets: all it needs, if that is little or is left over, else its share."""
+    """Return the bytes for standard error: all it needs if that is little or left over, else its share."""
     share = room * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
     out_size = out.whole.size + out.is_open if out.whole else room + 1
     if err.whole and (err.whole.size <= min(share, room - out.floor) or err.whole.size + out_size <= room):

@@ -1,6 +1,6 @@
-"""Cuts a body in the style of a profile: in the middle, or to so many lines from either end.
+"""Cuts a body in the style of a profile: in the middle, or to some lines from either end.
 
-Neither looks for failures: what has failed, and is too large, is cut by ``cut``, which does.
+Neither style looks for failures; an output of a failure that is too large is cut by ``cut``, which does.
 """
 
 from typing import TYPE_CHECKING
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
 
 WHOLE_BYTES = 1 << 20
-"""Raw bytes above which a stream is taken not to clean away to what a body holds."""
+"""A stream with more raw bytes is assumed not to fit a body after cleaning."""
 
 FOLDED_BYTES = 1 << 20
-"""Raw bytes of a stream whose repeated lines ``ends`` still folds: it has to read all of it for that."""
+"""Raw bytes of a stream up to which ``ends`` folds repeated lines, for which it has to read all of it."""
 
 
 class Part(NamedTuple):
-    """What stands of one stream in a body.
+    """The shown part of one stream.
 
     Attributes:
         segments: the text, in order.
-        shown: lines that stand in it, wholly or in part.
-        truncated: whether anything was left out, even where every line stands in it.
+        shown: number of lines that stand in it, whole or in part.
+        truncated: whether anything was left out, even if every line stands in it.
     """
 
     segments: tuple[Segment, ...]
@@ -52,11 +52,11 @@ def shape_as(
     short: bool = False,
     limit: int = HARD_LIMIT_BYTES,
 ) -> Shaped:
-    """The body for an output in a profile's style; arguments as ``shape``.
+    """Make the body of an output in a profile's style; see ``shape`` for the other arguments.
 
     Args:
         cut: the style and its numbers.
-        short: whether the output is within the limit for short ones, and is cut to lines only.
+        short: whether the output is within the limit for short ones, and only its lines are counted.
     """
     if budget is not None:
         room = min(budget, limit)
@@ -79,7 +79,7 @@ def shape_as(
 
 
 def _middle(cut: Cut, out: Source, err: Source, room: int) -> Shaped:
-    """Both streams cut in the middle; standard error gets what standard output leaves, and at least its share."""
+    """Cut both streams in the middle; standard error gets what standard output leaves, and at least its share."""
     if not err.line_count:
         return _shaped(_fitted(cut, out, room), out, Part((), 0), err)
     if not out.line_count:
@@ -98,7 +98,7 @@ def _fitted(cut: Cut, source: Source, room: int) -> Part:
 
 
 def _ends(cut: Cut, out: Source, err: Source, room: int) -> Shaped | None:
-    """Both streams cut to lines from either end; None where that takes more than there is room."""
+    """Cut both streams to lines from either end; None if that takes more than the room."""
     parts = []
     for source in (out, err):
         part = _end_lines(cut, source, room)
@@ -133,7 +133,7 @@ def _end_lines(cut: Cut, source: Source, room: int) -> Part | None:
 
 
 def _rows(source: Source, first: int, last: int, *, room: int) -> list[Segment] | None:
-    """Lines as segments of one; None where they take more than there is room, or one of them is not even read whole."""
+    """Return lines as a segment each; None if they take more than the room, or one is too long to be read whole."""
     rows = []
     for line in source.lines(first, last):
         text = clean_line(line.data) + "\n"
@@ -145,7 +145,7 @@ def _rows(source: Source, first: int, last: int, *, room: int) -> list[Segment] 
 
 
 def _folded(rows: list[Segment], marker: str) -> list[Segment]:
-    """Rows with a marker for those that repeat the one before them, where that is shorter."""
+    """Replace rows that repeat the one before by a marker, if that is shorter."""
     folded: list[Segment] = []
     at = 0
     while at < len(rows):
@@ -163,7 +163,7 @@ def _folded(rows: list[Segment], marker: str) -> list[Segment]:
 
 
 def _with_marker(cut: Cut, rows: list[Segment], ref: str, count: int) -> tuple[list[Segment], int]:
-    """The rows cut to those at either end, with a marker for the lines between; and how many lines are shown."""
+    """Cut the rows to those at either end, with a marker for the lines between; return also how many are shown."""
     if len(rows) > cut.head_lines + cut.tail_lines:
         rows = rows[: cut.head_lines] + rows[len(rows) - cut.tail_lines :]
     segments: list[Segment] = []
@@ -211,7 +211,7 @@ def _shaped(out_part: Part, out: Source, err_part: Part, err: Source) -> Shaped:
 
 
 def split_bytes(text: str, head_bytes: int, tail_bytes: int) -> tuple[str, str]:
-    """The first and the last so many bytes of a text as UTF-8, without the characters that the cuts split.
+    """Return the first and last bytes of a text in UTF-8, without the characters that the cuts split.
 
     >>> split_bytes("a€b", 2, 3)
     ('a', 'b')
@@ -223,7 +223,7 @@ def split_bytes(text: str, head_bytes: int, tail_bytes: int) -> tuple[str, str]:
 
 
 def whole_part(source: Source, room: int) -> Part | None:
-    """All of a stream, cleaned; None where it takes more than there is room."""
+    """Return all of a stream, cleaned; None if it takes more than the room."""
     if source.byte_count > WHOLE_BYTES:
         return None
     texts = []
@@ -239,12 +239,12 @@ def whole_part(source: Source, room: int) -> Part | None:
 
 
 def cut_middle(source: Source, room: int, cut: Cut) -> Part:
-    """The two ends of a stream that is larger than the room there is.
+    """Return the two ends of a stream that is larger than the room.
 
     Args:
         source: the stream.
         room: bytes of the part.
-        cut: the shares and the marker, whose count is of the stream's raw bytes, less those that are shown.
+        cut: the shares, and the marker, which counts the stream's raw bytes less those that are shown.
     """
     inner = room - cut.marker_bytes
     if inner <= 0:
@@ -268,9 +268,9 @@ class _Head:
 
     Attributes:
         segments: the text.
-        last: the last line that stands whole in it, 0 for none.
-        part: what stands of the line after that one, if anything does.
-        shown: lines that stand in it, wholly or in part.
+        last: number of the last line that it shows whole; 0 for none.
+        part: the shown beginning of the line after that; empty for none.
+        shown: number of lines that stand in it, whole or in part.
     """
 
     def __init__(self, source: Source, room: int) -> None:
@@ -295,7 +295,7 @@ class _Head:
 
 
 class _Tail:
-    """The last bytes of a stream's text, of lines that do not stand whole in its head; attributes as of ``_Head``."""
+    """The last bytes of a stream's text, for lines that its head does not show whole; attributes as for ``_Head``."""
 
     def __init__(self, source: Source, room: int, head: _Head) -> None:
         count, ended = source.line_count, terminated(source)
@@ -315,14 +315,14 @@ class _Tail:
             room -= text_bytes(text)
             first = line.number
         whole = [_range(source, "".join(reversed(texts)), first, count)] if texts else []
-        shared = bool(head.part) and first == head.last + 2  # a line whose two ends stand on either side is one line
+        shared = bool(head.part) and first == head.last + 2  # a line with one end on either side counts once
         rest = [_partial(source, part, cut)] if part and cut else []
         self.segments = (*rest, *whole)
         self.shown = count - first + 1 + (bool(part) and not shared)
 
 
 def _ends_of(line: Line) -> tuple[str, str]:
-    """The cleaned text of a line, twice; of one that was not read whole, of its first and of its last half."""
+    """Return the cleaned text of a line, twice; for a line not read whole, of its first half and of its last."""
     if line.whole:
         text = clean_line(line.data)
         return text, text

@@ -1,6 +1,6 @@
-"""A unified diff without the bodies of its hunks: the headers of files and hunks, and what is added and removed.
+"""Shows a unified diff without the bodies of its hunks: the headers of files and hunks, and the counts of lines.
 
-Everything is a line of the diff or a marker; a commit's own lines, as ``git show`` and ``git log -p`` have them, stay.
+The result has only lines of the diff and markers; a commit's lines in ``git show`` and ``git log -p`` stay.
 """
 
 import re
@@ -11,7 +11,7 @@ from sightline.shape import markers
 from sightline.shape.json.body import Body, Gap, Measure, write_lines
 from sightline.shape.source import Source
 
-LINE_BYTES = 512  # of a header; a minified file's path is no longer
+LINE_BYTES = 512  # of a header; the path of a file is shorter
 KEPT_FILES = 2_000  # no body has room for more
 KEPT_HUNKS = 20_000
 _HEAD_PERCENT = 70
@@ -26,7 +26,7 @@ _OUTSIDE = re.compile(rb"commit [0-9a-f]{7,64}\b|From [0-9a-f]{40} ")
 
 
 class _NotDiff(ValueError):
-    """A hunk is not what its header says."""
+    """A hunk does not match its header."""
 
 
 class Hunk(NamedTuple):
@@ -38,13 +38,13 @@ class Hunk(NamedTuple):
 
 
 class File:
-    """What a diff says of one file.
+    """What a diff says about one file.
 
     Attributes:
-        first: its first line.
-        last: the last line of its last hunk, or of its headers.
-        added: lines added; removed, those removed.
-        hunks: in order.
+        first: number of its first line.
+        last: number of the last line of its last hunk, or of its headers.
+        added: number of lines added; removed counts those removed.
+        hunks: its hunks, in order.
     """
 
     def __init__(self, first: int) -> None:
@@ -57,9 +57,9 @@ class Diff(NamedTuple):
     """A diff.
 
     Attributes:
-        files: its files in order, the first of them where there are very many.
-        total: how many there are.
-        added: lines added in all; removed, those removed.
+        files: its files in order; only the first ones if there are very many.
+        total: number of all files.
+        added: number of lines added in all; removed counts those removed.
     """
 
     files: tuple[File, ...]
@@ -69,17 +69,17 @@ class Diff(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What it changes, in a line."""
+        """The changes in a line."""
         return f"diff of {self.total:,} file{'' if self.total == 1 else 's'}: +{self.added:,} -{self.removed:,}"
 
 
 def looks_like_diff(head: bytes) -> bool:
-    """Whether a text may be a diff, by its beginning."""
+    """Return whether a text may be a diff, by its beginning."""
     return bool(_BEGINNING.match(head.lstrip(b"\r\n")))
 
 
 def read_diff(source: Source) -> Diff | None:
-    """A stream's diff; None where no hunk stands in it, or one that is not what its header says."""
+    """Read a stream's diff; None if it has no hunk, or one that does not match its header."""
     reader = _Reader()
     try:
         for number, block in source.blocks():
@@ -98,10 +98,10 @@ class _Reader:
         self._kept: list[File] = []
         self._count = self._added = self._removed = 0
         self._file: File | None = None
-        self._is_named = False  # the file's +++ has been seen
+        self._is_named = False  # whether the file's +++ was read
         self._is_binary = False
         self._old = self._new = 0  # lines that the hunk still has
-        self._hunk = (0, 0)  # the line of its header, the bytes of its body so far
+        self._hunk = (0, 0)  # the line of its header, and the bytes of its body so far
 
     @property
     def diff(self) -> Diff:
@@ -149,7 +149,7 @@ class _Reader:
         self._hunk = (0, 0)
 
     def _between(self, number: int, line: bytes) -> None:
-        """A line outside of hunks."""
+        """Read a line outside of hunks."""
         file = self._file
         if file and self._is_named and (hunk := _HUNK.match(line)):
             self._end_hunk()
@@ -194,10 +194,10 @@ class _Reader:
 
 
 def diffstat(diff: Diff, source: Source, room: int) -> Body:
-    """The body of a diff: with its hunks' headers, else with its files', else with those of the first files.
+    """Make the body of a diff: with the headers of hunks, else of files, else of the first files.
 
     Args:
-        diff: what stands in it.
+        diff: the diff.
         source: its text.
         room: bytes of the body.
     """
@@ -222,7 +222,7 @@ def diffstat(diff: Diff, source: Source, room: int) -> Body:
 
 
 def _gaps(diff: Diff, source: Source, shown: int, with_hunks: bool) -> Iterator[Gap]:
-    """The bodies of all hunks of the first files, or all of their hunks; and all other files."""
+    """Yield the gaps: the bodies of the hunks of the first files, or all of their hunks; and all other files."""
     added = removed = 0
     for file in diff.files[:shown]:
         added += file.added

@@ -1,7 +1,7 @@
-"""The catalogue of tools: whose output this is, by its command or by marks, and the rule of each tool.
+"""The catalogue of tools: recognises whose output this is, by its command or by marks, and has each tool's rule.
 
-Ours are in ``rules/``. A person's and those of packages are added to them; a tool of the same name replaces ours. One
-that cannot be read, or whose patterns take too long, is left out: no reply fails for it.
+Our rules are in ``rules/``. A person's and those of packages are added; a tool of the same name replaces ours. A rule
+that cannot be read, or whose patterns take too long, is left out, so that no reply fails because of it.
 """
 
 import os
@@ -17,19 +17,19 @@ from sightline.shape.failure.tool_rules import Known, Rule, known_in, parse_rule
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
 
 MAX_FILE_BYTES = 1 << 17
-"""Of a file of rules that was added, examples included; the largest of ours has a ninth. Reading it takes 50 ms."""
+"""Size of an added file of rules at most, with its examples; our largest has a ninth. Reading it takes 50 ms."""
 
 _WORDS_BETWEEN = 3  # options between the two words of a program such as "cargo test"
 _WORDS = bytes(at if at > 127 or chr(at).isalnum() or at == 95 else 32 for at in range(256))
-"""Makes a blank of whatever is of no word."""
+"""Turns everything that is not part of a word into a blank."""
 
-_AT_ONCE_BYTES = 1 << 14  # of a text that is split into words: of all of it they would take twenty times its size
+_AT_ONCE_BYTES = 1 << 14  # of a text that is split into words; the words of all of it would take twenty times its size
 
 _QUOTING = frozenset(("grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd", "ls", "tree", "diff")) | {
     f"git {name}" for name in ("log", "show", "diff", "grep", "blame")
 }
 _BESIDE = frozenset(("cd", "head", "tail", "sort", "uniq", "cut", "wc", "tr", "cat", "sed", "awk", "echo", "less"))
-"""Programs that quote, and those that change nothing about that."""
+"""Programs that quote, and programs beside them that do not change that."""
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|2>\S+|2>&1")
 _STAGES = re.compile(r"[;&|()\n]+")
@@ -37,13 +37,13 @@ _SPLIT = re.compile(r"[\s;&|(){}\"'`=]+")
 
 
 class RuleFile(NamedTuple):
-    """A file of rules that was added, as it was when it was found.
+    """An added file of rules, as it was when it was found.
 
     Attributes:
-        path: where it lies.
-        size: of it, in bytes.
-        changed: when it was last changed, in nanoseconds since 1970.
-        refused: tools whose rules are left out, since they did not stand their examples.
+        path: path of the file.
+        size: bytes of the file.
+        changed: when it was last changed, in nanoseconds since the epoch.
+        refused: tools whose rules are left out, because they failed on their examples.
     """
 
     path: str
@@ -53,7 +53,7 @@ class RuleFile(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """Texts that all must be there, and the words in them, which are looked up sooner than a text is searched."""
+    """Texts that must all occur, and the words in them, because looking up words is faster than searching."""
 
     parts: tuple[bytes, ...]
     words: frozenset[bytes]
@@ -63,22 +63,22 @@ class _Mark(NamedTuple):
 
 
 class Catalogue:
-    """The tools that are known.
+    """The known tools.
 
     Attributes:
-        known: what recognises each: ours in the order of file names, then those that were added.
-        added: names of those that are not ours.
+        known: what recognises each: ours in the order of file names, then added ones.
+        added: names of the added ones.
     """
 
     def __init__(self, known: Iterable[Known], added: Mapping[str, RuleFile] = MappingProxyType({})) -> None:
-        """Take what is known, and in which file the rule of each tool lies that is not ours."""
+        """Take what is known, and the file of each added tool's rule."""
         self.known = tuple(known)
         self.added = frozenset(added)
         self._files = {one.name: added.get(one.name, RuleFile(one.file)) for one in self.known}
 
     @cached_property
     def _marks(self) -> tuple[tuple[_Mark, ...], ...]:
-        """The marks of each, in the order of the catalogue."""
+        """The marks of each tool, in the order of the catalogue."""
         return tuple(tuple(_Mark(parts, _words_in(parts)) for parts in known.marks) for known in self.known)
 
     @cached_property
@@ -87,17 +87,17 @@ class Catalogue:
         return frozenset(word for marks in self._marks for mark in marks for word in mark.words)
 
     def recognise(self, command: str, data: bytes) -> list[str]:
-        """Names of the tools whose output this is: those that the command runs, and those whose marks the text has.
+        """Return the tools whose output this is: those that the command runs, and those whose marks occur in the text.
 
-        Those that no command runs, such as stack traces, which stand in the output of any tool, come last. What a
-        search or a list of changes quotes is nobody's output.
+        Tools that no command runs, such as stack traces, which occur in any tool's output, come last. What a search or
+        a list of changes quotes is nobody's output.
 
         Args:
-            command: the command line; empty where it is unknown.
+            command: the command line; empty if it is not known.
             data: the output, or parts of it, without colours.
         """
         words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
-        data = b"\n" + data  # what a mark says of the beginning of a line holds for the first one, too
+        data = b"\n" + data  # so that a mark for the beginning of a line also matches the first line
         there = _words_there(data, self._sought)
         is_quoted = _only_quotes(command)
         found = [
@@ -109,11 +109,11 @@ class Catalogue:
         return [known.name for known in sorted(found, key=lambda known: not known.programs)]
 
     def rule(self, name: str) -> Rule | None:
-        """The rule of a known tool; None of one that was added and is none, which `check_rules` tells of.
+        """Return the rule of a known tool; None for an added tool with a faulty one, which `check_rules` reports.
 
         Raises:
             KeyError: there is no such tool.
-            ValueError, TypeError: a rule of ours is none.
+            ValueError, TypeError: a rule of ours is faulty.
         """
         file = self._files[name]
         try:
@@ -126,7 +126,7 @@ class Catalogue:
 
 @cache
 def built_in() -> Catalogue:
-    """Ours alone."""
+    """Return the catalogue of our own rules."""
     found: list[Known] = []
     for entry in sorted(os.listdir(FOLDER)):
         if entry.endswith(".toml"):
@@ -135,9 +135,9 @@ def built_in() -> Catalogue:
     return Catalogue(found)
 
 
-@lru_cache(maxsize=8)  # of stores, and of what their files were
+@lru_cache(maxsize=8)  # of stores, and of the states of their files
 def with_added(files: tuple[RuleFile, ...]) -> Catalogue:
-    """Ours and those of some files, of which the last one counts that knows a tool."""
+    """Return the catalogue with the rules of some files added; for each tool, the last file counts."""
     places: dict[str, RuleFile] = {}
     added: dict[str, Known] = {}
     for file in files:
@@ -157,7 +157,7 @@ def _rules_in(file: RuleFile) -> dict[str, Rule]:
 
 
 def _only_quotes(command: str) -> bool:
-    """Whether a command prints nothing but what it finds in files or in the history."""
+    """Return whether a command prints only what it finds in files or in the history."""
     stages = [stage.split() for stage in _STAGES.split(_QUOTED.sub("x", command))]
     programs = {_program(words) for words in stages if words}
     return not programs.isdisjoint(_QUOTING) and programs <= _QUOTING | _BESIDE
@@ -171,7 +171,7 @@ def _program(words: list[str]) -> str:
 
 
 def _words_there(data: bytes, sought: frozenset[bytes]) -> set[bytes]:
-    """Those of some words that stand in a text."""
+    """Return those of some words that occur in a text."""
     words, there, at = data.translate(_WORDS), set[bytes](), 0
     while at < len(words):
         end = words.find(b" ", at + _AT_ONCE_BYTES)
@@ -182,7 +182,7 @@ def _words_there(data: bytes, sought: frozenset[bytes]) -> set[bytes]:
 
 
 def _words_in(parts: Iterable[bytes]) -> frozenset[bytes]:
-    """The words that stand whole in some texts; what is before and after one is not known."""
+    """Return the whole words in texts; a word at an end may be cut, and does not count."""
     return frozenset(word for part in parts for word in (b"x%bx" % part).translate(_WORDS).split()[1:-1])
 
 

@@ -1,6 +1,6 @@
-"""What looks like an error where no rule knows the tool: classes of lines, from the most specific one down.
+"""Recognises errors where no rule knows the tool: classes of lines, the most specific one first.
 
-A line is judged only where it holds one of a few literal stems, which are found without looking at lines at all.
+A line is judged only if it has one of a few literal stems, which are found without splitting the text into lines.
 """
 
 import re
@@ -11,11 +11,11 @@ from sightline.shape.failure.tool_rules import Pattern
 
 
 class Way(NamedTuple):
-    """One way in which lines look like errors.
+    """One form of lines that look like errors.
 
     Attributes:
-        has: literals; a line without any of them is not searched for the pattern.
-        pattern: is found in the cleaned text of such a line.
+        has: literals; a line without any of them is not matched against the pattern.
+        pattern: found in the cleaned text of such a line.
     """
 
     has: tuple[str, ...]
@@ -23,12 +23,12 @@ class Way(NamedTuple):
 
 
 class ErrorClass(NamedTuple):
-    """Ways that are equally specific.
+    """Forms that are equally specific.
 
     Attributes:
-        name: what they are called.
-        ways: a line that looks like an error in one of them belongs to the class.
-        any_case: whether that holds in any case; the literals are lower-case then.
+        name: name of the class.
+        ways: the forms; a line in one of them belongs to the class.
+        any_case: whether the forms match in any case; their literals are then lower-case.
     """
 
     name: str
@@ -36,7 +36,7 @@ class ErrorClass(NamedTuple):
     any_case: bool
 
     def has(self, text: str) -> bool:
-        """Whether a line belongs to it, or to one that is more specific."""
+        """Return whether a line belongs to this class, or to a more specific one."""
         if self.any_case:
             text = text.lower()
         for way in self.ways:
@@ -95,8 +95,8 @@ STEMS = (
     b"deadline",
     b"quota",
     b"terminated",
-    b"e       ",  # pytest's mark before what an assertion says
-    b"\xe2\x9c",  # begins the crosses, and the ticks that the patterns sort out
+    b"e       ",  # pytest's mark before the text of an assertion
+    b"\xe2\x9c",  # begins crosses, and ticks, which the patterns exclude
 )
 """Lower-case literals; a line without any of them is not judged."""
 
@@ -183,10 +183,10 @@ CLASSES = (
         any_case=True,
     ),
 )
-"""The classes, most specific first; a line belongs to the first that matches."""
+"""The classes, most specific first; a line belongs to the first one that matches."""
 
 SEARCH = "error|fail|exception|panic|traceback|fatal|assert"
-"""A search that lists most of what the classes find, for whoever wants to see the rest."""
+"""A search that finds most of what the classes find, for a reader who wants to see the rest."""
 
 _NONE_OF_THEM = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|exceptions?)\b"
@@ -195,8 +195,8 @@ _NONE_OF_THEM = re.compile(
 )
 _FRAME = re.compile(
     r"^\s*(?:at\s+\S+.*[:(]"
-    r"|#\d+\s+(?:0x[0-9a-f]+ |\{main\}|\[internal |\S+ ?\()"  # of gdb, sanitizers, PHP, Dart
-    r"|\d+:\s+(?:0x[0-9a-f]+ |<.*::|[\w$]+::)"  # of Rust
+    r"|#\d+\s+(?:0x[0-9a-f]+ |\{main\}|\[internal |\S+ ?\()"  # from gdb, sanitizers, PHP, Dart
+    r"|\d+:\s+(?:0x[0-9a-f]+ |<.*::|[\w$]+::)"  # from Rust
     r"|File \")"
 )
 _PASSED = re.compile(
@@ -205,7 +205,7 @@ _PASSED = re.compile(
 
 
 def is_frame(text: str) -> bool:
-    """Whether a cleaned line is a frame of a stack."""
+    """Return whether a cleaned line is a frame of a stack."""
     return bool(_FRAME.match(text))
 
 
@@ -214,7 +214,7 @@ _PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√")
 
 
 def class_of(text: str) -> int:
-    """The place of the class that a cleaned line belongs to, 0 for the most specific; -1 for none."""
+    """Return the index of a cleaned line's class, 0 for the most specific one; -1 for none."""
     rank = _first_match(text)
     if rank < 0 or _FRAME.match(text) or (any(one in text for one in _PASSED_HAS) and _PASSED.search(text)):
         return -1
@@ -236,17 +236,17 @@ _PATH, _NAME = r"[\w.@+~-]*/[^\s:,;()]+|", r"[\w-]+\.\w{1,5}(?=[:(])|"
 
 @cache
 def _varying(path: bool, name: bool) -> re.Pattern[str]:
-    """What differs between lines that say the same, where a text has a slash, and a point; few have."""
+    """Return a pattern for what differs between lines that say the same; few texts have paths or points."""
     return re.compile(
         r"0x[0-9a-fA-F]+|\b[0-9a-f]{7,}\b|'[^']*'|\"[^\"]*\"|`[^`]*`|‘[^’]*’|"
         rf"{_PATH if path else ''}{_NAME if name else ''}\d+"
     )
 
 
-KIND_CHARS = 120  # of a line's text; what tells messages apart stands early
+KIND_CHARS = 120  # of a line's text; what tells messages apart comes early
 
 
 def kind_of(text: str) -> str:
-    """The text with names, paths and numbers masked: lines of one kind say the same of different things."""
+    """Return the text with names, paths and numbers masked; lines of one kind say the same of different things."""
     text = text.strip()[: 2 * KIND_CHARS]
     return _varying("/" in text, "." in text).sub("#", text)[:KIND_CHARS]

@@ -1,6 +1,6 @@
-"""Looks an output over once: whose it is, which lines of it are failures, what it counts.
+"""Examines an output once: which tools wrote it, which of its lines are failures, and what it counts.
 
-Whose it is shows in its command, and in a glance at its streams: enough of each, without reading a large one whole.
+The tools are recognised by the command, and by a glance at enough of each stream without reading a large one whole.
 """
 
 import re
@@ -27,29 +27,29 @@ from sightline.shape.source import Source
 if TYPE_CHECKING:
     from sightline.shape.failure.limited_pattern import TimeLimit
 
-_PLACE_LINES = 600  # failure lines in which a place is looked for
+_PLACE_LINES = 600  # failure lines in which a place is searched
 
 _PLACE = re.compile(r"([\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?:[:(]\[?|\", line )(\d+)")
-_NEAR_LINES = 2  # below a failure line that names no place, in which one may stand
+_NEAR_LINES = 2  # lines below a failure line without a place that may have one
 
 Places = dict[str, list[int]]
-"""The lines of each file, in the order in which they are told of."""
+"""Line numbers by file, in the order in which the files occur."""
 
-SEARCHED_LITERALS = 6  # more of them make a search that nobody would read
-TITLED_HITS = 12  # failure lines of a tool and weight whose headers are looked for: more than a summary names
+SEARCHED_LITERALS = 6  # a search with more of them is too long to read
+TITLED_HITS = 12  # failure lines of a tool and weight whose headers are searched: more than a summary names
 
 QUIET_BYTES = 1 << 24
-"""An output that went well is looked through for what says otherwise up to this size."""
+"""The largest output of a success that is searched for lines that say otherwise."""
 
 TITLE_LINES = 4
-"""Lines above or below a block's start in which its name is looked for."""
+"""Lines above or below a block's start in which its name is searched."""
 
 
 class Examination:
-    """What is known of an output, found when it is first asked for.
+    """What is known of an output; each fact is found at its first use.
 
     Attributes:
-        quiet: whether it is of an output that went well, of which some lines say that something did not.
+        quiet: whether the output is from a success, with lines that say that something failed.
     """
 
     def __init__(
@@ -61,14 +61,14 @@ class Examination:
         of_kind: int | None = None,
         added: tuple[RuleFile, ...] = (),
     ) -> None:
-        """Take an output.
+        """Take an output; nothing is read yet.
 
         Args:
-            out: what was written to standard output; err, to standard error.
-            command: the command line; empty where it is unknown.
-            scope: which of the lines that look like failures count; all do, where nobody says.
-            of_kind: failure lines of one kind that are kept from the beginning on; None for what a view has room for.
-            added: files of rules that are not ours.
+            out: standard output.
+            command: the command line; empty if it is not known.
+            scope: decides which lines that look like failures count; by default all do.
+            of_kind: most failure lines of one kind to keep, from the beginning; None for what a view has room for.
+            added: added files of rules.
         """
         self._streams = (out, err)
         self._scope = scope
@@ -83,14 +83,14 @@ class Examination:
 
     @cached_property
     def judge(self) -> Judge:
-        """What judges the lines, by what the command and the ends of the streams tell of the tools that ran."""
+        """The judge of lines, with the rules of the tools that ran, by the command and by the streams' ends."""
         data = b"\n".join([glance(source) for source in self._streams])
         prefix = prefix_of(sampled_lines(data))
         known = self._catalogue.recognise(self._command, without_prefix(data, prefix))
         return Judge([rule for name in known if (rule := self._rule(name))], prefix)
 
     def _rule(self, name: str) -> Rule | None:
-        """The rule of a tool, one that was added with the time that it has; None where it is none."""
+        """Return the rule of a tool, an added one with its time limit; None if there is none."""
         rule = self._catalogue.rule(name)
         if rule is None or name not in self._catalogue.added:
             return rule
@@ -104,11 +104,11 @@ class Examination:
 
     @property
     def given_up(self) -> list[str]:
-        """Names of the tools whose rules, which were added, have taken too long and find nothing more."""
+        """Return the tools with added rules that have used up their time and find nothing more."""
         return [name for name, limit in self._limits.items() if limit.is_used_up]
 
     def pattern_seconds(self, name: str) -> float:
-        """Seconds of processor time that the patterns of an added rule have taken; 0 of one of ours."""
+        """Return the seconds of processor time that an added rule's patterns have taken; 0 for our own rules."""
         limit = self._limits.get(name)
         return limit.spent if limit else 0.0
 
@@ -118,7 +118,7 @@ class Examination:
         return frozenset(self._catalogue.recognise(self._command, b""))
 
     def failures(self, source: Source) -> Failures:
-        """The failure lines of one of the streams; the first time in one pass over it."""
+        """Return the failure lines of a stream; the first time, it is read once through."""
         place = 0 if source is self._streams[0] else 1
         if place not in self._failures:
             counts = None if self._scope.all_counts else self.counts
@@ -126,14 +126,14 @@ class Examination:
         return self._failures[place]
 
     def steps(self, source: Source) -> Steps:
-        """The steps of one of the streams, where it is a log of such and one failed."""
+        """Return the steps of a stream, if it is a log of steps, one of which failed."""
         place = 0 if source is self._streams[0] else 1
         if place not in self._steps:
             self._steps[place] = find_steps(source, self.judge)
         return self._steps[place]
 
     def of_success(self, exit_code: int | None) -> "Examination | None":
-        """The same of an output that went well, of whose lines few are failures; None where none is, or it is huge."""
+        """Return the examination of a success with a few failure lines; None if there are none, or it is huge."""
         if sum(source.byte_count for source in self._streams) > QUIET_BYTES:
             return None
         scope = scope_of(self._command, failed=False, exit_code=exit_code)
@@ -143,12 +143,12 @@ class Examination:
         return made if any(made.failures(source).total for source in self._streams) else None
 
     def is_failure(self, data: bytes) -> bool:
-        """Whether a raw line is a failure line that counts."""
+        """Return whether a raw line is a failure line that counts."""
         verdict = self.judge.verdict(data)
         return verdict is not None and self.counts(verdict, data)
 
     def counts(self, verdict: Verdict, data: bytes) -> bool:
-        """Whether a raw line that looks like a failure is one, by how its command ended."""
+        """Return whether a raw line that looks like a failure is one, given how its command ended."""
         if self._scope.all_counts or self._scope.why_not:
             return not self._scope.why_not
         key = judged_part(data).translate(NUMBERS)
@@ -160,11 +160,11 @@ class Examination:
         return known
 
     def ignores(self, verdict: Verdict, data: bytes) -> bool:
-        """Whether a raw line that looks like a failure is none."""
+        """Return whether a raw line that looks like a failure is not one."""
         return not self.counts(verdict, data)
 
     def settle(self) -> None:
-        """Read now what `counts` needs of the streams, which may be closed by then."""
+        """Read now what `counts` needs of the streams, which may be closed later."""
         if any(rule.logs for rule in self.judge.rules):
             self._counts_failures()
 
@@ -173,12 +173,12 @@ class Examination:
 
     @cached_property
     def tallies(self) -> list[Tally]:
-        """What the tools count; those that the command runs, or whose marks are there."""
+        """Return what the tools count that the command runs, or whose marks occur."""
         return tally(self._streams, self.judge)
 
     @cached_property
     def failed(self) -> list[Named]:
-        """What the tools name as failed, in the order in which they do."""
+        """Return what the tools name as failed, in their order."""
         titled: list[Hit] = []
         seen: Counter[tuple[str, int]] = Counter()
         for source in self._streams:
@@ -190,9 +190,9 @@ class Examination:
         return named(titled)
 
     def titled(self, hit: Hit, source: Source, *, deep: bool) -> Hit:
-        """The hit, with what the lines near it say of name and place where it has none itself.
+        """Complete a hit's name and place from lines near it.
 
-        The header of a failure line may stand far above it: it is looked for where ``deep`` is set.
+        The header of a failure line may be far above it, and is searched there only with ``deep``.
         """
         sort, verdict = hit.verdict.sort, hit.verdict
         if isinstance(sort, Block):
@@ -208,7 +208,7 @@ class Examination:
                 continue
             for text in [self.judge.text(line.data) for line in source.lines(first, last)]:
                 if end and end.search(text):
-                    break  # what follows is said of something else
+                    break  # what follows belongs to another failure
                 if found := title.search(text):
                     name, place = name_and_place(found)
                     if place and verdict.place.isdecimal():
@@ -217,7 +217,7 @@ class Examination:
         return hit._replace(verdict=verdict._replace(place="") if verdict.place.isdecimal() else verdict)
 
     def picker(self, source: Source, *, gap_bytes: int, fold_bytes: int, short: bool = False) -> Picker:
-        """What picks lines of one of the streams for a body; see there."""
+        """Make a picker of lines of a stream for a body; see `Picker`."""
         failures, steps = self.failures(source), self.steps(source)
         judge, is_error = self.judge, self.is_failure
         return Picker(
@@ -225,18 +225,18 @@ class Examination:
         )
 
     def places(self, source: Source, shown: Sequence[Span]) -> Places:
-        """Where the failures of one of the streams are that stand in none of some lines."""
+        """Return where the failures of a stream are that stand in none of the shown lines."""
         return _places_of(source, self.failures(source), shown)
 
     @property
     def says_failed(self) -> bool:
-        """Whether the output, whatever the exit code, says that something failed."""
+        """Whether the output says that something failed, whatever the exit code."""
         hits = (hit for source in self._streams for hit in self.failures(source).hits)
         return self._counts_failures() or any(hit.verdict.rank < EXIT for hit in hits)
 
     @property
     def search(self) -> str:
-        """A search, in any case, that lists most failure lines, for whoever wants to see those that are not shown."""
+        """A case-insensitive search that lists most failure lines, for a reader who wants to see those not shown."""
         literals = [re.escape(literal.decode("utf-8", "replace")) for literal in self.judge.literals]
         return "|".join([SEARCH, *literals]) if len(literals) <= SEARCHED_LITERALS else SEARCH
 
@@ -244,14 +244,14 @@ class Examination:
 # whose output it is
 
 WHOLE_BYTES = 1 << 18
-"""A stream up to this size is looked at whole; of a larger one its ends and some windows between them."""
+"""A stream up to this size is read whole; of a larger one, its ends and some windows between them."""
 
 HEAD_BYTES, TAIL_BYTES = 1 << 16, 1 << 17
 WINDOWS = 24
 WINDOW_BYTES = 1 << 12
 
 SEARCHED_BYTES = 1 << 23
-"""Up to here the windows are where failure is spoken of, which costs reading the stream; beyond, evenly spaced."""
+"""Up to this size, windows are where failure is mentioned, which costs reading the stream; above, evenly spaced."""
 
 SAMPLED_LINES = 150
 _WORDS = (b"FAIL", b"rror")
@@ -259,13 +259,13 @@ _LINE_END = re.compile(rb"\r+\n")
 
 
 def glance(source: Source) -> bytes:
-    """Parts of a stream, without colours, with newlines alone between lines."""
+    """Return parts of a stream, without colours, and with plain newlines between lines."""
     data = without_colour(b"\n".join(_parts(source)))
     return _LINE_END.sub(b"\n", data) if b"\r\n" in data else data
 
 
 def sampled_lines(data: bytes) -> Iterator[str]:
-    """Some cleaned lines from all over a text."""
+    """Yield some cleaned lines from all over a text."""
     lines = data.split(b"\n")
     step = max(1, len(lines) // SAMPLED_LINES)
     for line in lines[::step]:
@@ -300,8 +300,8 @@ def _windows(source: Source, start: int, end: int) -> Iterator[bytes]:
         found += 1
 
 
-# What a log puts before each line of what ran: times, names of services and jobs. Patterns that say how a line of some
-# tool begins hold for what stands behind such a prefix.
+# What a log puts before each line of its commands: times, names of services and jobs. Patterns for the beginning of a
+# tool's line apply behind such a prefix.
 _FORMS = (
     r"[^\t\n]{1,80}\t[^\t\n]{1,80}\t(?=\d{4}-)",  # gh run view --log: job, step
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?(?: \d\d[OE]\+?)? ?",
@@ -319,7 +319,7 @@ _SHARE = 0.6
 
 
 def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
-    """What matches the prefix of most of some lines; None where they have none in common."""
+    """Return the pattern for the prefix of most of some lines; None if they have no common one."""
     texts = [line for line in lines if line.strip()][:_SAMPLED]
     if len(texts) < _LEAST_LINES:
         return None
@@ -332,12 +332,12 @@ def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def without_prefix(data: bytes, prefix: re.Pattern[str] | None) -> bytes:
-    """A text without what a log puts before its lines: a tool's marks may go over the end of one."""
+    """Return a text without its log's prefixes, because a tool's marks may span several lines."""
     return re.sub(b"(?m)^" + prefix.pattern.encode(), b"", data) if prefix else data
 
 
 def _places_of(source: Source, failures: Failures, shown: Iterable[Span]) -> Places:
-    """The places of the failure lines that do not stand in a view, files of which none does first."""
+    """Return the places of failure lines that a view does not show, files without any shown line first."""
     blocks = list(shown)
     hits = [hit for hit in failures.hits if hit.verdict.rank <= LOCATED]
     hidden = [hit for hit in hits if free_spans(blocks, hit.line, hit.line)]

@@ -1,7 +1,7 @@
-"""Finds every failure line of a stream, in one pass by blocks: counts all, keeps those that a view may want to show;
-and tells what failed, by name and place, as the tools themselves name it.
+"""Finds every failure line of a stream in one pass by blocks, counts all, and keeps those that a view may want to show;
+also names what failed, as the tools do.
 
-A large output that says little of errors is read at nearly the speed of searching it for a few literals.
+A large output with few errors is read almost as fast as it is searched for a few literals.
 """
 
 import re
@@ -15,25 +15,25 @@ from sightline.shape.failure.tool_rules import Rule
 from sightline.shape.source import Source
 
 KINDS = 4096
-"""Kinds of failure told apart; what comes after counts as one more."""
+"""Kinds of failure that are told apart; all further ones count as one more."""
 
 FIRST_OF_KIND, LAST_OF_KIND = 64, 8
-"""Hits of one kind that are kept: more of the same than any view has room for. The count goes on regardless."""
+"""Hits of one kind that are kept, more than any view has room for. All are counted."""
 
 ABOUTS = 256
-"""Files, or tests, of which the first hit of a kind is kept however many came before it."""
+"""Files, or tests, for which the first hit of a kind is kept, however many came before it."""
 
 KEPT_SPANS = 20_000
-"""Stretches of failure lines whose numbers are known, from the first on: more than a marker can list."""
+"""Runs of failure lines whose numbers are kept, from the first on, more than a marker can list."""
 
 
 class Hit(NamedTuple):
     """One failure line.
 
     Attributes:
-        line: its number, 1-based.
-        nth: how many of its kind came before it.
-        verdict: what it is.
+        line: number of the line, from 1.
+        nth: number of lines of its kind before it.
+        verdict: the judgement on it.
     """
 
     line: int
@@ -42,12 +42,12 @@ class Hit(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """What a scan found.
+    """The result of a scan.
 
     Attributes:
-        total: failure lines in the whole stream.
-        spans: their numbers, (first, last), neighbours joined; those of the first KEPT_SPANS.
-        hits: those kept, in the order of lines.
+        total: number of failure lines in the stream.
+        spans: their numbers, (first, last), neighbours joined, for the first KEPT_SPANS runs.
+        hits: the kept hits, by line.
     """
 
     total: int
@@ -56,7 +56,7 @@ class Failures(NamedTuple):
 
     @property
     def files(self) -> int:
-        """How many files those are about that are told with a place, and name nothing else."""
+        """Number of files named in hits with a place and without another name."""
         placed = (hit.verdict for hit in self.hits if hit.verdict.rank <= LOCATED and not hit.verdict.name)
         return len({verdict.about for verdict in placed if "." in verdict.about})
 
@@ -68,13 +68,13 @@ def find_failures(
     first_of_kind: int | None = None,
     counts: Callable[[Verdict, bytes], bool] | None = None,
 ) -> Failures:
-    """Every failure line of a stream.
+    """Find every failure line of a stream.
 
     Args:
         source: the stream.
-        judge: tells what its lines look like.
-        first_of_kind: hits of one kind that are kept from its beginning on; None for FIRST_OF_KIND.
-        counts: whether what looks like a failure is one, by its line; None where everything is.
+        judge: judges its lines.
+        first_of_kind: most hits of one kind to keep from the beginning; None for FIRST_OF_KIND.
+        counts: returns whether a line that looks like a failure is one; None if every such line is.
     """
     collector = _Collector(FIRST_OF_KIND if first_of_kind is None else first_of_kind)
     verdict_of = judge.verdict
@@ -86,7 +86,7 @@ def find_failures(
 
 
 class _Kind:
-    """The lines of one kind, and how many of the kind came before each."""
+    """The lines of one kind, with the number of lines of that kind before each."""
 
     __slots__ = ("_abouts", "_first", "count", "early", "late")
 
@@ -149,8 +149,8 @@ class Named(NamedTuple):
 
     Attributes:
         rule: the tool that says so.
-        name: such as a test's; empty where only the place is known.
-        place: such as ``src/x.py:12``; empty where it is unknown.
+        name: its name, such as a test's; empty if only the place is known.
+        place: its place, such as ``src/x.py:12``; empty if it is not known.
     """
 
     rule: Rule
@@ -159,14 +159,14 @@ class Named(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Name and place in one, each where it is known."""
+        """Name and place together, as far as they are known."""
         if not self.name or self.place.startswith(self.name):
             return self.place
         return f"{self.name} ({self.place})" if self.place and self.place not in self.name else self.name
 
 
 def named(hits: Iterable[Hit]) -> list[Named]:
-    """What some hits name, each once: of each tool what it lists as failed, else the causes, else what else it has."""
+    """Return what hits name, each once: for each tool what it lists as failed, else the causes, else the rest."""
     of_rule: dict[str, list[Hit]] = {}
     for hit in hits:
         if hit.verdict.rule and (hit.verdict.name or hit.verdict.place):
@@ -193,5 +193,5 @@ _PARTS = re.compile(r"::|\.| > | › |/")
 
 
 def last_part(name: str) -> str:
-    """What a test is called within its file and class."""
+    """Return the name of a test within its file and class."""
     return _PARTS.split(name.strip())[-1]

@@ -1,4 +1,4 @@
-"""Judges single lines: which of them are failures, of which sort and weight."""
+"""Judges single lines: which are failures, and of which sort and weight."""
 
 import re
 from collections import Counter
@@ -12,23 +12,23 @@ from sightline.shape.failure.tool_rules import Block, Failure, Rule
 from sightline.shape.runs import Span
 
 JUDGED_BYTES, JUDGED_END_BYTES = 4096, 1024
-"""How much of a line is judged, from its start and at its end: no pattern can run away on so little."""
+"""Bytes of a line that are judged, at its start and at its end, so that no pattern can run away."""
 
-_LEFT_OUT = " … ".encode()  # between the two ends of a long line, so that no word goes on over it
-_BEFORE_BYTES = 40  # told of such a line, before what makes it a failure
+_LEFT_OUT = " … ".encode()  # joins the two ends of a long line, so that no word spans them
+_BEFORE_BYTES = 40  # quoted of such a line, before the part that makes it a failure
 _JUDGED_WHOLE = JUDGED_BYTES + len(_LEFT_OUT) + JUDGED_END_BYTES
 
 TELLING_BYTES = 4
-"""How much of a long line, up to where it becomes a failure, must have been shown: no word that says so is shorter."""
+"""The bytes of a long line's telling part that must have been shown; no word for a failure is shorter."""
 
-CACHED_LINES = 20_000  # judgements remembered; a flood of errors says the same over and over, but for its numbers
-CACHED_BYTES = 300  # of a line; longer ones are rarely the same
+CACHED_LINES = 20_000  # judgements that are kept; a flood of errors repeats the same text with other numbers
+CACHED_BYTES = 300  # of a line; longer ones rarely repeat
 
 NAMED_LINES = 100
-"""How many lines, the same but for their numbers, are each asked what they name: more than anybody is told."""
+"""Lines, equal except for numbers, of which each is asked what it names; nobody is shown more names."""
 
 CAUSE, NAME, EXCEPTION, LOCATED, FAILED, ECHO, EXIT, WORD, MINOR = range(9)
-"""Weights of a failure line, the first counting most: a rule's cause and name, the general classes, a rule's others."""
+"""Weights of a failure line, the heaviest first: a rule's cause and name, the general classes, a rule's others."""
 
 _OF_ROLE = {"cause": CAUSE, "name": NAME, "trace": EXCEPTION, "echo": ECHO, "minor": MINOR}
 _OF_CLASS = (EXCEPTION, LOCATED, FAILED, EXIT, WORD)
@@ -36,17 +36,17 @@ assert len(_OF_CLASS) == len(CLASSES)
 
 
 class Verdict(NamedTuple):
-    """What a failure line is.
+    """The judgement on a failure line.
 
     Attributes:
         rank: its weight, from CAUSE on.
         kind: equal for lines that say the same of different things.
-        rule: the rule that knows it; None where a general class does.
-        sort: what of the rule it is: its failure, or its block, that starts here.
-        name: what failed, as the line has it; empty where it does not say.
-        place: where, such as ``src/x.py:12``; likewise.
-        about: equal for lines that are about the same file, or test; empty where it does not say. Numbers in it may not
-            be the line's own.
+        rule: the rule that matched; None for a general class.
+        sort: the rule's failure, or block that starts here.
+        name: what failed; empty if the line does not say.
+        place: where it failed, such as ``src/x.py:12``; empty if the line does not say.
+        about: equal for lines about the same file, or test; empty if the line does not say. Its numbers may be those
+            of another such line.
     """
 
     rank: int
@@ -59,17 +59,17 @@ class Verdict(NamedTuple):
 
 
 def judged_part(line: bytes) -> bytes:
-    """What of a raw line is judged: all of it, or both its ends where it is long; of such a part, all."""
+    """Return the judged part of a raw line: all of it, or both ends of a long one."""
     if len(line) <= _JUDGED_WHOLE:
         return line
     return line[:JUDGED_BYTES] + _LEFT_OUT + line[-JUDGED_END_BYTES:]
 
 
 class Judge:
-    """Judges lines by some rules, then by the general classes."""
+    """Judges lines by the rules of tools, then by the general classes."""
 
     def __init__(self, rules: Sequence[Rule] = (), prefix: re.Pattern[str] | None = None) -> None:
-        """Take the rules of the tools whose output it is, and what a log puts before each line."""
+        """Take the rules of the output's tools, and the prefix of a log's lines."""
         self.rules = tuple(rules)
         self.prefix = prefix
         self._sorts: list[tuple[Rule, Failure | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
@@ -83,16 +83,16 @@ class Judge:
         self._masked = tuple(one for one in masked if not any(other != one and other in one for other in masked))
 
     def text(self, data: bytes) -> str:
-        """The text of a raw line as it is judged: cleaned, without the log's prefix."""
+        """Return the judged text of a raw line: cleaned, without the log's prefix."""
         text = clean_line(judged_part(data))
         found = self.prefix.match(text) if self.prefix else None
         return text[found.end() :] if found else text
 
     def verdict(self, data: bytes) -> Verdict | None:
-        """What a raw line, or the part of it that is judged, is; None where it is no failure.
+        """Judge a raw line, or its judged part; None if it is no failure.
 
-        A flood of errors says the same over and over but for its numbers: what holds of one such line holds of all,
-        save what a rule finds named in it, which is not looked for in the last of very many.
+        A flood of errors repeats the same text with other numbers, so that one judgement holds for all of them, except
+        for what a rule finds named in the line; that is searched in the first ones only.
         """
         data = judged_part(without_colour(data))
         key = data.translate(NUMBERS)
@@ -116,14 +116,14 @@ class Judge:
         return verdict
 
     def telling_bytes(self, data: bytes, length: int = 0) -> Span | None:
-        """Where in a raw line it becomes a failure, as (first, last) byte, from 1; None where it is none.
+        """Return which bytes of a raw line make it a failure, (first, last) from 1; None if it is no failure.
 
-        Where a length is given, that is the line's, and the data may be its two ends alone.
+        A given length is the line's, and the data may then be its two ends alone.
         """
         part = judged_part(data)
         if self.verdict(part) is None:
             return None
-        short, long = 0, len(part)  # so much of it is none yet, and so much is one
+        short, long = 0, len(part)  # with the short length it is no failure yet, with the long one it is
         while long - short > 1:
             middle = (short + long) // 2
             if self.verdict(part[:middle]) is None:
@@ -139,19 +139,19 @@ class Judge:
         return max(begin, last - TELLING_BYTES + 1), last
 
     def telling_text(self, data: bytes) -> str:
-        """The text of a raw line as it is judged, of one that is a failure at its end from shortly before that on."""
+        """Return the judged text of a raw line; if its end makes it a failure, from shortly before that on."""
         span = self.telling_bytes(data) if len(data) > _JUDGED_WHOLE else None
         if span is None or span[0] <= JUDGED_BYTES:
             return self.text(data)
         return "… " + clean_line(data[max(0, span[0] - _BEFORE_BYTES) :])
 
     def _by_rules(self, text: str) -> tuple[Verdict | None, bool]:
-        """What the rules call a line, a cause before all else; and whether that names something of this line's own."""
+        """Judge a line by the rules, causes first; and return whether that names something of this line alone."""
         best: Verdict | None = None
         varies = False
         for rule, sort in self._sorts:
             if best and (best.rank <= _OF_ROLE[sort.role] or (best.rank == MINOR and best.rule is rule)):
-                continue  # what a rule calls minor first, it does not call a cause later
+                continue  # a line that a rule calls minor is never its cause
             for literal in sort.has:
                 if literal in text:
                     found = (sort.start if isinstance(sort, Block) else sort.line).search(text)
@@ -164,7 +164,7 @@ class Judge:
         return best, varies
 
     def is_advice(self, text: str) -> bool:
-        """Whether a line, as `text` gives it, is what a tool says after any failure."""
+        """Return whether a line, from `text`, is advice that a tool gives after any failure."""
         return any(advice.search(text) for advice in self._advice)
 
     def _by_class(self, data: bytes) -> Verdict | None:
@@ -191,23 +191,23 @@ def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str)
 
 
 _FILE = re.compile(r"([\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?::\d|\(\d|\", line \d)")
-_FILE_CHARS = 300  # of a line, in which a file is looked for
+_FILE_CHARS = 300  # of a line in which a file is searched
 
 
 def _about(text: str) -> str:
-    """The file that a line is about, empty where it names none with a line's number."""
+    """Return the file that a line is about; empty if it names none with a line number."""
     found = _FILE.search(text[:_FILE_CHARS])
     return found[1] if found else ""
 
 
 def name_and_place(found: re.Match[str]) -> tuple[str, str]:
-    """What failed and where, such as ``src/x.py:12``, by the groups of a match; each empty where it does not say."""
+    """Return what failed and where, such as ``src/x.py:12``, from the groups of a match; each empty if not said."""
     groups = found.groupdict("")
     return groups.get("name", "").strip(), ":".join(filter(None, (groups.get("file"), groups.get("line"))))
 
 
 def _uncovered(literals: Iterable[str]) -> tuple[bytes, ...]:
-    """The literals that no stem, and no shorter literal, finds as well."""
+    """Return the literals that no stem, and no shorter literal, would find as well."""
     needed = {literal.encode() for literal in literals}
     needed = {literal for literal in needed if not any(stem in literal.lower() for stem in STEMS)}
     return tuple(sorted(one for one in needed if not any(other != one and other in one for other in needed)))

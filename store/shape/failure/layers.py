@@ -1,4 +1,4 @@
-"""What to show for a failure line, from its core outwards: what says why comes first, the context around it last."""
+"""Chooses what to show for a failure line, from its core outwards: first the lines that say why, last the context."""
 
 import re
 from bisect import bisect_right
@@ -27,44 +27,44 @@ from sightline.shape.runs import Span
 from sightline.shape.source import Source
 
 _LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD: 5.0, MINOR: 4.0}
-"""How far down the list a first line of some weight stands; each repetition of its kind is one further down."""
+"""How far down the order the first line of a weight comes; each repetition of its kind comes one further down."""
 
-BEFORE_END_LINES = 25  # what stands so shortly before a message that something ended badly, most often is why
+BEFORE_END_LINES = 25  # what stands this shortly before the message of a bad end is usually its reason
 SOONER = 2.0
-OTHER_FILE = 0.1  # how much later a kind of message comes in each further file
-WHOLE_CAUSES = 2  # causes that come with all that explains them before the names of others
-NAMED_ALL = range(4, 13)  # so many names may all find room after one such cause, and not after two
-ALONE = 0.4  # where these names come
+OTHER_FILE = 0.1  # how much later a kind of message comes for each further file
+WHOLE_CAUSES = 2  # causes that come with their whole explanation before the names of others
+NAMED_ALL = range(4, 13)  # this many names may fit after one such cause, but not after two
+ALONE = 0.4  # place of these names
 ALONE_LINES = 24
-AFTER_NAMES = 0.7  # where what they say comes
-SAID_ENOUGH = 3  # times that a cause of one kind is told before what else there is gets its turn
-REDUNDANT = 4.0  # where the name of what failed stands, if it is shown with its cause anyway
+AFTER_NAMES = 0.7  # place of what these names' failures say
+SAID_ENOUGH = 3  # times that one kind of cause comes before others get their turn
+REDUNDANT = 4.0  # place of the name of a failure that is shown with its cause anyway
 
 STEP = -1
-"""Weight of the end of a step that failed: no failure line, since it says that, and not why."""
+"""Weight of the end of a failed step, which is no failure line because it does not say why."""
 
 ABOVE_LINES = (5, 10, 16, 30)
-"""Lines above the end of a step that failed, with each step outwards."""
+"""Lines above the end of a failed step, with each layer."""
 
-OTHER_STEP, GOOD_STEP = 3.0, 8.0  # how much later comes what stands in another step that failed, in one that did not
+OTHER_STEP, GOOD_STEP = 3.0, 8.0  # how much later lines of another failed step come, and those of a good one
 
 _NO_STEPS = Steps()
 
 Layers = tuple[tuple[Span, ...], ...]
-"""Spans of lines for each step outwards; each step is meant to hold the ones before it."""
+"""Spans of lines for each layer; a layer contains the ones before it."""
 
 CONTEXT_LINES = 5
 """Lines shown at most on each side of what looks like an error."""
 
 NEAR_LINES = 2
 BESIDE_LINES = 6
-TOLD_ABOVE_LINES = 60  # before a verdict, in which what led to it begins
+TOLD_ABOVE_LINES = 60  # before a verdict, among which its reason begins
 NEAR_ABOVE = 7  # of these lines, shown at once
-DETAIL_LINES = 4  # lines after a failure that go with it at once, such as what was expected
+DETAIL_LINES = 4  # lines after a failure that are shown with it at once, such as what was expected
 PARAGRAPH_LINES = 14
 KEY_LINES = 8  # of a block, shown at once
-SHORT_BLOCK_LINES = 8  # a block as short as this is shown whole at once
-HEADER_LINES = 400  # how far above a line its header is looked for
+SHORT_BLOCK_LINES = 8  # a shorter block is shown whole at once
+HEADER_LINES = 400  # how far above a line its header is searched
 
 _DETAIL = re.compile(
     r"^\s*(?:[|^~>+-]|\d+ ?\||at |in |File |-->|=|note|help|hint|caused|reason|because|message"
@@ -80,12 +80,12 @@ _PLACE = re.compile(r"File \".*\", line \d+|[\w/.-]+\.\w{1,6}[:(]\d+")
 
 
 class Placed(NamedTuple):
-    """A hit, and where in the order of a view it stands.
+    """A hit, and its place in the order of a view.
 
     Attributes:
-        place: where what it says comes.
+        place: place of what it says.
         hit: the hit.
-        alone: where its line alone comes already, since it names one more that failed; None for no such place.
+        alone: the earlier place of its line alone, if that names one more failure; None for no such place.
     """
 
     place: float
@@ -94,12 +94,12 @@ class Placed(NamedTuple):
 
 
 def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
-    """Hits in the order in which a view should show them.
+    """Order hits as a view should show them.
 
-    What counts more comes first, of the same weight what stands first; what says again what an earlier one of its kind
-    said comes the later the more often it was said, and of those what is said of another file first. After the first
-    causes come the names of all else that failed, each in a line. Where steps are known, the end of the first that
-    failed leads, then what stands in it; what others say comes last.
+    Heavier ones come first, and among equals the earlier lines. A repetition comes the later, the more often its kind
+    was shown; and of repetitions, those about another file come first. After the first causes come the names of all
+    other failures, a line each. If steps are known, the end of the first failed one leads, followed by its lines, and
+    lines of other steps come last.
     """
     main = steps.bad[0] if steps.bad else None
     ended = {step.last for step in steps.bad}
@@ -112,7 +112,7 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
     causes = [hit.line for hit in told if hit.verdict.rank in (CAUSE, EXCEPTION, LOCATED)]
 
     def _is_explained(line: int) -> bool:
-        """Whether something right above a verdict says why."""
+        """Return whether something right above a verdict says why."""
         at = bisect_right(causes, line - 1)
         return bool(at) and line - causes[at - 1] <= DETAIL_LINES
 
@@ -132,7 +132,7 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
 
 
 def _repeats(hits: Sequence[Hit]) -> dict[int, float]:
-    """How often what each line says was said before, less where it was said of another file."""
+    """Return how often each line's text was said before, counted as less if it was about another file."""
     abouts: Counter[tuple[int, str]] = Counter()
     seen: set[tuple[int, str, str]] = set()
     found: dict[int, float] = {}
@@ -156,7 +156,7 @@ def _of_step(step: Step, main: Step | None, *, known: bool) -> float:
 
 
 def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
-    """The order, in which the first causes come whole, and of all others the names before what they say."""
+    """Reorder hits so that the first causes come whole, and of all others the names before their text."""
     causes = [hit for place, hit in placed if hit.verdict.rank == CAUSE and place < GOOD_STEP]
     whole = causes[: 1 if len({hit.verdict.name for hit in causes}) in NAMED_ALL else WHOLE_CAUSES]
     explained = {last_part(hit.verdict.name) for hit in whole} - {""}
@@ -178,12 +178,12 @@ def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
 
 
 def _names_something(verdict: Verdict) -> bool:
-    """Whether a line alone says what failed; a heading such as “What went wrong:” does not."""
+    """Return whether a line alone says what failed; a heading such as “What went wrong:” does not."""
     return bool(verdict.name or verdict.place) or not isinstance(verdict.sort, Block)
 
 
 def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:
-    """How much later a line comes for not standing in the step that failed."""
+    """Return how much later a line comes because it is not in the failed step."""
     if main is None or main.first <= line <= main.last:
         return 0.0
     step = steps.at(line)
@@ -191,7 +191,7 @@ def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:
 
 
 def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) -> Layers:
-    """The lines to show for a hit."""
+    """Return the layers of lines to show for a hit."""
     if hit.verdict.rank == STEP and (step := steps.at(hit.line)):
         return tuple(lines_above(step, source, judge, ABOVE_LINES))
     layers = own_layers(hit, source, judge)
@@ -202,16 +202,16 @@ def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) 
 
 
 def _beside(hit: Hit, told: tuple[Span, ...], source: Source) -> Layers:
-    """What stands beside what is told of a failure: worth more than the ends of an output, and less than all else."""
+    """Return lines beside a failure's text, worth more than the ends of an output, and less than everything else."""
     if hit.verdict.rank != WORD and not (hit.verdict.rank == CAUSE and hit.verdict.sort):
-        return ()  # has its region, or is told in a line
+        return ()  # a block has its region, or is told in a line
     first, last = told[0][0], told[-1][1]
     around = (max(1, min(first, hit.line) - BESIDE_LINES), min(source.line_count, last + BESIDE_LINES))
     return ((around,),) if last - first < PARAGRAPH_LINES else ()
 
 
 def own_layers(hit: Hit, source: Source, judge: Judge) -> Layers:
-    """The lines that tell of a hit itself, without what stands above or beside it."""
+    """Return the layers of lines that tell of a hit itself, without those above or beside it."""
     sort = hit.verdict.sort
     if isinstance(sort, Block):
         return _of_block(hit, sort, source, judge)
@@ -223,7 +223,7 @@ def own_layers(hit: Hit, source: Source, judge: Judge) -> Layers:
 
 
 def _with_above(hit: Hit, above: Pattern, layers: Layers, source: Source, judge: Judge) -> Layers:
-    """The layers, with what a tool printed of this before it said that it failed; that comes first where it is all."""
+    """Add what a tool printed before it said that it failed; that comes first if nothing else explains the failure."""
     told: list[int] = []
     for line in reversed(list(source.lines(max(1, hit.line - TOLD_ABOVE_LINES), hit.line - 1))):
         text = judge.text(line.data)
@@ -233,7 +233,7 @@ def _with_above(hit: Hit, above: Pattern, layers: Layers, source: Source, judge:
             told.append(line.number)
     else:
         if hit.line > TOLD_ABOVE_LINES:
-            return layers  # nothing says where it begins
+            return layers  # nothing shows where it begins
     if not told:
         return layers
     says = sum(last - first + 1 for first, last in layers[0])
@@ -243,19 +243,19 @@ def _with_above(hit: Hit, above: Pattern, layers: Layers, source: Source, judge:
 
 
 def _of_line(hit: Hit, source: Source, judge: Judge) -> Layers:
-    """The line alone, under its header where it has one."""
+    """Return the layers of the line alone, with its header if it has one."""
     alone = (hit.line, hit.line)
     header = header_of(hit, source, judge)
     return (((header, header), alone),) if header else ((alone,),)
 
 
 def _of_end(hit: Hit) -> Layers:
-    """A message that something ended badly: why, stands before it."""
+    """Return the layers of a message that something ended badly: its reason stands before it."""
     return tuple(((max(1, hit.line - before), hit.line),) for before in (0, 5, 14))
 
 
 def header_of(hit: Hit, source: Source, judge: Judge) -> int:
-    """The number of the nearest line above that names what a failure line is about; 0 where there is none."""
+    """Return the nearest line above that names what a failure line is about; 0 if there is none."""
     sort = hit.verdict.sort
     if not sort or not sort.under:
         return 0
@@ -294,7 +294,7 @@ def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
 
 
 def _block_length(texts: Sequence[str], block: Block) -> int:
-    """How many lines a block has, its first included; up to a blank line where nothing says how it ends."""
+    """Return the number of a block's lines, with the first; up to a blank line if no pattern shows its end."""
     for at, text in enumerate(texts[1:], 1):
         if block.end and block.end.search(text):
             return at
@@ -309,7 +309,7 @@ def _block_length(texts: Sequence[str], block: Block) -> int:
 
 
 def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
-    """The line and what continues it; then, where it says much, its paragraph; and some lines around it."""
+    """Return the layers of a line and its continuation; then its paragraph, if it says much; then lines around it."""
     first = max(1, hit.line - CONTEXT_LINES)
     texts = _texts(source, judge, first, hit.line + PARAGRAPH_LINES)
     at = hit.line - first
@@ -330,12 +330,12 @@ def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
 
 
 def _without_frames(texts: Sequence[str], first: int) -> tuple[Span, ...]:
-    """Lines from one on, without the frames of stacks: the first ones stand with what they belong to."""
+    """Return lines from one on, without the frames of stacks, of which the first ones are shown with their message."""
     return spans_of_lines(first + at for at, text in enumerate(texts) if not is_frame(text))
 
 
 def _place_before(texts: Sequence[str], at: int) -> range:
-    """The lines just before one that say where it happened."""
+    """Return the lines just before one that say where it happened."""
     for back in (1, 2):
         if at >= back and _PLACE.search(texts[at - back]) and all(text.strip() for text in texts[at - back : at]):
             return range(at - back, at)
@@ -343,14 +343,14 @@ def _place_before(texts: Sequence[str], at: int) -> range:
 
 
 def _heading_before(texts: Sequence[str], at: int) -> range:
-    """The line right before one that is indented below it: it says whose that is."""
+    """Return the line right before one that is less indented, because it says whose it is."""
     above = texts[at - 1] if at else ""
     is_heading = bool(above.strip()) and _indent(above) < _indent(texts[at]) and not is_frame(above)
     return range(at - 1, at) if is_heading else range(at, at)
 
 
 def _details(texts: Sequence[str], at: int) -> list[int]:
-    """The lines after one that go with it: of a stack the first frames, and the first that are no library's."""
+    """Return the lines after one that belong to it: of a stack, the first frames, and the first outside libraries."""
     depth = _indent(texts[at])
     found: list[int] = []
     skipped = False

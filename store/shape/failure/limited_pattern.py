@@ -1,6 +1,6 @@
-"""Patterns that others wrote and that may take very long: each has a limit of time on a view, and is then given up.
+"""Limits the time on a view of patterns that others wrote and that may take very long, and then gives them up.
 
-`re` cannot be stopped; the library regex can, in any thread. It takes a person's or a package's rule to load it.
+`re` cannot be stopped; the library regex can, in any thread. It is loaded only for the rule of a person or a package.
 """
 
 import time
@@ -12,14 +12,14 @@ import regex
 from sightline.shape.failure.tool_rules import Pattern, Rule
 
 VIEW_SECONDS = 0.05
-"""What the patterns of one rule may take on one view, in seconds of processor time."""
+"""The time for all patterns of one rule on one view, in seconds of processor time."""
 
 MAX_PATTERN_CHARACTERS = 4_000
-"""Of one pattern: making it ready cannot be stopped, and takes a few milliseconds at most for so much."""
+"""Length of a pattern at most: compiling it cannot be stopped, and takes a few milliseconds for this much."""
 
 
 class TimeLimit:
-    """How much time the patterns of one rule still have.
+    """The time that the patterns of one rule still have.
 
     Attributes:
         left: seconds of processor time.
@@ -35,7 +35,7 @@ class TimeLimit:
 
     @property
     def spent(self) -> float:
-        """Seconds that they have taken."""
+        """Seconds that the patterns have taken."""
         return VIEW_SECONDS - self.left
 
 
@@ -45,7 +45,7 @@ class LimitedPattern(Pattern):
     __slots__ = ("_compiled", "_limit")
 
     def __init__(self, text: str, limit: TimeLimit) -> None:
-        """Make it ready within the time. Raises ValueError for what is no pattern, or too long a one."""
+        """Compile it within the time. Raises ValueError for a faulty pattern, or one that is too long."""
         super().__init__(text)
         self._limit = limit
         self._compiled = _NOTHING if limit.is_used_up else _compiled(text, limit)
@@ -89,13 +89,13 @@ def _compiled(text: str, limit: TimeLimit) -> Any:
 
 
 def limit_rule(rule: Rule) -> tuple[Rule, TimeLimit]:
-    """A rule for one view, and the time that all its patterns have together. Raises ValueError for a wrong pattern."""
+    """Return a rule for one view, and the time of all its patterns. Raises ValueError for a faulty pattern."""
     limit = TimeLimit()
     return _limited(rule, limit), limit
 
 
 def _limited(part: Any, limit: TimeLimit) -> Any:
-    """A part of a rule, with limited patterns in the place of others."""
+    """Return a part of a rule with limited patterns in place of others."""
     if isinstance(part, Pattern):
         return LimitedPattern(part.text, limit)
     if isinstance(part, tuple):

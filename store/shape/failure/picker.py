@@ -1,4 +1,4 @@
-"""Picks lines of a stream for a body of so many bytes, paying for each with an upper bound of what it takes there."""
+"""Picks lines of a stream for a body of a given size, and counts an upper bound of the bytes that each takes."""
 
 import heapq
 from collections.abc import Iterable, Iterator
@@ -11,32 +11,30 @@ from sightline.shape.failure.steps import Steps
 from sightline.shape.runs import IsError, Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
 from sightline.shape.source import Source
 
-CAUSE_LINE_BYTES = (
-    2048  # longer lines are clipped in a region, so that one of them does not take the place of all others
-)
+CAUSE_LINE_BYTES = 2048  # longer lines in a region are clipped, so that one does not take the room of all others
 CONTEXT_LINE_BYTES = 512
-PART_LINES = 3  # after a line whose core does not fit
-MISFITS = 48  # steps in a row that do not fit, after which no more are tried
-STEP = 4.0  # how many failures further down the list the next step outwards of one waits
-STEP_END = 1.0  # the same above the end of a step that failed
-AGAIN = 6.0  # how many failures further down the list a failure waits whose every line stands there already
-BRIDGE_LINES = 2  # a gap as short as this is closed where its marker would take as much
+PART_LINES = 3  # lines after one whose core does not fit
+MISFITS = 48  # picks in a row that do not fit, after which no more are tried
+STEP = 4.0  # how far down the order the next layer of a failure waits
+STEP_END = 1.0  # the same for the layers above the end of a failed step
+AGAIN = 6.0  # how far down the order a failure waits whose lines are all shown already
+BRIDGE_LINES = 2  # a shorter gap is filled if its marker would take as much room
 
 
 _Step = tuple[float, int, int]
-"""Place in the order, which hit, which of its layers."""
+"""Place in the order, index of the hit, index of its layer."""
 
 ALONE = -1
-"""The layer that is a line alone."""
+"""Stands for the layer that is a line alone."""
 
 
 class Picker:
-    """The lines picked so far.
+    """The lines that have been picked.
 
     Attributes:
-        runs: the lines.
+        runs: the picked lines.
         blocks: their spans, in order, neighbours joined.
-        used: bytes that they and the markers of the gaps between them take at most.
+        used: upper bound of the bytes of these lines, and of the markers between them.
     """
 
     def __init__(
@@ -51,16 +49,16 @@ class Picker:
         fold_bytes: int,
         short: bool = False,
     ) -> None:
-        """Begin with nothing.
+        """Start without any line.
 
         Args:
             source: the stream.
-            judge: tells its failure lines from others.
+            judge: judges its lines.
             failures: its failure lines.
-            steps: the steps that it is made of, where they are known.
-            is_error: whether a line counts as a failure line.
-            gap_bytes: what a marker of left-out lines takes at most, newline included.
-            fold_bytes: the same of a folded run.
+            steps: its steps, if they are known.
+            is_error: returns whether a line counts as a failure line.
+            gap_bytes: most bytes of a marker for left-out lines, with its newline.
+            fold_bytes: most bytes of a marker for a folded run, with its newline.
             short: whether markers are short.
         """
         self.runs: list[Run] = []
@@ -85,11 +83,11 @@ class Picker:
         self._layers: dict[int, Layers] = {}
 
     def include(self, runs: list[Run], cost: int) -> None:
-        """Take lines that were picked elsewhere, and what they take."""
+        """Take lines that were picked elsewhere, and their bytes."""
         self._keep(runs, cost)
 
     def pick(self, room: int) -> None:
-        """Take what explains the failures, the most telling first, until so many bytes are used in all."""
+        """Pick the lines that explain the failures, the most telling first, until this many bytes are used."""
         self._room = room
         misfits: list[_Step] = []
         in_a_row = 0
@@ -101,7 +99,7 @@ class Picker:
                     self._alone.add(line)
                 continue
             if step == 0 and line not in self._alone and not free_spans(self.blocks, line, line):
-                continue  # stands in what another has taken
+                continue  # stands among another's lines
             if at not in self._layers:
                 self._layers[at] = layers_of(self._hits[at], self._source, self._judge, self._marked)
             layers = self._layers[at]
@@ -122,20 +120,20 @@ class Picker:
         self._steps = sorted([*self._steps, *misfits])
 
     def _says_again(self, line: int, core: tuple[Span, ...]) -> bool:
-        """Whether what tells of a failure stands there already, word for word, as of a run that was retried."""
+        """Return whether the text of a failure is shown already, word for word, as when a run was retried."""
         new = self._texts(core) - self._said
         return not new or (line in self._alone and new == self._texts(((line, line),)))
 
     def _texts(self, spans: Iterable[Span]) -> set[str]:
-        """What the lines of some spans say."""
+        """Return the texts of the lines in some spans."""
         lines = (line for span in spans for line in self._source.lines(*span))
         return {text for line in lines if (text := self._judge.text(line.data).strip())}
 
     def _add(self, spans: Iterable[Span], *, core: bool) -> bool:
-        """Take all the lines of some spans, or none."""
+        """Pick all lines of some spans, or none; return whether they fit."""
         wanted: list[Span] = []
         for span in spans:
-            for part in free_spans(self.blocks, *self._bridged(span)):  # stretched, one may reach into another
+            for part in free_spans(self.blocks, *self._bridged(span)):  # a stretched span may overlap another one
                 wanted = sorted([*wanted, *free_spans(wanted, *part)])
         if not wanted:
             return True
@@ -147,7 +145,7 @@ class Picker:
         return True
 
     def _add_part(self, line: int) -> bool:
-        """Take a line whose core is too large, and what follows it, in no more than half of what is left."""
+        """Pick a line whose core is too large, and the lines after it, in at most half of what is left."""
         wanted = free_spans(self.blocks, line, line + PART_LINES)[:1]
         taken = take(self._rows(wanted, core=True), (self._room - self.used) // 2 - self._gap_bytes, self._fold_bytes)
         self._keep(taken.runs, taken.cost + self._gap_bytes if taken.runs else 0)
@@ -159,7 +157,7 @@ class Picker:
         self.used += cost
 
     def _bridged(self, span: Span) -> Span:
-        """A span, stretched to what is taken already where only a few lines lie between."""
+        """Stretch a span to neighbouring picked lines if only a few lines lie between."""
         first, last = span
         for start, end in self.blocks:
             if 0 < first - end - 1 <= BRIDGE_LINES:

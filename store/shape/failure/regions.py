@@ -1,4 +1,4 @@
-"""The failures of a stream as regions of lines, in order: what one steps through, and what may have been overlooked."""
+"""Groups the failures of a stream into regions of lines, through which a reader steps, and which may be overlooked."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,25 +12,25 @@ from sightline.shape.runs import Span
 from sightline.shape.source import Source
 
 LONG_BYTES = 300
-"""A longer line is often shown in part: of such it is known which bytes tell of the failure."""
+"""A longer line is often shown in part, so it is noted which of its bytes tell of the failure."""
 
 MOST_HITS = 20_000
-"""Failure lines that are looked at."""
+"""Failure lines that are grouped."""
 
 
 class Region(NamedTuple):
     """Neighbouring lines that tell of one failure.
 
     Attributes:
-        first: its first line, 1-based.
+        first: its first line, from 1.
         last: its last line, inclusive.
-        telling: the lines among them, (first, last), of which each says that it failed, or why.
-        rank: the least of its lines' ranks: what counts most (`judge.CAUSE` and so on).
-        by_rule: whether a tool's rule knows it, not only a general class.
-        name: what failed, empty where it does not say.
-        place: where, such as ``src/x.py:12``; likewise.
-        logged: whether it is made of lines that what goes well writes, too.
-        spots: of its telling lines over LONG_BYTES, (line, first byte, last byte) of what tells, bytes from 1.
+        telling: those of the lines, (first, last), that say that something failed, or why.
+        rank: the heaviest rank of its lines (`judge.CAUSE` and so on).
+        by_rule: whether a tool's rule matched, not only a general class.
+        name: what failed; empty if it does not say.
+        place: where it failed, such as ``src/x.py:12``; empty if it does not say.
+        logged: whether its lines are such as successes write, too.
+        spots: for telling lines over LONG_BYTES, (line, first byte, last byte) of the telling part, bytes from 1.
     """
 
     first: int
@@ -45,10 +45,10 @@ class Region(NamedTuple):
 
 
 def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
-    """The regions of one of an examination's streams, by their first lines.
+    """Return the regions of one of an examination's streams, by their first lines.
 
-    What fails by itself within a region, such as each error of a compiler within what a build tool calls one failed
-    step, has a region of its own.
+    A failure of its own within another's lines, such as a compiler's error within a failed step of a build tool, has a
+    region of its own.
     """
     made: list[Region] = []
     around: Region | None = None
@@ -70,7 +70,7 @@ def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
 
 
 def _stands_alone(hit: Hit, heads: Hit) -> bool:
-    """Whether a failure line in the region of another is told of by itself."""
+    """Return whether a failure line in the region of another one is a failure of its own."""
     verdict, head = hit.verdict, heads.verdict
     if isinstance(head.sort, Block):
         return verdict.rank == CAUSE and verdict.rule is not head.rule and bool(verdict.place)
@@ -80,7 +80,7 @@ def _stands_alone(hit: Hit, heads: Hit) -> bool:
 
 
 def _before(region: Region, line: int) -> Region:
-    """A region up to before some line."""
+    """Return a region cut off before a line."""
     telling = tuple((first, min(last, line - 1)) for first, last in region.telling if first < line)
     spots = tuple(one for one in region.spots if one[0] < line)
     return region._replace(last=min(region.last, line - 1), telling=telling, spots=spots)
@@ -114,7 +114,7 @@ def _spots(telling: Iterable[Span], source: Source, examination: Examination) ->
 
 
 def _with(region: Region, hit: Hit, source: Source, examination: Examination) -> Region:
-    """The region with one more failure line that stands in it."""
+    """Return the region with one more failure line in it."""
     verdict = hit.verdict
     known = any(first <= hit.line <= last for first, last in region.telling)
     spots = () if known else tuple(_spots(((hit.line, hit.line),), source, examination))

@@ -1,4 +1,4 @@
-"""Checks files of rules by their own examples: what must be found in each is found, and within the time of one view."""
+"""Checks files of rules by their own examples: each must find what it promises, within the time of one view."""
 
 import tomllib
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ class Example(NamedTuple):
 
     Attributes:
         command: the command that wrote it.
-        output: what it wrote.
+        output: the output.
         exit: its exit code.
         failures: numbers of the lines that say what failed.
-        counts: what the tool counts, by name, but for what it counts none of.
+        counts: what the tool counts, by name, except zeros.
         named: what failed, as the summary names it.
-        also: other tools whose output it is, too, and which may know some of its failures.
-        summary: the summary; empty where that is not held.
+        also: other tools whose output it is, too, which may find some of its failures.
+        summary: the summary; empty if it is not checked.
     """
 
     output: str
@@ -40,19 +40,19 @@ class Example(NamedTuple):
     def examine(
         self, *, command: str | None = None, added: tuple[RuleFile, ...] = ()
     ) -> tuple[Examination, BytesSource]:
-        """What is known of its output, and the output; of another command where one is given."""
+        """Examine its output, perhaps as that of another command; return also the output."""
         out = BytesSource(self.output.encode(), "@cmd_a1b2c3")
         return Examination(out, _NOTHING, self.command if command is None else command, added=added), out
 
 
 class RuleCheck(NamedTuple):
-    """How the rule of one tool stands its examples.
+    """The result of checking the rule of one tool.
 
     Attributes:
-        tool: its name; empty where the file as a whole is wrong.
-        examples: how many there are.
-        seconds: of processor time that its patterns took on all of them.
-        problems: what is wrong, a sentence each.
+        tool: name of the tool; empty if the file as a whole is faulty.
+        examples: number of its examples.
+        seconds: processor time that its patterns took on all of them.
+        problems: what is wrong, in a sentence each.
     """
 
     tool: str
@@ -62,7 +62,7 @@ class RuleCheck(NamedTuple):
 
 
 def examples_in(text: str) -> dict[str, tuple[Example, ...]]:
-    """The examples of a file by tool. Raises ValueError, TypeError where it has other tables than rules."""
+    """Return the examples of a file by tool. Raises ValueError, TypeError if it has tables that are no rules."""
     return {tool: tuple(map(_example, table.get("example", ()))) for tool, table in tomllib.loads(text).items()}
 
 
@@ -72,7 +72,7 @@ def _example(table: dict[str, Any]) -> Example:
 
 
 def check_rules(text: str, file: RuleFile) -> list[RuleCheck]:
-    """Check all rules of a file, whose text is given; views read it from its path."""
+    """Check all rules of a file, given by its text; views read it from its path."""
     try:
         rules, examples = parse_rules(text), examples_in(text)
         heads = {one.name for one in known_in(text.encode(), file.path)}
@@ -110,7 +110,7 @@ _LIMIT_MS = round(VIEW_SECONDS * 1000)
 
 
 def _check_example(tool: str, example: Example, file: RuleFile) -> tuple[float, list[str]]:
-    """Seconds that the patterns took on an example, and what is wrong with it."""
+    """Return the seconds that the patterns took on an example, and what is wrong with it."""
     examination, out = example.examine(added=(file,))
     wrong = list(_wrong(tool, example, examination, out))
     spent = examination.pattern_seconds(tool)

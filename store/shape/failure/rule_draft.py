@@ -1,8 +1,8 @@
-"""A first rule for a tool that is not known, made from one output of it: a start to be corrected by hand.
+"""Drafts a rule for an unknown tool from one output of it, as a start to be corrected by hand.
 
-Which lines say what failed is told by a person, or is known by the usual words (error, failed), or is guessed: in a
-failed run, lines that begin with another mark than most (``[!!]`` among ``[ok]``). What such lines have and others have
-not becomes the pattern. A last line with several numbers becomes the count.
+The lines that say what failed are named by a person, or recognised by the usual words (error, failed), or guessed: in a
+failed run, lines that begin with another mark than most (``[!!]`` among ``[ok]``). What these lines have in common, and
+other lines lack, becomes the pattern. A last line with several numbers becomes the count.
 """
 
 import json
@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from sightline.named_tuple import NamedTuple
 
 WHOLE_LINES = 60
-"""An output of more lines is shortened for the example: to its ends, and to what is around the lines that say why."""
+"""An example of more lines is shortened: to its ends, and to the lines around failures."""
 
 _ENDS, _AROUND, _MOST_HITS = 10, 3, 8
 _MOST_PATTERNS = 4
 _MOST_GUESSED = 20
-_USUAL_MARKS = 3  # lines that begin alike before others are called odd beside them
+_USUAL_MARKS = 3  # lines with a common mark before another mark counts as odd
 _WORD = re.compile(r"error|fail(?:ed|ure|ures|s)?|fatal|exception|panic(?:ked)?|assert\w*|[✕✖✗✘❌]", re.IGNORECASE)
 _TOKEN = re.compile(r"\S+")
 _PATH = r"(?P<file>[^\s:,()\x22\x27]*[./][^\s:,()\x22\x27]*\w)"  # without quotes, which would end a text of TOML
@@ -26,7 +26,7 @@ _PLACES = tuple(
     (re.compile(_PATH + between + r"(?P<line>\d+)"), _PATH + between + r"(?P<line>\d+)")
     for between in (":", r"\(", " @ ", ",? (?:at )?(?:line|row) ", ",? at ")
 )
-"""Where in a line a file and its line can be named, and the pattern that finds it there."""
+"""Forms in which a line can name a file and a line, with the pattern that finds each."""
 _NAMED = re.compile(r"[^\s:,;]*[\w][./_:-][^\s:,;]*\w")
 _NUMBERS = re.compile(r"\b\d[\d,]* (?P<after>[A-Za-z]{2,})\b|\b(?P<before>[A-Za-z]{2,})[:=] ?\d[\d,]*\b")
 _NO_NOUNS = frozenset(("ms", "sec", "secs", "second", "seconds", "min", "mins", "minutes", "hours"))
@@ -34,14 +34,14 @@ _KEYS = frozenset(("has", "line", "total", "each", "module", "sums"))  # of a ta
 
 
 class Draft(NamedTuple):
-    """What a draft knows of its tool.
+    """What a draft knows about its tool.
 
     Attributes:
-        tool: its name.
+        tool: name of the tool.
         program: the word of a command that runs it.
-        command: the command of the example; exit_code, how it ended; None where that is not known.
-        lines: the lines of the example, cleaned.
-        hits: which of them, from 1, say what failed.
+        command: the command of the example; exit_code is its exit code, None if it is not known.
+        lines: lines of the example, cleaned.
+        hits: numbers of the lines, from 1, that say what failed.
     """
 
     tool: str
@@ -54,7 +54,7 @@ class Draft(NamedTuple):
     def text(
         self, failures: Sequence[int] = (), named: Sequence[str] = (), counts: Mapping[str, int] | None = None
     ) -> str:
-        """The file: the rule, and its example with what it is to find there."""
+        """Return the file: the rule, and its example with what the rule is to find there."""
         return "\n".join(
             (*self._head(), *self._failures(), *self._count(), *self._example(failures, named, counts or {}))
         )
@@ -122,7 +122,7 @@ class Draft(NamedTuple):
 
 
 def odd_lines(lines: Sequence[str]) -> list[int]:
-    """The lines, from 1, that begin with another mark of the same form than most lines that begin with a mark."""
+    """Return the lines, from 1, that begin with another mark of the same form than most lines with a mark."""
     begun: dict[str, list[tuple[int, str]]] = {}
     for number, line in enumerate(lines, start=1):
         if (first := _TOKEN.match(line.lstrip())) and (form := _form(first[0])):
@@ -136,7 +136,7 @@ def odd_lines(lines: Sequence[str]) -> list[int]:
 
 
 def _form(token: str) -> str:
-    """The form of a mark that lines begin with; empty where it is no mark."""
+    """Return the form of a mark at a line's beginning; empty if it is no mark."""
     if token[0] in "[(<{" and token[-1] in "])>}:":
         return token[0]
     if len(token) == 1 and not token.isdigit():
@@ -145,11 +145,11 @@ def _form(token: str) -> str:
 
 
 def patterns_of(lines: Sequence[str], hits: Sequence[int]) -> list[tuple[str, str]]:
-    """(has, line) for lines like those: a text that each has, and a pattern that is found in it.
+    """Return (has, line) for such lines: a literal that each has, and a pattern that matches it.
 
     Args:
         lines: all lines of the output.
-        hits: which of them, from 1, say what failed.
+        hits: numbers of the lines, from 1, that say what failed.
     """
     left = [lines[hit - 1] for hit in hits if lines[hit - 1].strip()]
     others = [line for number, line in enumerate(lines, start=1) if number not in set(hits)]
@@ -163,7 +163,7 @@ def patterns_of(lines: Sequence[str], hits: Sequence[int]) -> list[tuple[str, st
 
 
 def _telling(hits: Sequence[str], others: Sequence[str]) -> tuple[str, str]:
-    """The text that tells most of the lines from the others, and the first line that has it."""
+    """Return the text that best tells the lines from others, and the first line that has it."""
     best: tuple[tuple[object, ...], str, str] | None = None
     for text in hits:
         usual = _WORD.search(text)
@@ -188,11 +188,11 @@ def _is_telling(token: str) -> bool:
 
 
 def pattern_of(text: str, anchor: str) -> tuple[str, str]:
-    """(has, line) for lines like this one: what they must hold, and what is found in them.
+    """Return (has, line) for lines like this one: the literal that they need, and the pattern.
 
     Args:
         text: the line.
-        anchor: what in it tells such lines from others.
+        anchor: the text in it that tells such lines from others.
     """
     at = text.index(anchor)
     end = at + len(anchor)
@@ -207,17 +207,17 @@ def pattern_of(text: str, anchor: str) -> tuple[str, str]:
 
 
 def _edge(char: str, after: str = "") -> str:
-    """A word ends where the pattern says so, unless the line goes on with it."""
+    """Return the pattern for the edge of a word, unless the line goes on with the same word."""
     return r"\b" if re.match(r"\w", char) and not re.match(r"\w", after) else ""
 
 
 def _escaped(text: str) -> str:
-    """A text within a pattern that stands between quotes of TOML, which nothing may end."""
+    """Escape a text for a pattern within quotes of TOML, which nothing may end."""
     return re.escape(text).replace("'", ".").replace(r"\ ", " ")
 
 
 def count_in(lines: Sequence[str]) -> dict[str, str]:
-    """What the last line with several numbers counts, to the pattern of each number; empty where there is none."""
+    """Return the pattern of each number by name in the last line with several numbers; empty if there is none."""
     for line in reversed(lines[-_ENDS:]):
         found: dict[str, str] = {}
         for number in _NUMBERS.finditer(line):
@@ -230,7 +230,7 @@ def count_in(lines: Sequence[str]) -> dict[str, str]:
 
 
 def shortened(lines: Sequence[str], hits: Sequence[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The lines of an example, and which of them say what failed: all, or those of a long output that matter."""
+    """Return the lines of an example, and which say what failed; of a long output, only the lines that matter."""
     if len(lines) <= WHOLE_LINES:
         return tuple(lines), tuple(hits)
     kept = {*range(1, _ENDS + 1), *range(len(lines) - _ENDS + 1, len(lines) + 1)}

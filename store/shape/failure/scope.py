@@ -1,6 +1,6 @@
 """Decides which lines that look like failures are failures: by what the command does, and how it ended.
 
-What a program reads, finds or looks up was written by others: words of failure in it are nobody's failure.
+What a program reads, finds or looks up was written by others, so words of failure in it are nobody's failure.
 """
 
 import re
@@ -35,7 +35,7 @@ _WORDS = {
         apt/list apt/search apt/show apt-cache/policy apt-cache/search apt-cache/show rustup/show
         svn/blame svn/cat svn/diff svn/info svn/log svn/status hg/annotate hg/cat hg/diff hg/grep hg/log hg/status""",
 }
-"""Programs, and subcommands of programs, that only show what others wrote; ``*`` stands for any word."""
+"""Programs, and subcommands, that only show what others wrote; ``*`` stands for any word."""
 
 _SHOWING = {tuple(phrase.split("/")): what for what, phrases in _WORDS.items() for phrase in phrases.split()}
 _DEEPEST = 3  # words of a phrase
@@ -43,7 +43,7 @@ _DEEPEST = 3  # words of a phrase
 _UNHEARD = """cd pushd popd export set unset shopt true false : echo printf sleep [ [[ test read exit return break
     continue wait trap local declare shift mkdir touch"""
 _SILENT = frozenset(_UNHEARD.split())
-"""Programs that say nothing by themselves of how anything went, while they end well."""
+"""Programs that say nothing about success or failure themselves, as long as they end well."""
 
 _HELP = frozenset(("--help", "--version", "help"))
 _PATCHING = frozenset(("-p", "--patch"))
@@ -53,19 +53,19 @@ _LEVEL = re.compile(
     r"(?:(?:[a-z][\w./@+-]{0,40}(?:\[\d+\])?:? )?(?:ERROR|FATAL|CRITICAL|PANIC|SEVERE|EMERGENCY)\b(?![\w=(.])"
     r"|(?:[a-z][\w./@+-]{0,40}: )?(?:[Ee]rror|[Ff]atal(?: error)?|panic)(?:\[\w+\])?: )"
 )
-"""A level at a line's start, perhaps behind who says it: ``ERROR x``, ``[lint] ERROR x``, ``ld: error: x``."""
+"""A level at a line's start, perhaps after its source: ``ERROR x``, ``[lint] ERROR x``, ``ld: error: x``."""
 
 _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
 
 
 class Scope(NamedTuple):
-    """How an output is judged.
+    """The way in which an output is judged.
 
     Attributes:
-        why_not: why no line of it is a failure, such as ``cat only reads``; empty where it is judged.
-        failed: whether what made it is known to have ended badly.
-        shown: the programs that show what others wrote in it; what they complain of themselves is theirs.
-        acts: whether what other programs say stands in it.
+        why_not: why no line of it is a failure, such as ``cat only reads``; empty if it is judged.
+        failed: whether its command is known to have ended badly.
+        shown: the programs that show what others wrote; their own complaints do count.
+        acts: whether it has the output of other programs, too.
         hidden: whether it is unknown how some of these ended, as before a filter.
         unknown: whether it is unknown how the command ended.
     """
@@ -79,23 +79,23 @@ class Scope(NamedTuple):
 
     @property
     def all_counts(self) -> bool:
-        """Whether whatever looks like a failure is one."""
+        """Whether everything that looks like a failure is one."""
         return self.failed and not self.shown
 
     @property
     def why(self) -> str:
-        """Why lines are not judged that look like failures and do not count, in words."""
+        """Why lines that look like failures do not count, in words."""
         if self.why_not:
             return self.why_not
         return f"{_list(self.shown)} shows what others wrote" if self.failed else "nothing else says that it failed"
 
     def counts(self, verdict: Verdict, text: str, says_failed: Callable[[], bool]) -> bool:
-        """Whether a line that looks like a failure is one.
+        """Return whether a line that looks like a failure is one.
 
         Args:
-            verdict: what it looks like.
+            verdict: the judgement on the line.
             text: the line, cleaned and without a log's prefix.
-            says_failed: tells whether what a tool counts says that something failed.
+            says_failed: returns whether a tool's counts say that something failed.
         """
         if self.why_not:
             return False
@@ -120,27 +120,27 @@ class Scope(NamedTuple):
         return (self.failed or not self.shown) and bool(_LEVEL.match(text))
 
     def _complains(self, text: str) -> bool:
-        """Whether a program that only shows says something in its own name."""
+        """Return whether a program that only shows texts complains in its own name."""
         who = text.partition(": ")[0].rpartition("/")[2]
         return who in self.shown or ("git" in self.shown and who == "fatal")
 
 
 EVERYTHING = Scope(failed=True)
-"""Of what failed, whatever looks like a failure."""
+"""For a failed command: everything that looks like a failure is one."""
 
 
 def scope_of(command: str, *, failed: bool, exit_code: int | None) -> Scope:
-    """How a command's output is judged.
+    """Return how a command's output is judged.
 
     Args:
-        command: the command line; empty where it is unknown.
+        command: the command line; empty if it is not known.
         failed: whether it is known to have ended badly.
-        exit_code: None where it is unknown, or there is none.
+        exit_code: its exit code; None if it is not known, or there is none.
     """
     try:
         programs = [program for program in programs_of(command) if program.name not in _SILENT]
     except Unclear:
-        # Of what went well, for all one knows, only a tool's rule tells: it may be what some program shows.
+        # After what seems a success, only a tool's rule counts, because other lines may be what some program shows.
         return Scope("", failed, () if failed else ("it",), True, True)
     showing = [(program, found) for program in programs if (found := _shows(program))]
     shown = tuple(dict.fromkeys(program.name for program, _ in showing))
@@ -157,7 +157,7 @@ def scope_of(command: str, *, failed: bool, exit_code: int | None) -> Scope:
 
 
 def _list(names: "tuple[str, ...] | list[str]") -> str:
-    """Such as ``cat``, ``cat and rg``, ``cat, rg and 2 more``."""
+    """Write a list such as ``cat``, ``cat and rg``, ``cat, rg and 2 more``."""
     first, more = names[:2], len(names) - 2
     if more > 0:
         return f"{', '.join(first)} and {more} more"
@@ -165,7 +165,7 @@ def _list(names: "tuple[str, ...] | list[str]") -> str:
 
 
 def _shows(program: Program) -> tuple[str, str] | None:
-    """What a program is called that only shows what others wrote, and what it does; None for any other."""
+    """Return the name of a program that only shows what others wrote, and what it does; None for any other."""
     if not _HELP.isdisjoint(program.words[1:3]):
         return f"{program.name} {next(word for word in program.words if word in _HELP)}", SHOWS
     words = (program.name, *program.plain)[:_DEEPEST]

@@ -1,7 +1,7 @@
-"""Finds the lines of a stream that are worth judging: those that hold one of some literals.
+"""Finds the lines of a stream that are worth judging, because they have one of some literals.
 
-What a large output says, it says again and again but for its numbers. Of lines that differ in their numbers alone one
-is searched, so that most of a long log is only split and looked up, which is several times as fast.
+A large output repeats its lines with other numbers. Of lines that differ only in numbers, one is searched, so most of a
+long log is only split and looked up, which is several times faster.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,30 +9,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from sightline.shape.clean import without_colour
 
 NUMBERS = bytes.maketrans(b"23456789", b"11555555")
-"""Makes lines equal that differ in their numbers; "0 errors" is another thing than many, and so is a status of 500."""
+"""Makes lines equal that differ in numbers, except 0, 1 and status codes of 500, since "0 errors" differs from many."""
 
 FEW = 8
-"""So many literals are found sooner than lines are split and compared."""
+"""With fewer literals, a search is faster than splitting and comparing lines."""
 
-_HEX = b"0123456789abcdfABCDF"  # but for "e", without which hardly a word would be left
+_HEX = b"0123456789abcdfABCDF"  # without "e", because few words have none
 _MASK = bytes.maketrans(_HEX, b"a" * len(_HEX))
-"""Makes lines equal that differ in their numbers, also in hexadecimal ones. What is looked for is masked likewise."""
+"""Makes lines equal that differ in numbers, hexadecimal ones, too; literals are masked in the same way."""
 
-KNOWN_LINES = 50_000  # remembered as holding none of the literals, of all blocks so far
-KNOWN_BYTES = 300  # of such a line at most; longer ones are rarely the same
-WORTHWHILE = 0.7  # share of a block's lines that must be searched even so, above which the next ones are searched whole
+KNOWN_LINES = 50_000  # kept as having none of the literals, over all blocks
+KNOWN_BYTES = 300  # of such a line; longer ones rarely repeat
+WORTHWHILE = 0.7  # if more of a block's lines must be searched, the next blocks are searched whole
 SKIPPED_BLOCKS = 16
 
 
 class Sieve:
-    """Takes a stream block by block."""
+    """Filters a stream block by block."""
 
     def __init__(self, stems: Sequence[bytes], literals: Sequence[bytes]) -> None:
-        """Take what is looked for.
+        """Take the literals.
 
         Args:
-            stems: lower-case, found in any case.
-            literals: found as they are.
+            stems: lower-case literals that match in any case.
+            literals: literals that match as they are.
         """
         self._stems = stems
         self._literals = literals
@@ -41,10 +41,10 @@ class Sieve:
         self._skips = 0
 
     def lines(self, blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-        """(number, line) of all lines that hold one of the literals, in order, without colours.
+        """Yield (number, line) of all lines with one of the literals, in order, without colours.
 
         Args:
-            blocks: (number of the first line, whole lines), as a source gives them.
+            blocks: (number of the first line, whole lines), from a source.
         """
         count = len(self._stems) + len(self._literals)
         for first, block in blocks if count else ():
@@ -56,7 +56,7 @@ class Sieve:
                 yield from self._exact(self._sifted(first, block))
 
     def _sifted(self, first: int, block: bytes) -> list[tuple[int, bytes]]:
-        """(number, line) of the lines that hold, masked, what is looked for."""
+        """Return (number, line) of the lines that have, masked, one of the literals."""
         lines = block.translate(_MASK).split(b"\n")
         unknown = set(lines) - self._known
         text = b"\n".join(unknown)
@@ -71,7 +71,7 @@ class Sieve:
         return [(first + at, own[at]) for at in places]
 
     def _exact(self, lines: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-        """Those of some lines that hold, as they are, what is looked for."""
+        """Yield those of some lines that have a literal unmasked."""
         text = b"\n".join([line for _, line in lines])
         for at, _ in _numbered(0, text, _found(text, self._stems, self._literals) if lines else []):
             yield lines[at]
@@ -82,7 +82,7 @@ def _masked(wanted: Sequence[bytes]) -> list[bytes]:
 
 
 def _found(block: bytes, stems: Sequence[bytes], literals: Sequence[bytes]) -> list[tuple[int, int]]:
-    """(start, end) of the lines of a block that hold a stem in any case, or a literal; in order."""
+    """Return (start, end) of the lines of a block that have a stem in any case, or a literal, in order."""
     ends: dict[int, int] = {}
     ascii_only = block.isascii()
     for text, wanted in ((block.lower() if stems else b"", stems), (block, literals)):
@@ -100,7 +100,7 @@ def _found(block: bytes, stems: Sequence[bytes], literals: Sequence[bytes]) -> l
 
 
 def _numbered(first: int, block: bytes, spans: list[tuple[int, int]]) -> Iterator[tuple[int, bytes]]:
-    """(number, line) of some lines of a block that begins with a line of some number."""
+    """Yield (number, line) of some lines of a block, given its first line's number."""
     number, counted = first, 0
     for start, end in spans:
         number += block.count(b"\n", counted, start)

@@ -1,6 +1,6 @@
-"""The steps of a log that a CI service wrote: which of them failed, so that what stands above its end is looked at.
+"""Finds the steps in the log of a CI service, and which of them failed, so that views show what stands above their end.
 
-A service says that a step failed, seldom why; what other steps say of errors failed nothing, or was tolerated.
+A service says that a step failed, but seldom why; errors in other steps failed nothing, or were tolerated.
 """
 
 from bisect import bisect_right
@@ -14,18 +14,18 @@ from sightline.shape.runs import Span
 from sightline.shape.source import Line, Source
 
 FRAMES = 4
-"""Frames of a stack that are shown above the end of a step, from its top."""
+"""Frames of a stack to show above the end of a step, from the top."""
 
 STEPS = 10_000
-"""Steps told apart; a log with more is not looked at by steps."""
+"""Steps that are told apart; a log with more is not read by steps."""
 
 
 class Step(NamedTuple):
-    """What ran as one.
+    """A part of a log that ran as one.
 
     Attributes:
-        first: its first line, 1-based.
-        last: its last line, inclusive: the one that tells its end, where one does.
+        first: its first line, from 1.
+        last: its last line, inclusive, which tells its end if any does.
         bad: whether it failed.
     """
 
@@ -35,23 +35,23 @@ class Step(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """The steps of a stream, in order; none where it is no such log, or none of them is known to have failed."""
+    """The steps of a stream, in order; none if it is no such log, or no step is known to have failed."""
 
     all: tuple[Step, ...] = ()
 
     @property
     def bad(self) -> tuple[Step, ...]:
-        """Those that failed."""
+        """The steps that failed."""
         return tuple(step for step in self.all if step.bad)
 
     def at(self, line: int) -> Step | None:
-        """The step that a line stands in."""
+        """Return the step in which a line stands."""
         place = bisect_right(self.all, line, key=lambda step: step.first) - 1
         return self.all[place] if place >= 0 and line <= self.all[place].last else None
 
 
 def find_steps(source: Source, judge: Judge) -> Steps:
-    """The steps of a stream, by the rules of the services whose marks it has."""
+    """Find the steps of a stream, by the rules of services whose marks it has."""
     kinds = [step for rule in judge.rules for step in rule.steps]
     if not kinds:
         return Steps()
@@ -78,7 +78,7 @@ def find_steps(source: Source, judge: Judge) -> Steps:
 
 
 def lines_above(step: Step, source: Source, judge: Judge, counts: Sequence[int]) -> Iterator[tuple[Span, ...]]:
-    """The last so many lines of a step that say something, and its end, as spans: more of them with each count."""
+    """Return the last lines of a step that say something, and its end, as spans, for each count of lines."""
     passing = [kind.skip for rule in judge.rules for kind in rule.steps if kind.skip]
     most = max(counts)
     told: list[int] = []
@@ -95,7 +95,7 @@ def lines_above(step: Step, source: Source, judge: Judge, counts: Sequence[int])
 
 
 def _without_most_frames(lines: Iterable[Line], judge: Judge) -> Iterator[tuple[int, str]]:
-    """(number, text) of lines, without those of a stack that follow its first frames: what it is of stands above."""
+    """Yield (number, text) of lines, without those of a stack after its first frames, whose message stands above."""
     frames = 0
     for line in lines:
         text = judge.text(line.data)
@@ -105,7 +105,7 @@ def _without_most_frames(lines: Iterable[Line], judge: Judge) -> Iterator[tuple[
 
 
 def spans_of_lines(lines: Iterable[int]) -> tuple[Span, ...]:
-    """Some lines as spans, in order; neighbours joined."""
+    """Return lines as spans, in order, neighbours joined."""
     spans: list[Span] = []
     for line in sorted(set(lines)):
         if spans and spans[-1][1] + 1 == line:

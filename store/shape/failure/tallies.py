@@ -1,4 +1,4 @@
-"""Reads what tools count themselves: tests passed and failed, errors, warnings. What they do not say is not counted."""
+"""Reads what tools count themselves: tests passed and failed, errors, warnings. What no tool says is not counted."""
 
 import re
 from collections import Counter
@@ -13,21 +13,21 @@ from sightline.shape.source import Source
 _BAD = ("fail", "error", "conflict", "offense", "violation", "problem", "broken", "fatal", "crash", "issue")
 
 _TOOK = re.compile(r"\b(\d+(?:\.\d+)?) ?(?:m?s|secs?|seconds?)\b")
-TELLING_DIGITS = 3  # of how long a run took, in which two runs that count the same hardly agree
-TELLING_LINES = 16  # before a total, in which two runs that count the same hardly agree
-COMPARED = 2_000  # times that a total is compared with one of the same words
+TELLING_DIGITS = 3  # of a run's duration, in which two runs with equal counts hardly agree
+TELLING_LINES = 16  # before a total, in which two runs with equal counts hardly agree
+COMPARED = 2_000  # times that a total is compared with an equal one
 
-OTHERS = 20_000  # lines remembered that look like counts to a search for literals, and are none
+OTHERS = 20_000  # lines that are kept as looking like counts to a search for literals without being some
 
 
 class Tally(NamedTuple):
-    """What one tool counts.
+    """The counts of one tool.
 
     Attributes:
-        rule: the tool.
-        numbers: what is counted to how many, in the order of the rule; empty where no count was found.
-        counted: those of them that no line states: they were counted here, or added up of several lines.
-        unclear: whether lines count of which it cannot be told what they come to.
+        rule: the tool's rule.
+        numbers: counts by name, in the order of the rule; empty if none was found.
+        counted: names whose count no line states, because lines were counted or added up here.
+        unclear: whether lines count whose sum cannot be told.
     """
 
     rule: Rule
@@ -37,12 +37,12 @@ class Tally(NamedTuple):
 
     @property
     def bad(self) -> int:
-        """How much of it says that something is wrong."""
+        """The sum of counts that mean that something is wrong."""
         return sum(number for noun, number in self.numbers.items() if noun.startswith(_BAD))
 
 
 def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
-    """What each tool whose output it is counts, in one pass over the streams for the lines that count."""
+    """Return the counts of each tool whose output this is, from one pass over the streams."""
     counters = [_Counter(rule, count) for rule in judge.rules for count in rule.counts]
     others: set[bytes] = set()
     literals = sorted({literal.encode() for counter in counters for literal in counter.count.has})
@@ -53,28 +53,28 @@ def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
                 continue
             text = judge.text(judged_part(line))
             if not sum([counter.feed(text, source, number) for counter in counters]) and len(others) < OTHERS:
-                others.add(key)  # nothing is counted in such a line, whatever its numbers
+                others.add(key)  # such a line has no count, whatever its numbers
     return [_together(rule, [one for one in counters if one.rule is rule]) for rule in judge.rules]
 
 
 class _Total(NamedTuple):
-    """A line that states the numbers of a run or module so far, and where it stands."""
+    """A line that states the numbers of a run or module so far, and its place."""
 
     numbers: dict[str, int]
     text: str
     source: Source
     number: int
-    after: int  # the number of the last such line before it of another run or module in the source; 0 for none
-    most: dict[str, int]  # that any total of its run or module so far had of each
+    after: int  # number of the last such line before it of another run or module in the source; 0 for none
+    most: dict[str, int]  # the largest number under each name in any total of its run or module so far
 
     @property
     def timed(self) -> bool:
-        """Whether it tells how long the run took so exactly that another run would not have taken the same."""
+        """Whether it states a duration so exactly that another run would not have the same."""
         took = _TOOK.search(self.text)
         return took is not None and len(took[1].replace(".", "").lstrip("0")) >= TELLING_DIGITS
 
     def led_to_as(self, other: "_Total") -> bool | None:
-        """Whether the same lines led to it as to another one; None where that says nothing."""
+        """Return whether the same lines stand before it as before another one; None if that says nothing."""
         ours, theirs = self._before(), other._before()
         count = min(len(ours), len(theirs))
         return ours[-count:] == theirs[-count:] if count else None
@@ -87,26 +87,26 @@ class _Total(NamedTuple):
 class _Counter:
     """The numbers of one sort of line.
 
-    Of a running total the last line of a module counts. A total that is told again, as at the end of a log, is no
-    other one. What cannot be told apart from either is no number.
+    Of running totals, the last line of a module counts. A total that is repeated, as at the end of a log, is not
+    counted again. If it cannot be told which of these a line is, there is no number.
     """
 
     def __init__(self, rule: Rule, count: Count) -> None:
         self.rule = rule
         self.count = count
-        self.numbers: dict[str, int] = {}  # of the runs and modules that are over
-        self._lines: Counter[str] = Counter()  # that stated more than none of each
+        self.numbers: dict[str, int] = {}  # of finished runs and modules
+        self._lines: Counter[str] = Counter()  # number of lines that state more than 0, by name
         self._runs = 0
-        self._running: dict[tuple[str | None, ...], _Total] = {}  # the last one of each that may go on
-        self._totals: dict[str, list[_Total]] = {}  # of those that are over, those of the same words
+        self._running: dict[tuple[str | None, ...], _Total] = {}  # the last total of each run or module that may go on
+        self._totals: dict[str, list[_Total]] = {}  # totals of finished ones, by their words
         self._last: _Total | None = None
         self._compared = 0
-        # Whether modules were parted; totals of one changed, and the last was not the most; the last of all was the sum
-        # of the others; and two of the same words may be one told twice.
+        # These note whether modules were separated; totals changed without the last being the largest; the last was the
+        # sum of the others; and two equal totals may be one that was repeated.
         self._parted = self._changed = self._falls = self._sums_up = self._alike = False
 
     def feed(self, text: str, source: Source, number: int) -> bool:
-        """Take a line; whether it is of this sort, or parts modules of it."""
+        """Take a line, and return whether it is of this sort, or separates modules."""
         count = self.count
         if not any(literal in text for literal in count.has):
             return False
@@ -143,7 +143,7 @@ class _Counter:
         self._running[module] = total
 
     def end(self) -> None:
-        """Take what goes on for over."""
+        """Finish the runs and modules that may go on."""
         for total in self._running.values():
             self._falls |= any(number > total.numbers.get(noun, 0) for noun, number in total.most.items())
             self._end(total)
@@ -154,7 +154,7 @@ class _Counter:
             self._add(total.numbers)
 
     def _told_again(self, total: _Total) -> bool:
-        """Whether a total is one of before, told again."""
+        """Return whether a total repeats an earlier one."""
         if not self.count.total or not any(total.numbers.values()) or len(self._totals) > OTHERS:
             return False
         alike = self._totals.setdefault(total.text, [])
@@ -164,7 +164,7 @@ class _Counter:
             self._compared += 1
             same = total.led_to_as(other) if self._compared < COMPARED else None
             if same is None or (same and total.after == other.number and total.source is other.source):
-                self._alike = True  # told again at once, or a run of the same size: the lines do not tell
+                self._alike = True  # repeated at once, or a run of the same size: the lines do not tell which
             elif same:
                 return True
         if self._compared < COMPARED:
@@ -181,7 +181,7 @@ class _Counter:
 
     @property
     def unclear(self) -> bool:
-        """Whether it cannot be told what its lines come to."""
+        """Whether the sum of its lines cannot be told."""
         if self._parted or not any(self.numbers.values()):
             return False
         if self.count.total and not self.count.module:
@@ -190,7 +190,7 @@ class _Counter:
 
     @property
     def counted(self) -> set[str]:
-        """What of its numbers no line states."""
+        """Return the names of numbers that no line states."""
         return {noun for noun, lines in self._lines.items() if lines > 1 or noun == self.count.each}
 
 
@@ -202,7 +202,7 @@ def _number(found: re.Match[str] | None) -> int | None:
 
 
 def _together(rule: Rule, counters: Sequence[_Counter]) -> Tally:
-    """The numbers of a rule; what two sorts of line count is taken from the first that has it."""
+    """Return the numbers of a rule; if two sorts of line count the same, the first sort that has it decides."""
     numbers: dict[str, int] = {}
     counted: set[str] = set()
     for counter in counters:

@@ -1,7 +1,7 @@
-"""The rules that know single tools: how a tool is recognised, which of its lines are failures, which counts it gives.
+"""The rules for single tools: how a tool is recognised, which of its lines are failures, and which counts it writes.
 
-Rules are data, ``rules/*.toml``: what recognises a tool stands in two lines that are read without parsing the file, so
-that knowing many tools costs an output nothing but what its own tools need. ``docs/rules.md`` tells how to write one.
+Rules are data, ``rules/*.toml``. What recognises a tool stands in two lines that are read without parsing the file, so
+that an output costs only what its own tools need, however many are known. ``docs/rules.md`` tells how to write one.
 """
 
 import json
@@ -15,11 +15,11 @@ from sightline.named_tuple import NamedTuple
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
 
 ROLES = ("cause", "name", "trace", "minor", "echo")
-"""What a failure line is: why something failed; what failed; where an exception came from, which tests and servers log
-by the dozen without failing; of less weight than others (style); said before."""
+"""The roles of a failure line: why something failed; what failed; where an exception came from, which tests and servers
+log by the dozen without failing; of less weight, such as style; a repetition."""
 
 BLOCK_LINES = 120
-"""Lines after its start within which a block ends, where the rule names no number."""
+"""Lines after its start within which a block ends, unless the rule gives a number."""
 
 _COMMENT = r"(?:[ \t]+#.*)?"
 _HEAD = re.compile(rf"^\[([\w.+-]+)\]{_COMMENT}\nprograms = (\[.*)\nmarks = (\[.*)$".encode(), re.MULTILINE)
@@ -29,12 +29,12 @@ _EXAMPLE = re.compile(rf"^\[\[[\w.+-]+\.example\]\]{_COMMENT}$", re.MULTILINE)
 
 
 class Pattern:
-    """A regular expression that is compiled when it is first used: most of a rule's are not, for most outputs."""
+    """A regular expression that is compiled at its first use, because most outputs need few of a rule's."""
 
     __slots__ = ("search", "text")
 
     def __init__(self, text: str) -> None:
-        """Take its text. Raises TypeError for what is none."""
+        """Take its text. Raises TypeError for anything but text."""
         if not isinstance(text, str):
             raise TypeError(f"{text!r} is no pattern")
         self.text = text
@@ -54,14 +54,14 @@ class Failure(NamedTuple):
     """A sort of failure line.
 
     Attributes:
-        has: literals; a line holds at least one of them, or it is not looked at.
-        line: is found in the cleaned line. Its groups ``name``, ``file`` and ``line`` name what failed and where;
+        has: literals; a line with none of them is not matched.
+        line: matches the cleaned line. Its groups ``name``, ``file`` and ``line`` say what failed and where;
             ``kind`` tells sorts of messages apart.
         role: one of ROLES.
-        under: is found in the line above it that heads it, such as a file's name; None where there is none.
-        logged: whether what goes well writes such lines, too, so that they are failures only beside one.
-        above: is found in the line above it after which what went wrong begins, of tools that say that first; None for
-            all others.
+        under: matches the line above that heads it, such as a file's name; None for no such line.
+        logged: whether successes write such lines, too, so that they count only beside another failure.
+        above: matches the line above after which the explanation begins, for tools that print that first; None for
+            other tools.
     """
 
     has: tuple[str, ...]
@@ -76,17 +76,17 @@ class Block(NamedTuple):
     """A failure of several lines.
 
     Attributes:
-        has: as for a Failure; of the first line.
-        start: is found in its first line; groups as for a Failure.
-        end: is found in the first line that no longer belongs to it; None where it has no such line.
-        last: is found in its last line; None where it has no such line.
-        key: is found in the lines of it that say why; None where they are not known.
-        lines: within how many lines after its start it ends.
+        has: literals of the first line, as for a Failure.
+        start: matches its first line; groups as for a Failure.
+        end: matches the first line after it; None if there is no such line.
+        last: matches its last line; None if there is no such line.
+        key: matches those of its lines that say why; None if they are not known.
+        lines: number of lines after its start within which it ends.
         role: one of ROLES.
-        under: as for a Failure; its groups name what failed where the start does not.
-        titled: is found in one of the lines after its start, where those name what failed; groups likewise.
+        under: as for a Failure; its groups say what failed if those of the start do not.
+        titled: matches a line after its start that says what failed; groups likewise.
         logged: as for a Failure.
-        above: as for a Failure; of its first line.
+        above: as for a Failure, for its first line.
     """
 
     has: tuple[str, ...]
@@ -106,14 +106,14 @@ class Count(NamedTuple):
     """A line in which a tool counts.
 
     Attributes:
-        has: literals; it holds one of them.
-        line: is found in it; what its groups match tells apart what is counted at the same time.
-        numbers: what is counted to the pattern of which one group is the number.
-        total: whether the tool writes such a line once a run, so that the numbers of all add up.
-        each: what one such line counts for by itself, by name; for tools that give no numbers.
-        module: is found in a line at which a module begins or ends: of the totals of one, the last counts, and those
-            of several add up. None where the last line of all has all the numbers, or each is of a run of its own.
-        sums: whether a last line may have what the others come to, as that of runs at the same time.
+        has: literals; the line has one of them.
+        line: matches the line; what its groups match tells apart counts that run at the same time.
+        numbers: the pattern of each number, in its one group, by name.
+        total: whether the tool writes such a line for each run, so that the numbers are added.
+        each: what one such line counts as, by name, for tools that write no numbers.
+        module: matches the line at which a module begins or ends; the last total of each module counts, and modules
+            are added. None if the last line of all has the totals, or each line is for a run of its own.
+        sums: whether a last line may be the sum of the others, as for parallel runs.
     """
 
     has: tuple[str, ...]
@@ -129,10 +129,10 @@ class StepMarks(NamedTuple):
     """How a service that runs tools marks their steps.
 
     Attributes:
-        has: literals; a mark holds one of them.
-        end: is found in the line that tells how a step ended; its group ``code`` is 0 where that was well.
-        begin: is found in a step's first line; None where a step begins after the end of the one before.
-        skip: is found in lines that say nothing of what ran; None where all may.
+        has: literals; a mark has one of them.
+        end: matches the line that says how a step ended; its group ``code`` is 0 after a success.
+        begin: matches a step's first line; None if a step begins after the end of the one before.
+        skip: matches lines that say nothing of what ran; None if all may.
     """
 
     has: tuple[str, ...]
@@ -142,16 +142,16 @@ class StepMarks(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What is known of one tool.
+    """The rule of one tool.
 
     Attributes:
-        name: the tool, as a summary names it.
+        name: name of the tool in summaries.
         failures: its failure lines.
         blocks: its failures of several lines.
         counts: its counts.
-        quiet: is found in lines that look like failures and are none; None where there are none.
-        steps: how it marks the steps that it runs.
-        advice: is found in what it says after any failure, of how to learn more; None where it says no such thing.
+        quiet: matches lines that look like failures and are not; None for none.
+        steps: marks of the steps that it runs.
+        advice: matches what it says after any failure, such as where to learn more; None for nothing.
     """
 
     name: str
@@ -164,7 +164,7 @@ class Rule(NamedTuple):
 
     @property
     def logs(self) -> bool:
-        """Whether some of its failure lines are those of what goes well, too."""
+        """Whether some of its failure lines are such as successes write, too."""
         return any(one.logged for one in self.failures) or any(one.logged for one in self.blocks)
 
 
@@ -172,10 +172,10 @@ class Known(NamedTuple):
     """What recognises a tool.
 
     Attributes:
-        name: the tool.
+        name: name of the tool.
         file: path of the file with its rule.
         programs: words of a command that run it, such as ``pytest`` or ``cargo test``.
-        marks: texts only it writes; of a tuple of several, all must be there.
+        marks: texts that only it writes; of a tuple, all must occur.
     """
 
     name: str
@@ -185,7 +185,7 @@ class Known(NamedTuple):
 
 
 def known_in(data: bytes, path: str) -> list[Known]:
-    """What recognises the tools of a file, which is not parsed for that. Raises ValueError where a list is none."""
+    """Return what recognises the tools of a file, without parsing it. Raises ValueError for a faulty list."""
     found = []
     for head in _HEAD.finditer(data):
         name = head[1].decode()
@@ -199,7 +199,7 @@ def known_in(data: bytes, path: str) -> list[Known]:
 
 
 def _list(data: bytes, name: str) -> list[Any]:
-    """The list of JSON that a line begins with, and nothing but a comment follows."""
+    """Return the JSON list at a line's beginning, after which only a comment may follow."""
     text = data.decode()
     try:
         value, end = _JSON.raw_decode(text)
@@ -217,14 +217,14 @@ def _text(value: object, name: str) -> str:
 
 
 def parse_rules(text: str) -> dict[str, Rule]:
-    """The rules of a file, without its examples, by tool.
+    """Return the rules of a file, without its examples, by tool.
 
     Raises:
-        ValueError, TypeError: it is not TOML, or a table of it is no rule.
+        ValueError, TypeError: it is not TOML, or one of its tables is no rule.
     """
-    import tomllib  # 3 ms that an output of no known tool does without
+    import tomllib  # 3 ms, which an output of no known tool does not need
 
-    example = _EXAMPLE.search(text)  # examples come last in a file: they are for people and tests
+    example = _EXAMPLE.search(text)  # examples stand last in a file, for people and tests
     try:
         tables = tomllib.loads(text[: example.start()] if example else text)
     except RecursionError:
