@@ -1,9 +1,9 @@
-"""Characters that are drawn as nothing, or turn the direction of others, and so may hide what a text says.
+"""Marks characters that are drawn as nothing, or turn others' direction, so that they cannot hide what a text says.
 
-Where a person reads they are shown as marks. Three kinds stay where they only do what they are for:
+For people they are shown as marks. Three kinds stay where they only serve their purpose:
 
-- joiners (U+200C, U+200D) between two letters of a script that is written with them, and U+200D between two emoji;
-- one variation selector (U+FE0E, U+FE0F) behind a symbol that has two forms;
+- joiners (U+200C, U+200D) between two letters of a script that needs them, and U+200D between two emoji;
+- one variation selector (U+FE0E, U+FE0F) after a symbol that has two forms;
 - the tags of the three flags that have some (England, Scotland, Wales).
 """
 
@@ -14,10 +14,10 @@ HIDING = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Inside of a character class: what Unicode has ignored by default where it is not known (DerivedCoreProperties.txt:
+"""For a character class: what Unicode ignores by default if it is not known (DerivedCoreProperties.txt:
 Default_Ignorable_Code_Point), what turns directions, and interlinear marks."""
 
-# From Arabic to Myanmar, Khmer and Mongolian, and where their further letters stand. Latin and its like join nothing.
+# From Arabic to Myanmar, Khmer and Mongolian, with their later blocks. Letters of Latin and the like are not joined.
 _JOINED = (
     "\u0620-\u06d3\u06fa-\u109f\u1780-\u17b3\u17b6-\u1809\u1810-\u18af\ua840-\ua8ff\uaa60-\uaa7f"
     "\ufb50-\ufdff\ufe70-\ufefc"
@@ -40,21 +40,21 @@ _patterns: list[re.Pattern[str]] = []
 
 
 def mark_hidden(text: str, mark: Callable[[str], str]) -> str:
-    """A text with a mark for each character that may hide something; controls are not looked at.
+    """Put a mark in place of each character that may hide something; controls are left as they are.
 
     Args:
         text: the text.
-        mark: what is written for a character.
+        mark: returns the mark for a character.
     """
     if text.isascii():
         return text
-    if not _patterns:  # most outputs have no need of it
+    if not _patterns:  # most outputs do not need it
         _patterns.append(re.compile(f"({_KEPT})|([{HIDING}])"))
     return _patterns[0].sub(lambda match: match[1] or mark(match[2]), text)
 
 
 def fit_to_read(text: str, mark: Callable[[str], str], keep: str = "") -> str:
-    """As `mark_hidden`, with a mark for all else that is not printable, but for some characters that are kept."""
+    """Mark what `mark_hidden` marks, and everything else that is not printable, except for some characters."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(

@@ -1,4 +1,4 @@
-"""Finds which bytes of a raw line a piece of its cleaned text stands for; where that is not certain, fewer of them."""
+"""Finds which bytes of a raw line a piece of its cleaned text stands for; if that is not certain, fewer of them."""
 
 from bisect import bisect_right
 
@@ -8,12 +8,12 @@ from sightline.shape.source import CutLine, Line
 
 
 class _Piece(NamedTuple):
-    """Bytes of a line that its cleaned text has as they are.
+    """Bytes of a line that its cleaned text has unchanged.
 
     Attributes:
-        text: where they begin in the cleaned text.
-        raw: where they begin in the line.
-        length: how many they are.
+        text: their offset in the cleaned text.
+        raw: their offset in the line.
+        length: their number.
     """
 
     text: int
@@ -22,10 +22,10 @@ class _Piece(NamedTuple):
 
 
 def cut_at_ends(line: Line, head: str, tail: str) -> CutLine:
-    """A line of which a text has the beginning and the end.
+    """Return a line of which a text has the beginning and the end.
 
     Args:
-        line: as it was read; of one that was not read whole, each half was cleaned by itself.
+        line: the line; if it was not read whole, each half was cleaned by itself.
         head: the beginning of its cleaned text; empty for none.
         tail: the end of its cleaned text.
     """
@@ -44,7 +44,7 @@ def cut_at_ends(line: Line, head: str, tail: str) -> CutLine:
 
 
 def common_head(one: bytes, other: bytes) -> int:
-    """How many bytes two texts begin with alike."""
+    """Return the number of equal bytes at the beginnings of two texts."""
     same, end = 0, min(len(one), len(other))
     while same < end:
         middle = (same + end + 1) // 2
@@ -56,10 +56,10 @@ def common_head(one: bytes, other: bytes) -> int:
 
 
 def raw_range(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """The bytes of a line, from a place to before another, that such a range of its cleaned text stands for.
+    """Return the range of bytes, its end exclusive, that a range of a line's cleaned text stands for.
 
-    What a terminal does not show counts with what stands before it. No bytes, (0, 0), where a carriage return or the
-    like may have written over some, or the text is no UTF-8 before the end of the range.
+    What a terminal does not show counts with what stands before it. The range is (0, 0) if a carriage return or the
+    like may have overwritten some of it, or the text is not UTF-8 up to the end of the range.
     """
     pieces = _pieces(data)
     size = pieces[-1].text + pieces[-1].length if pieces else 0
@@ -72,13 +72,13 @@ def raw_range(data: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def _place(pieces: list[_Piece], place: int, *, is_end: bool) -> int:
-    """Where in the line a place of its cleaned text lies; between two pieces, at the end of the one or in the next."""
+    """Return where a place of the cleaned text lies in the line; between two pieces, in one or at its end."""
     at = bisect_right(pieces, place - is_end, key=lambda piece: piece.text) - 1
     return pieces[at].raw + place - pieces[at].text
 
 
 def _pieces(data: bytes) -> list[_Piece]:
-    """The pieces that make up the cleaned text of a line, as far as its beginning is UTF-8; none where they moved."""
+    """Return the pieces of a line's cleaned text, as far as its beginning is UTF-8; none if they have moved."""
     bare = data.rstrip(b"\r")
     try:
         text = bare.decode()

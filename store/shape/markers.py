@@ -1,7 +1,7 @@
-"""The lines that a view adds to what it shows: each marks, where it stands, what is not there, in one fixed grammar.
+"""The lines that a view adds to what it shows: each marks where something is missing, in one fixed grammar.
 
-A stream without a ref (nothing was stored) is named by line numbers alone: no marker offers a ref that leads nowhere.
-Where the ref of a command stands above the view, markers are short: ``[… 3-345]`` are lines of its standard output,
+A stream without a ref (nothing was stored) is named by line numbers alone, so no marker has a ref that leads nowhere.
+If the ref of a command stands above the view, markers are short: ``[… 3-345]`` are lines of its standard output,
 ``[… .err:3-345]`` of its standard error.
 """
 
@@ -30,21 +30,21 @@ MARKER = (
     rf"|\[… (?:{_SHORT_AT}(?:, {_COUNT} error lines?)?|×{_COUNT} more: {_SHORT_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:\.err:)?{_RANGES})?|at {_PLACES}(?:, {_PLACES})*(?: and others)?)\]"
 )
-"""Matches, with ``re.fullmatch``, every line of a body that is no line of a stream.
+"""Matches, with ``re.fullmatch``, every line of a body that is not a line of a stream.
 
-This and the next ones are texts: compiling them takes 2 ms, and few commands search for markers.
+These are texts, because compiling them takes 2 ms, and few commands search for markers.
 """
 
 CLIPPED = (
     rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|{_REF})) …\]"
     rf"|\[… {_COUNT} B of {_SHORT_AT}\]"
 )
-"""What stands inside a line that was cut in the middle, or where a string of it was."""
+"""Stands inside a line that was cut in the middle, or where a string of it was."""
 
 CUTS = (
     rf"(?m)\bof this (?:line|string) elided\b|\[… {_COUNT} B of {_SHORT_AT}\]|\bbytes (?:elided|omitted)\b|^\d+[:-]…|…$"
 )
-"""What stands in a view where lines of it were cut, by whatever profile, or clipped around a match."""
+"""Found in a view where any profile cut lines of it, or clipped them around a match."""
 
 _PASTED = rf"\s*\[?… ?(?:×{_COUNT} more: |{_COUNT} B of )?({_SHORT_AT})(?:, {_COUNT} error lines?)?(?: ?…)?\]?\s*"
 
@@ -52,7 +52,7 @@ _REWRITTEN = r"(?m)^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+
 
 
 def elision(ref: str, first: int, last: int, errors: int = 0, *, short: bool = False) -> str:
-    """Lines that are left out; with a count of error lines where that is said nowhere else."""
+    """Mark left-out lines, with the number of error lines among them if nothing else says it."""
     if short:
         told = f", {errors:,} {_plural(errors, 'error line')}" if errors else ""
         return f"[… {_short_at(ref, first, last)}{told}]"
@@ -62,49 +62,49 @@ def elision(ref: str, first: int, last: int, errors: int = 0, *, short: bool = F
 
 
 def fold(ref: str, first: int, last: int, *, short: bool = False) -> str:
-    """Lines that all read as the one before them."""
+    """Mark lines that all equal the one before them."""
     if short:
         return f"[… ×{last - first + 1:,} more: {_short_at(ref, first, last)}]"
     return f"[… previous line ×{last - first + 1:,} more: {_at(ref, first, last)} …]"
 
 
 def rewritten(ref: str, first: int, last: int) -> str:
-    """Lines that a terminal would no longer show, since later ones were written over them."""
+    """Mark lines that a terminal would no longer show, because later ones overwrote them."""
     count = last - first + 1
     return f"[… {count:,} {_plural(count, 'line')} rewritten in place: {_at(ref, first, last)} …]"
 
 
 def rewritten_lines(text: str) -> Iterator[tuple[str, int, int]]:
-    """(ref, first, last) of the lines that such markers in a text stand for; not of those without a ref."""
+    """Yield (ref, first, last) of the lines that such markers in a text stand for, if they have a ref."""
     for found in re.finditer(_REWRITTEN, text):
         yield found[1], int(found[2]), int(found[3] or found[2])
 
 
 def clipping(ref: str, number: int, elided: int, *, short: bool = False) -> str:
-    """The middle of one line, in bytes."""
+    """Mark the missing middle of a line, in bytes."""
     if short:
         return f"[… {elided:,} B of {_short_at(ref, number, number)}]"
     return f"[… {elided:,} {_plural(elided, 'byte')} of this line elided: {_at(ref, number, number)} …]"
 
 
 def window(ref: str, number: int, elided: int) -> str:
-    """The middle of a string, in bytes as they are written."""
+    """Mark the missing middle of a string, in bytes as they are written."""
     return f"[… {elided:,} {_plural(elided, 'byte')} of this string elided: {_at(ref, number, number)} …]"
 
 
 def moved(ref: str, size: int) -> str:
-    """All of a string that is a stream of its own."""
+    """Mark a string that is a stream of its own."""
     return f"[… {size:,} {_plural(size, 'byte')} of this string elided: {ref} …]"
 
 
 def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool) -> str:
-    """Children of a JSON container that are left out.
+    """Mark left-out children of a JSON container.
 
     Args:
         ref: the stream.
-        first: first line that they take.
-        last: last line, inclusive.
-        count: how many they are.
+        first: their first line.
+        last: their last line, inclusive.
+        count: their number.
         noun: ``item`` or ``key``.
         more: whether others stand before them.
     """
@@ -113,48 +113,48 @@ def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool
 
 
 def diff_total(files: int, added: int, removed: int) -> str:
-    """What a diff changes in all."""
+    """Write what a diff changes in all."""
     return f"[… diff of {files:,} {_plural(files, 'file')}: +{added:,} -{removed:,} …]"
 
 
 def diff_file(added: int, removed: int) -> str:
-    """What a diff changes in one file."""
+    """Write what a diff changes in one file."""
     return f"[… +{added:,} -{removed:,} in this file …]"
 
 
 def more_files(ref: str, first: int, last: int, count: int, added: int, removed: int) -> str:
-    """Files of a diff that are left out, with what it changes in them."""
+    """Mark left-out files of a diff, with what it changes in them."""
     return f"[… {count:,} more {_plural(count, 'file')}, +{added:,} -{removed:,}: {_at(ref, first, last)} …]"
 
 
 def part(number: int) -> str:
-    """What begins a result's block, where there are several."""
+    """Mark the beginning of a result's block, if there are several."""
     return f"[part {number}]"
 
 
 def binary(ref: str, size: int, mime: str) -> str:
-    """A block of a result that is no text."""
+    """Mark a block of a result that is not text."""
     return f"[… {size:,} {_plural(size, 'byte')} of {mime}: {ref} …]"
 
 
 def missing(amount: str, why: str) -> str:
-    """What never reached the store.
+    """Mark what never reached the store.
 
     Args:
-        amount: how much, such as ``20,012 characters`` or ``an unknown part``.
-        why: such as ``cut by Claude Code``.
+        amount: the amount, such as ``20,012 characters`` or ``an unknown part``.
+        why: the reason, such as ``cut by Claude Code``.
     """
     return f"[… {amount} missing{': ' if why else ''}{why.replace('…', '...')} …]"
 
 
 def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: int, *, short: bool = False) -> str:
-    """Error lines that are not shown: how many, and which, as far as the room goes.
+    """Mark error lines that are not shown: their number, and their line numbers as far as the room goes.
 
     Args:
         ref: the stream.
-        count: all of them.
+        count: number of all of them.
         ranges: their line numbers, (first, last), as far as they are known.
-        room: bytes that the marker may take; the count alone is given even where it takes more.
+        room: most bytes of the marker; the count alone is given even if it takes more.
         short: whether the ref stands above the view.
     """
     head = f"[… {count:,} more {_plural(count, 'error line')}"
@@ -177,11 +177,11 @@ def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: i
 
 
 def error_places(places: Mapping[str, Sequence[int]], room: int) -> str:
-    """Where errors are that are not shown, by file: one of each first. Empty where not even two files have room.
+    """Mark where errors are that are not shown, by file, one of each first; empty if not even two files fit.
 
     Args:
-        places: the lines of each file.
-        room: bytes that the marker may take.
+        places: line numbers by file.
+        room: most bytes of the marker.
     """
     left = room - len("[… at  and others]".encode())
     listed: dict[str, list[int]] = {}
@@ -203,7 +203,7 @@ def error_places(places: Mapping[str, Sequence[int]], room: int) -> str:
 
 
 def pasted_lines(text: str) -> str:
-    """The lines that a short marker names, as it spells them (``3-345``, ``.err:7``); empty for any other text."""
+    """Return the lines that a pasted short marker names (``3-345``, ``.err:7``); empty for any other text."""
     found = re.fullmatch(_PASTED, text)
     return found[1] if found else ""
 

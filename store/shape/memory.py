@@ -1,4 +1,4 @@
-"""A stream that lies in memory: for outputs that could not be stored, and for tests."""
+"""A stream in memory, for outputs that could not be stored, and for tests."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ class BytesSource:
     """A ``Source`` over bytes.
 
     Attributes:
-        ref: how markers name the stream; empty where no ref leads to it.
+        ref: name of the stream in markers; empty if no ref leads to it.
     """
 
     def __init__(self, data: bytes, ref: str = "") -> None:
@@ -25,16 +25,16 @@ class BytesSource:
 
     @property
     def line_count(self) -> int:
-        """How many lines the stream has."""
+        """Number of lines."""
         return len(self._starts)
 
     @property
     def byte_count(self) -> int:
-        """How many bytes the stream has."""
+        """Number of bytes."""
         return len(self._data)
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-        """Lines first to last, inclusive, as far as they exist."""
+        """Yield lines first to last, inclusive, as far as they exist."""
         for number in range(max(1, first), min(last, self.line_count) + 1):
             start, end = self._span(number)
             if end - start <= limit:
@@ -44,7 +44,7 @@ class BytesSource:
                 yield Line(number, self._data[start : start + half] + self._data[end - half : end], end - start)
 
     def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
-        """From a line on, (number of the block's first line, its bytes)."""
+        """Yield (number of the first line, bytes) for blocks from a line on."""
         if first > self.line_count:
             return
         number, start = max(1, first), self._starts[max(1, first) - 1]
@@ -65,11 +65,11 @@ class BytesSource:
                 start = self._starts[number - 1] if number <= self.line_count else len(self._data)
 
     def read(self, offset: int, length: int) -> bytes:
-        """Bytes from an offset on, as far as they exist."""
+        """Return bytes from an offset on, as far as they exist."""
         return self._data[offset : offset + length]
 
     def _span(self, number: int) -> tuple[int, int]:
-        """Offsets of a line's first byte and of its end, newline left out."""
+        """Return the offsets of a line's first byte and of its end, without the newline."""
         start = self._starts[number - 1]
         if number < self.line_count:
             return start, self._starts[number] - 1

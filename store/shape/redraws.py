@@ -1,8 +1,8 @@
-"""Finds the lines that a terminal would no longer show, as progress displays move the cursor up and write anew.
+"""Finds lines that a terminal would no longer show, because a progress display moved the cursor up and overwrote them.
 
-Each raw line keeps its number and its text; this only tells which of them later ones have taken the place of. It is
-careful: a line of which anything would still be seen counts as shown, and so does all that a screen of unknown size
-leaves open. Lines are taken to fill one row each; where one may have filled more, nothing above it is rewritten.
+Each raw line keeps its number and its text; this only tells which ones were overwritten. It is careful: a line counts
+as shown if anything of it might still be seen on a screen of any size. Each line is assumed to fill one row; if one may
+have filled more, nothing above it counts as overwritten.
 """
 
 import unicodedata
@@ -14,32 +14,32 @@ from sightline.shape.source import Source
 from sightline.shape.terminal import TOKEN
 
 WINDOW_ROWS = 512
-"""Rows that are remembered; what is further up has scrolled away for certain."""
+"""Rows that are kept; rows further up have certainly scrolled away."""
 
 LONGEST_MOVE_ROWS = 128
-"""A move further up than this is meant as "to the top", and where that is depends on the screen."""
+"""A longer move up means "to the top", whose place depends on the screen."""
 
 SCREEN_ROWS = 50
-"""Rows between two moves to the top-left corner that are taken for one screen, written anew by the second."""
+"""Rows between two moves to the top-left corner that are taken for one screen, overwritten by the second."""
 
 NARROW_COLUMNS = 80
-"""Rows up to this wide fill one row on any screen."""
+"""A row up to this width fills one row on any screen."""
 
 _WIDEST_COLUMNS = 4096
 _NOWHERE = 1 << 62
 _KEPT = 1 << 16  # line numbers that are gathered before they are merged into ranges
 
 Range = tuple[int, int]
-"""First and last line, 1-based and inclusive."""
+"""First and last line, from 1, inclusive."""
 
 
 def rewritten(source: Source, first: int = 1, last: int = 0) -> tuple[Range, ...]:
-    """The lines that a terminal would no longer show because later ones rewrote or erased them, in order.
+    """Return the lines that a terminal would no longer show, because later ones overwrote or erased them, in order.
 
-    Of some lines only where these are given: from ``first`` to about ``last``, inclusive, 0 for the end.
+    If ``first`` and ``last`` are given, only lines from first to about last count; 0 means the end.
 
     Moving to the top-left corner, as ``watch`` and ``clear`` do, begins a screen: what stood there is rewritten by the
-    next such move if it fitted on SCREEN_ROWS rows. What came before the first such move never is.
+    fitted on SCREEN_ROWS rows. Lines before the first such move are never overwritten by one.
     """
     gone = _Ranges()
     screen: _Screen | None = None
@@ -52,7 +52,7 @@ def rewritten(source: Source, first: int = 1, last: int = 0) -> tuple[Range, ...
                 for line in source.lines(max(first, number - LONGEST_MOVE_ROWS), number - 1):
                     screen.feed(line.number, line.data)
         elif screen is not None and block.count(b"\n") >= WINDOW_ROWS:
-            screen = None  # all that could be rewritten has scrolled away
+            screen = None  # everything that could be overwritten has scrolled away
         if screen is not None:
             *lines, rest = block.split(b"\n")
             for at, data in enumerate(lines):
@@ -63,7 +63,7 @@ def rewritten(source: Source, first: int = 1, last: int = 0) -> tuple[Range, ...
 
 
 class _Ranges:
-    """Line numbers, gathered as ranges."""
+    """Gathers line numbers as ranges."""
 
     def __init__(self) -> None:
         self._ranges: list[Range] = []
@@ -90,8 +90,8 @@ class _Row:
     """One row of the screen.
 
     Attributes:
-        cells: which line wrote each, 0 for none.
-        ended_by: the last line that ended on it, 0 for none.
+        cells: the line that wrote each cell; 0 for none.
+        ended_by: the last line that ended on it; 0 for none.
     """
 
     __slots__ = ("cells", "ended_by")
@@ -102,23 +102,23 @@ class _Row:
 
 
 class _Screen:
-    """The last rows of what a terminal shows, and the cursor. Rows count from the first one ever written."""
+    """The last rows of a terminal, and the cursor. Rows are counted from the first one ever written."""
 
     def __init__(self, gone: _Ranges) -> None:
         self._gone = gone
         self._rows: deque[_Row] = deque([_Row()])
-        self._top = 0  # number of the first remembered row
+        self._top = 0  # number of the first row that is kept
         self._floor = 0  # the cursor goes no higher
-        self._known = _NOWHERE  # from this row on all was written since a move up, which tells that rows are lines
+        self._known = _NOWHERE  # from this row on everything came after a move up, which shows that rows are lines
         self._home: int | None = None
         self._saved: tuple[int, int, int] | None = None
         self._row = self._column = 0
         self._line = 0
-        self._seen: dict[int, int] = {}  # cells that each remembered line has left
-        self._blank: set[int] = set()  # lines that wrote nothing: they are gone once another ends on their row
+        self._seen: dict[int, int] = {}  # cells that each kept line has left
+        self._blank: set[int] = set()  # lines that wrote nothing; they are gone once another one ends on their row
 
     def feed(self, number: int, data: bytes, *, ended: bool = True) -> None:
-        """Write one raw line, and its newline where it has ended."""
+        """Write one raw line, and its newline if it has one."""
         self._line = number
         text = data.rstrip(b"\r").decode("utf-8", "replace")
         if text.isascii() and text.isprintable():
@@ -160,7 +160,7 @@ class _Screen:
                 self._top += 1
                 self._blank.discard(passed.ended_by)
                 for line in set(passed.cells):
-                    self._seen.pop(line, None)  # some of it is shown for good
+                    self._seen.pop(line, None)  # some of it will stay visible
 
     def _write(self, text: str) -> None:
         kept = text.rstrip(" ")
@@ -168,7 +168,7 @@ class _Screen:
         self._put([self._line] * width + [0] * (len(text) - len(kept)))
 
     def _put(self, new: list[int]) -> None:
-        """Write cells at the cursor and move it behind them."""
+        """Write cells at the cursor, and move it behind them."""
         if self._column + len(new) > _WIDEST_COLUMNS:
             self._begin_anew()
             new = new[:_WIDEST_COLUMNS]
@@ -183,7 +183,7 @@ class _Screen:
             self._seen[self._line] = self._seen.get(self._line, 0) + written
 
     def _lose(self, cells: list[int]) -> None:
-        """Cells that are no longer shown; a line that has lost its last one is gone."""
+        """Remove cells that are no longer shown; a line that has lost its last one is gone."""
         for line in set(cells):
             if line not in self._seen:
                 continue
@@ -221,7 +221,7 @@ class _Screen:
                 self._column = 0 if final == "E" else self._column
             case "\x1bM":
                 if self._row <= max(self._floor, self._top):
-                    self._begin_anew()  # at the top of a screen all of it moves down
+                    self._begin_anew()  # at the top of a screen, all of it moves down
                 else:
                     self._up(1)
             case "K":
@@ -230,7 +230,7 @@ class _Screen:
                 self._erase_on_screen(count)
             case "H" | "f":
                 if parameters.strip("1;"):
-                    self._begin_anew()  # a place on a screen whose height is not known
+                    self._begin_anew()  # a place on a screen of unknown height
                 else:
                     self._go_home()
             case "\x1bc":
@@ -284,7 +284,7 @@ class _Screen:
         self._known = min(self._known, self._row)
 
     def _begin_anew(self) -> None:
-        """Below all there is: where the cursor really is, is not known until a screenful has been written."""
+        """Start below everything, because the cursor's real place is unknown until a screenful has been written."""
         self._row, self._column = self._last, 0
         if self._at(self._row).cells or self._at(self._row).ended_by:
             self._down(1)
@@ -295,14 +295,14 @@ class _Screen:
     def _restore(self) -> None:
         row, column, last = self._saved or (0, 0, -1)
         if last != self._last:
-            self._begin_anew()  # the screen may have moved up since, and the place stays where it is
+            self._begin_anew()  # the screen may have moved up since, but the place stays
             return
         self._up(max(0, self._row - row))
         self._row, self._column = row, column
 
 
 def _parts(text: str) -> Iterator[str | tuple[str, str, str]]:
-    """Runs of plain text, and between them (control, parameters, final character) of what a terminal obeys."""
+    """Yield runs of plain text, and between them (control, parameters, final character) of what a terminal obeys."""
     position = 0
     for token in TOKEN.finditer(text):
         if plain := text[position : token.start()]:

@@ -1,6 +1,6 @@
-"""Runs of lines that read the same: read by ranges, priced, and written as the segments of a body.
+"""Reads runs of equal lines by ranges, counts the bytes that they take, and writes them as segments of a body.
 
-Nothing here reads more of a stream than it is asked to take, and never more than READ_BYTES or READ_LINES in one go.
+It never reads more of a stream than is asked for, and at most READ_BYTES or READ_LINES at once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,34 +13,34 @@ from sightline.shape.segments import Segment
 from sightline.shape.source import LINE_LIMIT, CutLine, Line, Source
 
 READ_BYTES = 1 << 20
-"""Raw bytes read from one end at most: only output that folds or cleans away to little gets that far."""
+"""Raw bytes read from one end, at most; only output that folds, or cleans away to little, needs that much."""
 
 READ_LINES = 30_000
 """The same in lines, for very short ones: about 0.1 s."""
 
-BACK_LINES = 256  # lines read at once from the end; bounds memory to that many long lines
-CLIP_KEEPS_BYTES = 24  # of a line cut in the middle, at least; below that it says nothing
+BACK_LINES = 256  # lines that are read together from the end, so at most that many long lines are in memory
+CLIP_KEEPS_BYTES = 24  # the least that a clipped line must keep to say anything
 
 Span = tuple[int, int]
 """Lines (first, last), inclusive."""
 
 IsError = Callable[[bytes], bool]
-"""Whether a raw line is an error line."""
+"""Returns whether a raw line is an error line."""
 
 
 class Run(NamedTuple):
-    """Neighbouring lines that read the same; most often just one.
+    """Neighbouring lines that are equal; usually just one.
 
     Attributes:
-        first: first line, 1-based.
-        last: last line, inclusive.
-        text: the cleaned text of each, without a newline.
+        first: number of the first line.
+        last: number of the last line, inclusive.
+        text: the cleaned text of each line, without a newline.
         error: whether they are error lines.
-        clipped: whether the text has its middle cut out.
+        clipped: whether the middle of the text is cut out.
         unread: bytes of the line that were not even read, before ``tail``; such a run can only be clipped.
-        tail: what follows the unread part.
+        tail: the text after the unread part.
         gone: whether a terminal would no longer show these lines; the text is then the marker that says so.
-        ends: where it is clipped, what stands before and after the marker.
+        ends: for a clipped line, the text before and after the marker.
     """
 
     first: int
@@ -55,17 +55,17 @@ class Run(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """How many lines it is."""
+        """Number of lines."""
         return self.last - self.first + 1
 
 
 class Taken(NamedTuple):
-    """What fitted.
+    """The runs that fitted.
 
     Attributes:
-        runs: the runs, in the order they were offered.
-        cost: an upper bound of the bytes they take in a body.
-        misfit: the line that did not fit; None where the lines ended first.
+        runs: the runs, in the given order.
+        cost: an upper bound of the bytes that they take in a body.
+        misfit: the line that did not fit; None if all lines fitted.
     """
 
     runs: list[Run]
@@ -74,7 +74,7 @@ class Taken(NamedTuple):
 
 
 def text_bytes(text: str) -> int:
-    """The size of a text as UTF-8."""
+    """Return the size of a text in UTF-8."""
     return len(text) if text.isascii() else len(text.encode())
 
 
@@ -86,14 +86,14 @@ def read_rows(
     backward: bool = False,
     gone: Sequence[Span] = (),
 ) -> Iterator[Run]:
-    """The lines of some spans as runs of one, until READ_BYTES or READ_LINES; backward, each span from its end.
+    """Yield the lines of some spans as runs of one, up to READ_BYTES or READ_LINES; backward, each span from its end.
 
     Args:
         source: the stream.
-        spans: lines wanted.
-        judge: whether a line is an error line; None where that does not matter.
+        spans: the lines.
+        judge: returns whether a line is an error line; None if that does not matter.
         backward: whether to read each span from its end.
-        gone: lines, in order, for which a marker stands.
+        gone: lines, in order, that get a marker instead.
     """
     left, lines_left = READ_BYTES, READ_LINES
     for first, last, is_gone in _split(spans, gone, backward=backward):
@@ -102,7 +102,7 @@ def read_rows(
             continue
         known, row = None, None
         for line in lines_backward(source, first, last) if backward else source.lines(first, last):
-            if row is not None and line.data == known and line.whole:  # one that repeats is judged and cleaned once
+            if row is not None and line.data == known and line.whole:  # a repeated line is judged and cleaned once
                 row = Run(line.number, line.number, row.text, row.error)
             else:
                 row = _row(line, judge)
@@ -115,7 +115,7 @@ def read_rows(
 
 
 def _split(spans: Iterable[Span], gone: Sequence[Span], *, backward: bool) -> Iterator[tuple[int, int, bool]]:
-    """The spans, each in parts that are gone and parts that are not."""
+    """Split the spans into parts that are gone and parts that are not."""
     for first, last in spans:
         parts = [(start, end, False) for start, end in free_spans(gone, first, last)]
         parts += [(max(first, start), min(last, end), True) for start, end in gone if start <= last and end >= first]
@@ -123,12 +123,12 @@ def _split(spans: Iterable[Span], gone: Sequence[Span], *, backward: bool) -> It
 
 
 def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
-    """As many rows as fit, from the first on; lines that read the same become one run.
+    """Take as many rows as fit, from the first on, and join equal lines into one run.
 
     Args:
         rows: lines in order, or in reverse order.
-        room: bytes there are.
-        fold_bytes: what the marker of a folded run takes at most, newline included.
+        room: the bytes available.
+        fold_bytes: most bytes of the marker for a folded run, with its newline.
     """
     runs: list[Run] = []
     used = last_cost = 0
@@ -148,7 +148,7 @@ def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
 
 
 def join_runs(one: Run, other: Run) -> Run | None:
-    """Two neighbouring runs of the same text as one, in whichever order they are given."""
+    """Join two neighbouring runs of the same text, given in either order; None if they differ."""
     if one.last + 1 != other.first and other.last + 1 != one.first:
         return None
     if one.gone or other.gone:
@@ -159,9 +159,9 @@ def join_runs(one: Run, other: Run) -> Run | None:
 
 
 def clip(run: Run, ref: str, limit: int, *, short: bool = False) -> Run | None:
-    """A line with its middle cut out, so that it takes at most a number of bytes; None where that leaves nothing.
+    """Cut out the middle of a line so that it fits; None if nothing would be left.
 
-    The bytes told as elided are of the cleaned text, and raw ones where the line was not read whole.
+    The marker counts bytes of the cleaned text, or raw ones if the line was not read whole.
     """
     head = run.text.encode()
     tail = run.tail.encode() if run.unread else head
@@ -177,7 +177,7 @@ def clip(run: Run, ref: str, limit: int, *, short: bool = False) -> Run | None:
 
 
 def free_spans(taken: Iterable[Span], first: int, last: int) -> list[Span]:
-    """The parts of a span that none of the taken ones covers; the taken ones come in order."""
+    """Return the parts of a span that none of the taken spans covers; these must be in order."""
     free: list[Span] = []
     for start, end in taken:
         if end < first:
@@ -193,7 +193,7 @@ def free_spans(taken: Iterable[Span], first: int, last: int) -> list[Span]:
 
 
 def spans_of(runs: Iterable[Run]) -> list[Span]:
-    """The lines of some runs, in order, neighbours joined."""
+    """Return the lines of some runs, in order, neighbours joined."""
     spans: list[Span] = []
     for run in sorted(runs):
         if spans and spans[-1][1] + 1 == run.first:
@@ -222,12 +222,12 @@ def _row(line: Line, judge: IsError | None) -> Run:
 
 
 def _last_state(head: bytes, tail: bytes) -> str:
-    """What a line came to that carriage returns rewrote, by its two ends: of what lies between, all is written over."""
+    """Return the last state of a line that carriage returns overwrote, from its two ends."""
     return clean_line(head[: head.rfind(b"\r") + 1] + tail[tail.find(b"\r") + 1 :])
 
 
 def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
-    """The two ends of a line without the characters that the cut between them split."""
+    """Return the two ends of a line without the characters that the cut between them splits."""
     for back in range(1, min(3, len(head)) + 1):
         lead = head[-back]
         if lead >= 0xC0:
@@ -243,7 +243,7 @@ def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
 
 
 def lines_backward(source: Source, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-    """Lines last to first, inclusive, of each as many bytes as the limit lets through."""
+    """Yield lines last to first, inclusive, each up to the limit of bytes."""
     while last >= first:
         start = max(first, last - BACK_LINES + 1)
         yield from reversed(list(source.lines(start, last, limit)))
@@ -251,11 +251,11 @@ def lines_backward(source: Source, first: int, last: int, limit: int = LINE_LIMI
 
 
 class Written(NamedTuple):
-    """What a stream's lines were written as.
+    """The text that lines of a stream were written as.
 
     Attributes:
         segments: the text, in order.
-        is_open: whether the text ends with an unterminated line, so that whatever follows needs a newline first.
+        is_open: whether the text ends without a newline, so that a later text needs one first.
     """
 
     segments: tuple[Segment, ...]
@@ -263,7 +263,7 @@ class Written(NamedTuple):
 
 
 def write_runs(runs: Iterable[Run], source: Source, *, ended: bool, short: bool = False) -> Written:
-    """The segments for some lines of a stream, and markers for all others.
+    """Write some lines of a stream as segments, and markers for all others.
 
     Args:
         runs: the lines, in order.
@@ -291,7 +291,7 @@ def write_runs(runs: Iterable[Run], source: Source, *, ended: bool, short: bool 
 
 
 def _pieces(runs: Iterable[Run], source: Source, *, short: bool) -> Iterator[Segment]:
-    """The runs, and the markers of what is missing between them."""
+    """Yield the runs, and markers for what is missing between them."""
     ref, line_count, line = source.ref, source.line_count, 1
     for run in _joined(runs):
         if line < run.first:
@@ -319,13 +319,13 @@ def _run_pieces(run: Run, source: Source, *, short: bool) -> Iterator[Segment]:
 
 
 def _cut(run: Run, source: Source) -> CutLine:
-    """How far a clipped line stands in its text: the line is read again, since only such lines need it."""
+    """Return how much of a clipped line its text shows; the line is read again, because only such lines need it."""
     line = next(iter(source.lines(run.first, run.first)), None)
     return cut_at_ends(line, *run.ends) if line else CutLine(run.first, 1, ())
 
 
 def _joined(runs: Iterable[Run]) -> Iterator[Run]:
-    """The runs, with neighbours that read the same made one."""
+    """Join neighbouring runs with the same text."""
     pending: Run | None = None
     for run in runs:
         joined = join_runs(pending, run) if pending else None
@@ -337,6 +337,6 @@ def _joined(runs: Iterable[Run]) -> Iterator[Run]:
 
 
 def _merged(plain: list[Segment], ref: str) -> Segment:
-    """Neighbouring plain segments as one."""
+    """Join neighbouring plain segments."""
     text = "".join([segment.text for segment in plain])
     return Segment(text, ref, plain[0].first, plain[-1].last) if ref else Segment(text)

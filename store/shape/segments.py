@@ -1,4 +1,4 @@
-"""The pieces that a body is made of, so that an audit can tell which raw lines stood in it and render them again."""
+"""The pieces of a body, from which an audit can tell which raw lines it shows, and render them again."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,17 +9,17 @@ from sightline.shape.source import LINE_LIMIT, CutLine, Source
 class Segment(NamedTuple):
     """One piece of a body.
 
-    Three sorts: a *range*, whose text ``render_lines`` gives again; a *partial* one, which stands for the lines it
-    names, but not in their own words (the fold of a repeated line, a line cut in the middle); and a *literal* one,
+    There are three sorts: a *range*, whose text ``render_lines`` gives again; a *partial* one, which stands for lines
+    but does not have their own words (the fold of a repeated line, a line cut in the middle); and a *literal* one,
     without ref.
 
     Attributes:
         text: the exact text, with its newlines.
-        ref: the stream that it shows lines of, as ``Source.ref`` has it; empty for a literal one.
+        ref: the stream whose lines it shows, from ``Source.ref``; empty for a literal one.
         first: first raw line, 1-based; 0 for a literal one.
         last: last raw line, inclusive.
         partial: whether the text is not the plain rendering of these lines.
-        cuts: those of these lines of which only a part stands here; of all others all does.
+        cuts: those of these lines that it shows only in part; it shows all others whole.
     """
 
     text: str
@@ -34,13 +34,13 @@ class Shaped(NamedTuple):
     """A body, and what it shows.
 
     Attributes:
-        segments: the text in order; ``join_segments`` makes the body of it.
-        out_shown: raw lines of standard output that stand in it, wholly, folded or in part.
-        out_total: raw lines of standard output.
-        err_shown: the same of standard error.
-        err_total: the same of standard error.
+        segments: the text, in order; ``join_segments`` makes the body of it.
+        out_shown: number of raw lines of standard output that it shows whole, folded or in part.
+        out_total: number of raw lines of standard output.
+        err_shown: number of raw lines of standard error that it shows likewise.
+        err_total: number of raw lines of standard error.
         truncated: whether anything was left out.
-        errors_elided: error lines that are counted in the body, not shown.
+        errors_elided: number of error lines that it counts, but does not show.
     """
 
     segments: tuple[Segment, ...]
@@ -53,8 +53,8 @@ class Shaped(NamedTuple):
 
 
 def render_lines(source: Source, first: int, last: int) -> str:
-    """The plain rendering of raw lines: each cleaned and ended by a newline, but for an unterminated last one."""
-    from sightline.shape.clean import clean_line  # half a millisecond that a call without output does without
+    """Render raw lines plainly: each cleaned and ended by a newline, except for an unterminated last one."""
+    from sightline.shape.clean import clean_line  # half a millisecond, which a call without output does not need
 
     limit = max(LINE_LIMIT, source.byte_count)
     text = "".join([clean_line(line.data) + "\n" for line in source.lines(first, last, limit)])
@@ -62,20 +62,20 @@ def render_lines(source: Source, first: int, last: int) -> str:
 
 
 def terminated(source: Source) -> bool:
-    """Whether the stream ends with a newline."""
+    """Return whether the stream ends with a newline."""
     size = source.byte_count
     return bool(size) and source.read(size - 1, 1) == b"\n"
 
 
 def join_segments(segments: Iterable[Segment]) -> str:
-    """The body."""
+    """Join segments into the body."""
     return "".join([segment.text for segment in segments])
 
 
 def uncut(segments: Iterable[Segment]) -> Iterator[Segment]:
-    """All but the beginnings of lines whose rest is missing: what a reader goes on with is such a line again.
+    """Yield segments without the beginnings of lines whose rest is missing, so that a reader goes on with a whole line.
 
-    Where a beginning is followed by the same line's end, that is left out, too.
+    If the same line's end follows, that is left out, too.
     """
     begun = ("", 0)
     for segment in segments:
@@ -86,12 +86,12 @@ def uncut(segments: Iterable[Segment]) -> Iterator[Segment]:
 
 
 def uncut_ranges(segments: Iterable[Segment]) -> Iterator[tuple[str, int, int]]:
-    """(ref, first, last) of the raw lines that stand in a body whole, or folded; touching ranges joined."""
+    """Yield (ref, first, last) of the raw lines that a body shows whole or folded; touching ranges are joined."""
     return shown_ranges(piece for segment in segments for piece in _whole_lines(segment))
 
 
 def _whole_lines(segment: Segment) -> Iterator[Segment]:
-    """A segment without those of its lines that are cut."""
+    """Yield a segment without its cut lines."""
     if not segment.cuts:
         yield segment
         return
@@ -105,12 +105,12 @@ def _whole_lines(segment: Segment) -> Iterator[Segment]:
 
 
 def shown_ranges(segments: Iterable[Segment]) -> Iterator[tuple[str, int, int]]:
-    """(ref, first, last) of the raw lines that stand in a body, wholly or in part; touching ranges joined."""
+    """Yield (ref, first, last) of the raw lines that a body shows, whole or in part; touching ranges are joined."""
     ref, first, last = "", 0, 0
     for segment in segments:
         if not segment.ref:
             continue
-        if segment.ref == ref and segment.first in (last, last + 1):  # the same one where its ends stand apart
+        if segment.ref == ref and segment.first in (last, last + 1):  # the same line, if its two ends are separate
             last = segment.last
             continue
         if ref:

@@ -1,4 +1,4 @@
-"""What shaping reads: a stream's lines and bytes by range, wherever they lie."""
+"""The interface that shaping reads through: a stream's lines and bytes by range, wherever they lie."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -6,23 +6,23 @@ from typing import Protocol
 from sightline.named_tuple import NamedTuple
 
 LINE_LIMIT = 1 << 16
-"""Bytes of one line that are read at most; of a longer one, its two ends."""
+"""Bytes of one line that are read at most: of a longer one, its two ends."""
 
 BLOCK_BYTES = 1 << 18
-"""About how much a block of whole lines holds."""
+"""The size of a block of whole lines, about."""
 
 BLOCK_END_BYTES = 1 << 12
-"""Bytes at the end of a line longer than a block that the block holds."""
+"""Bytes at the end of a line longer than a block that its block has."""
 
 
 class CutLine(NamedTuple):
-    """A raw line of which only a part stands in a text.
+    """A raw line of which a text shows only a part.
 
     Attributes:
-        line: its number, 1-based.
-        length: bytes that it has, its newline left out.
-        seen: the bytes of it that stand there, (first, last), 1-based and inclusive, in order; fewer rather than more
-            where cleaning leaves open which they are.
+        line: number of the line, from 1.
+        length: bytes of the line, without its newline.
+        seen: the bytes that the text shows, (first, last), from 1, inclusive, in order; fewer if cleaning leaves open
+            which they are.
     """
 
     line: int
@@ -31,12 +31,12 @@ class CutLine(NamedTuple):
 
 
 class LineSpan(NamedTuple):
-    """The lines that some bytes of a stream make up.
+    """The lines to which some bytes of a stream belong.
 
     Attributes:
-        first: the first line that has any of them, 1-based.
-        last: the last, inclusive; below ``first`` where the bytes are newlines of other lines alone.
-        cuts: those of the two that have others, too.
+        first: the first line with any of them, from 1.
+        last: the last one, inclusive; below ``first`` if the bytes are only newlines of other lines.
+        cuts: those of the two that have other bytes, too.
     """
 
     first: int
@@ -48,12 +48,12 @@ class Line(NamedTuple):
     """One raw line, without its newline.
 
     Attributes:
-        number: 1-based, in the raw stream split at ``\\n``.
-        data: the bytes; where the line is longer than the limit it was asked with, the first and the last half of
+        number: number of the line, from 1, in the raw stream split at ``\\n``.
+        data: the bytes; if the line is longer than the limit for reading, the first and the last half of
             that limit.
-        length: how long the line really is, in bytes.
-        raw_length: the same of the raw line, where a profile's rule has cleaned this one; else -1.
-        raw_start: where this one then begins in the raw line; -1 where it does not stand there as it is.
+        length: the real length of the line, in bytes.
+        raw_length: the length of the raw line, if a profile's rule has cleaned this one; else -1.
+        raw_start: offset of this one in the raw line then; -1 if it does not stand there unchanged.
     """
 
     number: int
@@ -64,11 +64,11 @@ class Line(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether ``data`` is all of it."""
+        """Whether ``data`` is the whole line."""
         return len(self.data) == self.length
 
     def cut(self, *ranges: tuple[int, int]) -> CutLine:
-        """The line with only some of its bytes shown: from each place to before another, counted from 0 in the line."""
+        """Return the line with only some of its bytes shown: from each offset to another, exclusive."""
         length = self.length if self.raw_length < 0 else self.raw_length
         if self.raw_start < 0:
             return CutLine(self.number, length, ())
@@ -82,29 +82,29 @@ class Line(NamedTuple):
 
 
 class Source(Protocol):
-    """A stream as shaping sees it. Lines end at ``\\n``; a last line without one counts."""
+    """A stream for shaping. Lines end at ``\\n``; a last line without one counts."""
 
     @property
     def ref(self) -> str:
-        """How markers name the stream: ``@cmd_a1b2c3`` or ``@cmd_a1b2c3.err``."""
+        """The name of the stream in markers: ``@cmd_a1b2c3`` or ``@cmd_a1b2c3.err``."""
 
     @property
     def line_count(self) -> int:
-        """How many lines the stream has."""
+        """Number of lines."""
 
     @property
     def byte_count(self) -> int:
-        """How many bytes the stream has."""
+        """Number of bytes."""
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-        """Lines first to last, inclusive, as far as they exist."""
+        """Yield lines first to last, inclusive, as far as they exist."""
 
     def blocks(self, first: int = 1) -> Iterator[tuple[int, bytes]]:
-        """From a line on, (number of the block's first line, its bytes); a block ends at a line's end.
+        """Yield (number of the first line, bytes) for blocks from a line on; a block ends at a line's end.
 
-        Of a line longer than BLOCK_BYTES a block holds so many, ended by a newline: its last BLOCK_END_BYTES, and the
-        rest from its start.
+        For a line longer than BLOCK_BYTES, a block has this many, and a newline: the line's last BLOCK_END_BYTES, and
+        before these its beginning.
         """
 
     def read(self, offset: int, length: int) -> bytes:
-        """Bytes from an offset on, as far as they exist."""
+        """Return bytes from an offset on, as far as they exist."""

@@ -1,6 +1,6 @@
-"""One honest sentence about an output: what the tools that ran count and name, how it ended, after how much text.
+"""Sums up an output in one honest sentence: what its tools count and name, how it ended, and how much text it has.
 
-A number that the output does not give is not stated, and what the exit code contradicts is told as such.
+A number that the output does not give is not stated, and the sentence says so if the exit code contradicts the output.
 """
 
 import re
@@ -30,23 +30,23 @@ def summary(
     examination: "Examination | None" = None,
     at_most: int | None = None,
 ) -> str:
-    """Such as ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
+    """Sum up, as in ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
 
-    A number that no line states is told as ``173 passed (counted)``: it was counted, or added up, from the lines.
-    Where nothing is counted, ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``, and what a
+    A number that no line states is marked, ``173 passed (counted)``: it was counted, or added up, from the lines.
+    Without any count it is ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``, and what a
     tool names as failed, as above.
 
     Args:
-        out: what it wrote to standard output.
-        err: what it wrote to standard error; the counts of lines and bytes take in both.
-        exit_code: None where it is unknown, or there is none.
-        seconds: how long it ran, or has been running; None where that is unknown.
-        signal: number of the signal that ended it, 0 for none.
+        out: standard output.
+        err: standard error; the counts of lines and bytes include both.
+        exit_code: the exit code; None if it is not known, or there is none.
+        seconds: how long it ran, or has been running; None if that is not known.
+        signal: number of the signal that ended it; 0 for none.
         timed_out: whether the time limit ended it.
-        running: whether it still runs; how it ends is then not spoken of.
-        told_elsewhere: whether whoever shows the sentence tells an exit code that is unknown here.
-        examination: what is known of the output; None where it was not looked into.
-        at_most: bytes of the sentence; None for as many as it takes. It names fewer then, and says less of the size.
+        running: whether it still runs, so that nothing is said about its end.
+        told_elsewhere: whether the caller shows an exit code that is not known here.
+        examination: what is known of the output; None if it was not examined.
+        at_most: bytes of the sentence; None for as many as it takes. A shorter one names fewer failures.
     """
     ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere)
     amount = _amount(out, err)
@@ -82,7 +82,7 @@ def summary(
 
 
 class _Naming(NamedTuple):
-    """How many names stand in a sentence, and how long each may be."""
+    """How many names a sentence has, and how long each may be."""
 
     names: int
     characters: int
@@ -92,13 +92,13 @@ _NAMINGS = tuple(
     _Naming(*one)
     for one in ((6, 100), (5, 80), (4, 80), (3, 80), (2, 80), (3, 48), (2, 48), (1, 100), (1, 60), (1, 32))
 )
-"""Most and longest first; the view has the other names."""
+"""From the most and longest names to the fewest; the view has the others."""
 
 _NO_NAMES = _Naming(0, 0)
 
 
 def _within(at_most: int | None, sentences: list[str]) -> str:
-    """The first of some sentences that has so few bytes; else the last, cut between two of its parts."""
+    """Return the first of some sentences that fits; else the last, cut between two of its parts."""
     for sentence in sentences:
         if at_most is None or len(sentence.encode()) <= at_most:
             return sentence
@@ -108,7 +108,7 @@ def _within(at_most: int | None, sentences: list[str]) -> str:
 
 
 def _told(tally: "Tally", failed: list["Named"], several: bool, naming: _Naming) -> str:
-    """What one tool counts, and what it names as failed."""
+    """Word what one tool counts, and what it names as failed."""
     numbers = ", ".join(
         _counted(number, noun) + (" (counted)" if noun in tally.counted else "")
         for noun, number in tally.numbers.items()
@@ -138,7 +138,7 @@ def _counted(number: int, noun: str) -> str:
 
 def _unread(tallies: list["Tally"]) -> str:
     unclear = [tally.rule.name for tally in tallies if tally.unclear]
-    # Where single lines are counted, none is a number too: nothing was there that could not be read.
+    # If single lines are counted, none is a number, too, because no count could be misread.
     unknown = [one.rule.name for one in tallies if not one.unclear and any(not count.each for count in one.rule.counts)]
     return (f"; what {' and '.join(unclear)} counts in several places was not added up" if unclear else "") + (
         f"; what {' and '.join(unknown)} counts was not recognised" if unknown else ""
@@ -146,24 +146,24 @@ def _unread(tallies: list["Tally"]) -> str:
 
 
 def one_line(text: str, characters: int) -> str:
-    """A text in one line of so many characters at most, with a mark where it was cut."""
+    """Put a text on one line, with a mark if it is cut to fit these characters."""
     return _shortened(" ".join(text.split()), characters)
 
 
 def human_bytes(count: int) -> str:
-    """A size, such as ``512 B`` or ``64.0 KiB``; units are of 1024."""
+    """Write a size, such as ``512 B`` or ``64.0 KiB``; units are of 1024."""
     if count < 1024:
         return f"{count} B"
     size = count / 1024
     for unit in _UNITS:
-        if size < 1023.95 or unit == _UNITS[-1]:  # above that, one decimal would be written as 1024.0
+        if size < 1023.95 or unit == _UNITS[-1]:  # above that, it would be written as 1024.0
             break
         size /= 1024
     return f"{size:.1f} {unit}"
 
 
 def human_seconds(seconds: float) -> str:
-    """A duration, such as ``0.4 s``, ``2 min 5 s``, ``3 h 0 min`` or ``2 d 5 h``; below 0.05 s it is ``12 ms``."""
+    """Write a duration, such as ``0.4 s``, ``2 min 5 s``, ``3 h 0 min`` or ``2 d 5 h``; below 0.05 s ``12 ms``."""
     if seconds < 0.05:
         return f"{max(0, round(seconds * 1000))} ms"
     if seconds < 59.95:
@@ -171,7 +171,7 @@ def human_seconds(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"
-    # Rounded anew: seconds that are not told should not be cut off either.
+    # It is rounded again, because seconds that are not shown should not be cut off either.
     hours, minutes = divmod(round(seconds / 60), 60)
     if hours < 48:
         return f"{hours} h {minutes} min"

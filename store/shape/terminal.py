@@ -1,6 +1,6 @@
-"""What a terminal would show of one line: escape sequences obeyed where they move or erase within it, else removed.
+"""Works out what a terminal would show of one line: obeys escape sequences that move or erase within it, drops others.
 
-The line is a row of cells. A wide character or a tab fills several: the first holds it, the others are empty.
+The line is a row of cells. A wide character or a tab fills several: the first has it, the others are empty.
 """
 
 import re
@@ -17,13 +17,13 @@ TOKEN = re.compile(
     + r"|[\x00-\x08\x0a-\x1f\x7f-\x9f]"
 )  # fmt: skip
 MOVES = re.compile(r"[\r\x08]|(?:\x1b\[|\x9b)(?:[12]K|[0-9]*[DG])")
-ERASED = "\0"  # a cell that holds nothing; no control character gets into the cells, so this one is free
+ERASED = "\0"  # marks an empty cell; no cell ever has a control character
 _TAB_STOP = 8
-_LONGEST_MOVE = 1 << 16  # cells; no move leaves the line, so a larger number says nothing more
+_LONGEST_MOVE = 1 << 16  # cells; since no move leaves the line, a larger number means the same
 
 
 def render(text: str) -> str:
-    """The cleaned text of one line that holds control characters."""
+    """Return the cleaned text of one line with control characters."""
     if not MOVES.search(text):
         return TOKEN.sub("", text)
     row = Row()
@@ -36,7 +36,7 @@ class Row:
 
     Attributes:
         cells: what each holds; the last ones may be ``ERASED``.
-        cursor: where the next character goes.
+        cursor: index of the next character's cell.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Row:
         self.cursor = 0
 
     def feed(self, text: str) -> None:
-        """Write text, obeying what moves the cursor or erases."""
+        """Write text, and obey what moves the cursor or erases."""
         position = 0
         for token in TOKEN.finditer(text):
             self._write(text[position : token.start()])
@@ -53,7 +53,7 @@ class Row:
         self._write(text[position:])
 
     def change(self, start: int, end: int, new: list[str]) -> None:
-        """Put cells in the place of others: all that happens to the row goes through here."""
+        """Replace cells; all changes of the row go through here."""
         self.cells[start:end] = new
 
     def _write(self, text: str) -> None:
@@ -69,7 +69,7 @@ class Row:
                 self._put_wide(char)
 
     def obey(self, control: str, parameters: str | None, final: str | None) -> None:
-        """Do what a control character or sequence says: of a CSI also its parameters and its last character."""
+        """Obey a control character or sequence; a CSI comes with its parameters and its last character."""
         if control == "\r":
             self.cursor = 0
         elif control == "\b":
@@ -77,7 +77,7 @@ class Row:
         elif final == "K":
             self._erase(parameters or "0")
         elif final in ("D", "G") and not (parameters or "").strip("0123456789"):
-            # Longer numbers than this are nobody's columns, and slow to convert.
+            # A number with more digits is no column, and slow to convert.
             count = max(1, min(int((parameters or "1")[:9]), _LONGEST_MOVE))
             self.cursor = min(count - 1, len(self.cells)) if final == "G" else max(0, self.cursor - count)
 
@@ -93,7 +93,7 @@ class Row:
             self.change(0, len(self.cells), [])
 
     def _put(self, new: list[str]) -> None:
-        """Write cells at the cursor and move it behind them."""
+        """Write cells at the cursor, and move it behind them."""
         start, end = self.cursor, self.cursor + len(new)
         if start > len(self.cells):
             self.change(len(self.cells), len(self.cells), [ERASED] * (start - len(self.cells)))
@@ -103,7 +103,7 @@ class Row:
         self.cursor = end
 
     def _free(self, start: int, end: int) -> None:
-        """Blank what is left of wide characters that a change of these cells cuts in two."""
+        """Blank what is left of wide characters that a change of these cells would split."""
         cells = self.cells
         for edge in (start, end):
             if not 0 < edge < len(cells) or cells[edge]:
@@ -117,7 +117,7 @@ class Row:
             self.change(first, last, [" "] * (last - first))
 
     def _put_wide(self, char: str) -> None:
-        if unicodedata.category(char) in ("Mn", "Me", "Cf"):  # joins what stands before it
+        if unicodedata.category(char) in ("Mn", "Me", "Cf"):  # it joins the character before it
             base = min(self.cursor, len(self.cells)) - 1
             while base > 0 and not self.cells[base]:
                 base -= 1
@@ -127,7 +127,7 @@ class Row:
         self._put([char, ""] if unicodedata.east_asian_width(char) in "WF" else [char])
 
     def _tab(self) -> None:
-        """A tab moves over what is there and leaves it; past the end it stays in the text as itself."""
+        """Move over what is there; past the end, the tab stays in the text."""
         stop = self.cursor - self.cursor % _TAB_STOP + _TAB_STOP
         length = len(self.cells)
         if stop > length:

@@ -1,4 +1,4 @@
-"""Rules by which raw bytes become text in another way than on a terminal, for profiles that name them."""
+"""Rules that turn raw bytes into text in another way than a terminal, for profiles that name them."""
 
 import re
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from sightline.shape.clean import CLEAN_VERSION, clean_text
 from sightline.shape.source import LINE_LIMIT, Line, Source
 
 VERSION = 1
-"""Changes with these rules, as CLEAN_VERSION does with that of the terminal."""
+"""To be raised when these rules change, as CLEAN_VERSION is for the terminal's rule."""
 
 _LONGEST_LINE_BYTES = 8 << 20  # what precedes its last carriage return is gone: a longer one is told by its ends
 _TERMINAL = DEFAULT.cleaning.views
 _KNOWN = (_TERMINAL, "last-segment", "csi")
 _ESCAPES = re.compile(
-    r"\x1b\[[^@-~]*(?:[@-~]|\Z)"  # CSI up to its final byte; one that has none goes on to the end
+    r"\x1b\[[^@-~]*(?:[@-~]|\Z)"  # CSI up to its final byte, or to the end of the line without one
     r"|\x1b\].*?(?:\x07|\x1b\\|\Z)"  # OSC, ended by BEL or ST
     r"|\x1b[()].?"  # charset designations
     r"|\x1b.?"
@@ -25,18 +25,18 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 
 def last_segment(data: bytes) -> str:
-    """The text of one raw line: what follows its last carriage return, without escape sequences.
+    """Return the text of one raw line after its last carriage return, without escape sequences.
 
-    As Everruns reads it: the return that ends the line is none. Other controls but the tab are dropped.
+    This is Everruns' rule; the return that ends the line does not count. Other controls but the tab are dropped.
     """
     text = _ESCAPES.sub("", data.decode("utf-8", "replace"))
     return _CONTROLS.sub("", text.removesuffix("\r").rpartition("\r")[2])
 
 
 def text_of(data: bytes, cleaning: str) -> str:
-    """The text of a run of raw lines by a profile's rule: ``terminal``, ``last-segment`` or ``csi``.
+    """Return the text of raw lines by a profile's rule: ``terminal``, ``last-segment`` or ``csi``.
 
-    ``csi`` leaves other escapes and controls, as codescout does: no text for a terminal.
+    ``csi`` leaves other escapes and controls in, as codescout does, so its text must not go to a terminal.
     """
     if cleaning == _TERMINAL:
         return clean_text(data)
@@ -46,12 +46,12 @@ def text_of(data: bytes, cleaning: str) -> str:
 
 
 def version_of(cleaning: str) -> int | str:
-    """What the log names a rule by, beside the lines that it was used on."""
+    """Return the name of a rule in the log, beside the lines that it was used on."""
     return CLEAN_VERSION if cleaning == _TERMINAL else f"{cleaning}/{VERSION}"
 
 
 def cleaning_of(version: int | str) -> str:
-    """The rule that the log names. Raises OfNewerVersion for one that is not known here."""
+    """Return the rule that the log names. Raises OfNewerVersion for an unknown one."""
     if isinstance(version, int):
         name, number, newest = _TERMINAL, version, CLEAN_VERSION
     else:
@@ -63,7 +63,7 @@ def cleaning_of(version: int | str) -> str:
 
 
 def cleaned_line(line: Line, cleaning: str) -> Line:
-    """A line as a profile's rule for views reads it; of one that was not read whole, each end by itself."""
+    """Return a line cleaned by a profile's rule for views; if it was not read whole, each end by itself."""
     if cleaning == _TERMINAL:
         return line
     if not line.whole:
@@ -72,12 +72,12 @@ def cleaned_line(line: Line, cleaning: str) -> Line:
 
 
 def cleaned(source: Source, cleaning: str) -> Source:
-    """The source as a profile's rule for views reads it; itself where that is the terminal's."""
+    """Return the source cleaned by a profile's rule for views; unchanged if that is the terminal's rule."""
     return source if cleaning == _TERMINAL else _Cleaned(source)
 
 
 class _Cleaned:
-    """A source whose lines are read by ``last_segment``: whoever cleans them again finds nothing to do.
+    """A source whose lines are cleaned by ``last_segment``, so that cleaning them again changes nothing.
 
     Numbers, sizes, blocks and bytes by offset are those of the raw stream.
     """
@@ -91,7 +91,7 @@ class _Cleaned:
         self.read = source.read
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-        """Lines first to last, inclusive, each cleaned; of one that is still beyond the limit, its two ends."""
+        """Yield lines first to last, inclusive, each cleaned; of one still beyond the limit, the two ends."""
         for line in self._source.lines(first, last, limit):
             if line.whole:
                 made = _cleaned_from(line.number, line.data)
@@ -114,7 +114,7 @@ def _ends(line: Line, half: int) -> Line:
 
 
 def _ends_cleaned(line: Line) -> Line:
-    """A line that is too long to be read whole: its ends, each cleaned by itself and made equally long."""
+    """Clean the ends of a line too long to be read whole, each by itself, and make them equally long."""
     half = len(line.data) // 2
     head, tail = last_segment(line.data[:half]).encode(), last_segment(line.data[half:]).encode()
     kept = min(len(head), len(tail))

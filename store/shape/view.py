@@ -1,6 +1,6 @@
-"""The view of one stream: which of its lines stand in a body of so many bytes.
+"""Makes the view of one stream: chooses which of its lines stand in a body of a given size.
 
-Whatever is picked is paid for by an upper bound of what it and its markers take, so that a body never outgrows it.
+Each chosen line is counted by an upper bound of what it and its markers take, so that a body never exceeds its size.
 """
 
 from bisect import bisect
@@ -33,39 +33,39 @@ if TYPE_CHECKING:
     from sightline.shape.failure.picker import Picker
 
 QUIET_PERCENT = 30
-"""What lines of an output that went well get at most which say that something did not."""
+"""Share of lines in the output of a success which say that something failed, at most."""
 
 REGIONS_PERCENT = 96
-"""What error regions get at most: the end of an output says how it all came out, and is always worth a look."""
+"""Share of error regions at most; the rest is for the output's end, which says how everything went."""
 
 FEWEST_FILES = 6
-"""In fewer files than so many, errors that are not shown are not listed by place."""
+"""If fewer files have errors that are not shown, these are not listed by place."""
 
 PLACES_PERCENT, PLACE_BYTES = 30, 32
-"""What the places of errors get at most that are not shown; about what one of them takes."""
+"""Bytes for the places of errors that are not shown, at most; about what one error takes."""
 
 NUMBERS_PERCENT = 10
-"""What the line numbers of errors that are not shown get at most, where the lines themselves take all they can."""
+"""Share of the line numbers of errors that are not shown, if the lines themselves take all they can."""
 
 SMALL_BYTES = 2048
-"""A body up to this size counts the errors that are not shown; their numbers stand there where anything is left."""
+"""A body up to this size counts the errors that are not shown; it lists their numbers only if room is left."""
 
-REFILLS = 2  # times that what the markers left unused is given to more lines
+REFILLS = 2  # rounds in which room that markers left is filled with more lines
 WORTH_BYTES = 40
-REWRITTEN_BYTES, REWRITTEN_LINES = 1 << 18, 4000  # of each end, where lines are told that a display wrote over
-FILL_LINES = 3  # a gap as short as this is filled where its lines take no more than its marker
+REWRITTEN_BYTES, REWRITTEN_LINES = 1 << 18, 4000  # of each end, which is searched for overwritten lines
+FILL_LINES = 3  # a shorter gap is filled if its lines take no more than its marker
 
 
 class View(NamedTuple):
-    """What stands of a stream in a body.
+    """The part of a stream in a body.
 
     Attributes:
         segments: the text, in order.
-        size: bytes of it.
-        shown: lines that stand in it, wholly or in part.
-        truncated: whether anything was left out; folding is not.
-        errors_elided: error lines that are counted in it, not shown.
-        is_open: whether it ends with an unterminated line, so that whatever follows needs a newline first.
+        size: number of its bytes.
+        shown: number of lines that it shows, whole or in part.
+        truncated: whether anything was left out; a fold does not count.
+        errors_elided: number of error lines that it counts, but does not show.
+        is_open: whether it ends without a newline, so that a later text needs one first.
     """
 
     segments: tuple[Segment, ...]
@@ -77,14 +77,14 @@ class View(NamedTuple):
 
 
 class _Picked:
-    """Lines to show, and what can pick more of them where their markers took less than was set aside."""
+    """The lines to show, and the picker that adds more if their markers took less than was set aside."""
 
     def __init__(self, runs: list[Run], picker: "Picker | None" = None) -> None:
         self.runs = runs
         self._picker = picker
 
     def widen(self, room: int) -> bool:
-        """Take more lines in so many more bytes; whether there were any."""
+        """Pick more lines for these bytes, and return whether there were any."""
         if self._picker is None or room < WORTH_BYTES:
             return False
         before = self._picker.used
@@ -103,13 +103,13 @@ class StreamViewer:
     def __init__(
         self, source: Source, *, examination: "Examination | None", room: int, short: bool = False, failed: bool = True
     ) -> None:
-        """Read as much as it takes to know whether all of the stream fits.
+        """Read as much as is needed to know whether all of the stream fits.
 
         Args:
             source: the stream.
-            examination: tells the failure lines, which then come first; None where nothing failed.
-            room: bytes of the whole body, the most that a view can be asked to take.
-            short: whether markers are short, as where the ref stands above the view.
+            examination: finds the failure lines, which then come first; None if nothing failed.
+            room: bytes of the whole body, the most that can be asked of a view.
+            short: whether markers are short, because the ref stands above the view.
             failed: whether the command failed; else few lines are failures, and the ends of the output matter more.
         """
         self._source = source
@@ -130,7 +130,7 @@ class StreamViewer:
 
     @property
     def is_open(self) -> bool:
-        """Whether the view that shows everything lacks a newline at its end."""
+        """Whether the view that shows everything ends without a newline."""
         return bool(self.whole and self.whole.is_open)
 
     @property
@@ -141,11 +141,11 @@ class StreamViewer:
         return min(size, self.whole.size) if self.whole else size
 
     def view(self, room: int, *, head_percent: int = DEFAULT.cut.head_percent) -> View:
-        """The view for a number of bytes; the smallest one where even that takes more.
+        """Make the view for a number of bytes; the smallest one if even that takes more.
 
         Args:
-            room: bytes there are.
-            head_percent: what the head gets of the bytes that error regions leave; the tail gets the rest.
+            room: the bytes available.
+            head_percent: share of the head in the bytes that error regions leave; the tail gets the rest.
         """
         if self.whole and (self.whole.size <= room or self.whole.size <= self.floor):
             return self.whole
@@ -162,7 +162,7 @@ class StreamViewer:
         return view
 
     def _made(self, runs: list[Run], room: int) -> View:
-        """The view that shows some lines."""
+        """Make the view that shows these lines."""
         if not runs:
             errors = self._failures.total if self._failures else 0
             text = self._nothing() + "\n"
@@ -198,7 +198,7 @@ class StreamViewer:
         return write_runs(runs, self._source, ended=self._terminated, short=self._short)
 
     def _left_out(self) -> tuple[Span, ...]:
-        """The lines that a terminal would no longer show, save those that tell of a failure."""
+        """The lines that a terminal would no longer show, except those that tell of a failure."""
         gone = _rewritten(self._source)
         if gone:
             self._find_errors()
@@ -210,7 +210,7 @@ class StreamViewer:
         return tuple(left)
 
     def _find_errors(self) -> None:
-        """Once, and only for what is cut after a failure."""
+        """Find the failure lines, once, and only for a cut view after a failure."""
         if self._failures or not self._examination:
             return
         self._failures = self._examination.failures(self._source)
@@ -226,7 +226,7 @@ class StreamViewer:
         return markers.fold(self._ref, first, last, short=self._short)
 
     def _pick(self, room: int, head_percent: int) -> "_Picked":
-        """The lines to show, in order."""
+        """Pick the lines to show, in order."""
         spare = room - self._gap_bytes - self._reserve(room)
         if spare <= 0:
             return _Picked([])
@@ -245,7 +245,7 @@ class StreamViewer:
         return _Picked(picker.runs, picker)
 
     def _reserve(self, room: int) -> int:
-        """Bytes for the marker that counts the errors not shown."""
+        """Return the bytes to reserve for the marker that counts the errors not shown."""
         if not self._failures or not self._failures.total:
             return 0
         numbers = len(self._failures.spans) * (2 * len(str(self._count)) + 3) if room > SMALL_BYTES else 0
@@ -256,19 +256,19 @@ class StreamViewer:
         return size
 
     def _lists_places(self) -> bool:
-        """Whether the errors that are not shown are in so many files that these are worth their room."""
+        """Whether the errors that are not shown are in enough files to be worth listing."""
         return self._short and self._failures is not None and self._failures.files >= FEWEST_FILES
 
     def _places(self, runs: list[Run], room: int) -> tuple[Segment, ...]:
-        """Where the errors are that no run shows, as far as there is room."""
+        """Return where the errors are that no run shows, as far as there is room."""
         assert self._examination is not None
         text = markers.error_places(self._examination.places(self._source, spans_of(runs)), room)
         return (Segment(text + "\n"),) if text else ()
 
     def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_percent: int) -> tuple[list[Run], int]:
-        """Whole lines from the head and the tail, and the bytes they leave.
+        """Pick whole lines from the head and the tail, and return the bytes they leave.
 
-        The next line is clipped where it alone leaves much room unused.
+        The next line is clipped if it alone would leave much room unused.
         """
         share = left * head_percent // 100
         rows = read_rows(self._source, free_spans(blocks, 1, self._count), self._is_error, gone=self._gone)
@@ -287,7 +287,7 @@ class StreamViewer:
         return runs, left
 
     def _fill(self, runs: list[Run]) -> list[Run]:
-        """Shows the lines of short gaps instead of markers that would take as much."""
+        """Show the lines of short gaps whose markers would take as much."""
         more: list[Run] = []
         for first, last in free_spans(spans_of(runs), 1, self._count):
             if last - first >= FILL_LINES:
@@ -299,14 +299,14 @@ class StreamViewer:
         return sorted(runs + more)
 
     def _hidden_errors(self, runs: list[Run]) -> Iterator[Span]:
-        """The error lines that no run shows, as far as they are known."""
+        """Yield the error lines that no run shows, as far as they are known."""
         blocks = spans_of(runs)
         for first, last in self._failures.spans if self._failures else ():
             yield from free_spans(blocks, first, last)
 
 
 def _rewritten(source: Source) -> tuple[Span, ...]:
-    """The lines that a terminal would no longer show; of a large stream, those near its ends."""
+    """Return the lines that a terminal would no longer show; of a large stream, those near its ends."""
     size, count = source.byte_count, source.line_count
     ends = source.read(0, REWRITTEN_BYTES), source.read(max(0, size - REWRITTEN_BYTES), REWRITTEN_BYTES)
     if not any(b"\x1b" in data for data in ends):

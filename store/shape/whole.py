@@ -1,6 +1,6 @@
-"""The body of a short output that needs no cutting and no folding: every line of it, cleaned.
+"""Makes the body of a short output that needs neither cuts nor folds: every line of it, cleaned.
 
-Most outputs are so; what this cannot do, ``cut`` does, which is loaded only then.
+Most outputs are like that; for others, ``cut`` is loaded.
 """
 
 import itertools
@@ -16,7 +16,7 @@ SEPARATOR = Segment(STDERR + "\n")
 
 
 def whole(out: Source, err: Source, room: int) -> Shaped | None:
-    """The body, where all of it fits in a number of bytes, and no line repeats or rewrites one before it; else None."""
+    """Return the body if all of it fits, and no line repeats or overwrites one before it; else None."""
     if out.byte_count + err.byte_count + len(SEPARATOR.text) > room:
         return None
     segments: list[Segment] = []

@@ -30,7 +30,7 @@ _PLACES = tuple(
 _NAMED = re.compile(r"[^\s:,;]*[\w][./_:-][^\s:,;]*\w")
 _NUMBERS = re.compile(r"\b\d[\d,]* (?P<after>[A-Za-z]{2,})\b|\b(?P<before>[A-Za-z]{2,})[:=] ?\d[\d,]*\b")
 _NO_NOUNS = frozenset(("ms", "sec", "secs", "second", "seconds", "min", "mins", "minutes", "hours"))
-_KEYS = frozenset(("has", "line", "total", "each", "module", "sums"))  # of a table of counts, which mean something else
+_KEYS = frozenset(("has", "line", "total", "each", "module", "sums"))  # count names with other meanings
 
 
 class Draft(NamedTuple):

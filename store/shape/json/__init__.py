@@ -1,1 +1,1 @@
-"""JSON that knows its places: read in pieces, sampled, described, asked by a path."""
+"""JSON with places: reads it in pieces, samples it, describes it, and finds a value by its path."""

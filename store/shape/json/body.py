@@ -1,6 +1,6 @@
-"""Puts what a sample shows into a body: whole lines of the text, or its one line written out as pretty JSON would be.
+"""Puts what a sample shows into a body: whole lines of the text, or its one line written out as pretty JSON.
 
-Long strings are windowed, and markers stand where something is left out.
+Long strings are cut in the middle, and markers stand where something is left out.
 """
 
 import re
@@ -15,14 +15,14 @@ from sightline.shape.json.tree import Node, children_end, children_shown
 from sightline.shape.segments import Segment, terminated
 from sightline.shape.source import CutLine, Line, Source
 
-READ_LINE_BYTES = 1 << 20  # of a longer line it is not known whether it is one string
+READ_LINE_BYTES = 1 << 20  # a longer line may or may not be one string
 _HEAD = re.compile(rb'[ \t]*(?:"[^"]*"[ \t]*:[ \t]*)?"')
 _REST = re.compile(rb'[^"]*("[ \t]*,?[ \t\r]*)')
 _ESCAPE_BYTES = 6
 
 
 class Gap(NamedTuple):
-    """Lines that are left out, inclusive, and the line that says so."""
+    """Left-out lines, inclusive, and the line that says so."""
 
     first: int
     last: int
@@ -30,11 +30,11 @@ class Gap(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """How long a string may be.
+    """The length allowed for strings.
 
     Attributes:
-        size: bytes that are shown of it.
-        head_percent: how much of these is its beginning.
+        size: number of bytes shown of a string.
+        head_percent: share of its beginning in these.
     """
 
     size: int
@@ -46,7 +46,7 @@ class Body(NamedTuple):
 
     Attributes:
         segments: the text, in order.
-        shown: lines that stand in it, wholly or in part.
+        shown: number of lines that stand in it, whole or in part.
         truncated: whether anything was left out.
     """
 
@@ -58,17 +58,17 @@ class Body(NamedTuple):
 def write_lines(
     source: Source, gaps: Iterable[Gap], measure: Measure, room: int, moved: Mapping[int, str]
 ) -> Body | None:
-    """All lines but those of the gaps.
+    """Make a body of all lines except those in the gaps.
 
     Args:
         source: the stream.
-        gaps: what is left out, in order.
-        measure: for long strings and lines.
-        room: bytes that the body may take.
-        moved: by line, the marker that stands for the whole of its string.
+        gaps: the left-out lines, in order.
+        measure: the length allowed for strings and lines.
+        room: most bytes of the body.
+        moved: markers that replace whole strings, by line.
 
     Returns:
-        The body, None where it takes more.
+        The body; None if it takes more than the room.
     """
     segments: list[Segment] = []
     shown, following, truncated = 0, 1, False
@@ -96,7 +96,7 @@ def write_lines(
 
 
 def _add(segments: list[Segment], segment: Segment) -> None:
-    """A line, made one with those before it where both are whole."""
+    """Add a line, joined with those before it if all are whole."""
     held = segments[-1] if segments else None
     if held and held.last and held.last + 1 == segment.first and not held.partial and not segment.partial:
         segments[-1] = held._replace(text=held.text + segment.text, last=segment.last)
@@ -126,7 +126,7 @@ def _segment(source: Source, line: Line, measure: Measure, moved: Mapping[int, s
 
 
 def _string_of(line: Line) -> tuple[int, int]:
-    """Where the one string of a line begins and ends, its quotes left out; zeros where it holds anything else."""
+    """Return where the only string of a line begins and ends, without quotes; zeros if the line has anything else."""
     if not line.whole:
         return 0, 0
     data = hidden(line.data)
@@ -136,7 +136,7 @@ def _string_of(line: Line) -> tuple[int, int]:
 
 
 def ends(data: bytes, measure: Measure) -> tuple[bytes, bytes]:
-    """The beginning and the end of a text that is longer than a measure; no character and no escape is split."""
+    """Return the beginning and the end of a text that is longer than allowed; no character and no escape is split."""
     size = measure.size * measure.head_percent // 100
     head = _without_part(data[: _escape_around(data, size)[0]])
     start = _escape_around(data, len(data) - (measure.size - size))[1]
@@ -146,7 +146,7 @@ def ends(data: bytes, measure: Measure) -> tuple[bytes, bytes]:
 
 
 def _escape_around(data: bytes, place: int) -> tuple[int, int]:
-    """Where the escape begins and ends that a place lies within; the place itself where it lies in none."""
+    """Return where the escape around a place begins and ends; the place itself if there is none."""
     for start in range(max(place - _ESCAPE_BYTES + 1, 0), place):
         before = data[: start + 1]
         backslashes = len(before) - len(before.rstrip(b"\\"))
@@ -157,7 +157,7 @@ def _escape_around(data: bytes, place: int) -> tuple[int, int]:
 
 
 def _without_part(head: bytes) -> bytes:
-    """Without the first bytes of a character that was cut off."""
+    """Return the bytes without the beginning of a character that was cut."""
     for back in range(1, min(4, len(head)) + 1):
         lead = head[-back]
         if lead & 0xC0 == 0x80:
@@ -174,16 +174,16 @@ _BRACKETS = {"object": "{}", "array": "[]"}
 def write_line(
     source: Source, root: Node, detail: Detail, measure: Measure, number: int, room: int, moved: Mapping[int, str]
 ) -> Body | None:
-    """The body, None where it takes more than the room.
+    """Write out a value on several lines; None if it takes more than the room.
 
     Args:
         source: the text.
-        root: its value.
+        root: the value.
         detail: what is shown of it.
-        measure: for long strings.
-        number: the line that it stands on.
+        measure: the length allowed for strings.
+        number: the line of the text on which it stands.
         room: bytes of the body.
-        moved: by the offset of a string, the marker that stands for the whole of it.
+        moved: markers that replace whole strings, by the string's offset.
     """
     writer = _Writer(source, detail, measure, number, room, moved)
     try:
@@ -194,7 +194,7 @@ def write_line(
 
 
 def rest_marker(ref: str, number: int, node: Node, shown: int) -> str:
-    """The marker for a container's children past so many; empty where it would save nothing, so that they are shown."""
+    """Return the marker for a container's later children; empty if it would save nothing, so that they are shown."""
     if shown == node.total:
         return ""
     noun = "key" if node.kind == "object" else "item"
@@ -221,25 +221,25 @@ class _Writer:
         self._seen: list[tuple[int, int]] = []  # bytes of the stream that stand in the body, from and to
 
     def cut_segments(self, root: Node) -> list[Segment]:
-        """What was written, each piece of the line with all that is shown of it."""
+        """Return what was written, with each piece knowing which part of the line it shows."""
         start = self._start_of_line(root)
         source = self._source
         end = source.byte_count - (source.read(source.byte_count - 1, 1) == b"\n")
         if self._number < source.line_count:
             end = start + next(iter(source.lines(self._number, self._number, 0))).cut().length
-        # What stands around the value is white space, and goes with its brackets.
+        # The white space around the value goes with its brackets.
         ranges = [(start if at == root.start else at, end if to == root.end else to) for at, to in self._seen]
         seen = tuple((at - start + 1, to - start) for at, to in ranges)
         cut = CutLine(self._number, end - start, seen)
         return [segment._replace(cuts=(cut,)) if segment.ref else segment for segment in self.segments]
 
     def _start_of_line(self, root: Node) -> int:
-        """Where the value's line begins: white space may stand in lines above it."""
+        """Return where the value's line begins, above which there may be lines of white space."""
         before = self._source.read(0, root.start) if self._number > 1 else b""
         return before.rfind(b"\n") + 1
 
     def write(self, node: Node, depth: int, name: str, comma: str) -> None:
-        """A value on lines of its own."""
+        """Write a value on lines of its own."""
         indent = INDENT * (depth - 1) + name
         if not node.total:
             self._show(node.key, node.start)
@@ -258,7 +258,7 @@ class _Writer:
         self._add(indent + brackets[0])
         following = node.start + 1
         for place, child in enumerate(node.children[:shown], 1):
-            self._show(following, child.key)  # the comma
+            self._show(following, child.key)  # the comma after it
             self.write(child, depth + 1, self._name(child), "," if place < node.total else "")
             following = child.end
         if marker:
@@ -298,11 +298,11 @@ class _Writer:
         return head.decode() + markers.clipping(self._source.ref, self._number, size - len(head) - len(tail))
 
     def _two_ends(self, node: Node, near: int) -> bytes:
-        """The string's beginning and its end, more than is shown of them."""
+        """Return a string's beginning and end, a little more than is shown of them."""
         return self._source.read(node.start + 1, near) + self._source.read(node.end - 1 - near, near)
 
     def _show(self, start: int, end: int) -> None:
-        """Say that some bytes of the stream stand in the body, in order."""
+        """Note that some bytes of the stream stand in the body; they come in order."""
         if self._seen and self._seen[-1][1] == start:
             self._seen[-1] = (self._seen[-1][0], end)
         elif start < end:

@@ -1,4 +1,4 @@
-"""Finds the value that a JSON path names: ``$``, ``.key``, ``["a key"]``, ``[N]``, ``[-N]`` and ``[-N:]``, chained."""
+"""Finds the value at a JSON path: ``$``, ``.key``, ``["a key"]``, ``[N]``, ``[-N]`` and ``[-N:]``, chained."""
 
 import json
 import re
@@ -27,19 +27,19 @@ class BadPath(SightlineError):
 
 
 class NotFound(SightlineError):
-    """The path leads nowhere."""
+    """The path leads to nothing."""
 
 
 class Step(NamedTuple):
     """One segment of a path.
 
     Attributes:
-        text: as it was written.
-        key: of an object's member; None for an element.
-        place: of an array's element, from 0, or from -1 backwards.
-        is_slice: whether all from there on are meant.
-        in_fewer: the place, from 0, in an array that has fewer elements than a slice before it asked for; None where no
-            slice did.
+        text: text of the segment.
+        key: key of an object's member; None for an element.
+        place: index of an array's element, from 0, or from -1 backwards.
+        is_slice: whether it means all elements from there on.
+        in_fewer: the index, from 0, in an array with fewer elements than a slice before it asked for; None without
+            such a slice.
     """
 
     text: str
@@ -53,10 +53,10 @@ class Found(NamedTuple):
     """A value, or the last elements of an array.
 
     Attributes:
-        kind: its type, in JSON's own words.
-        start: offset in bytes where it begins.
-        end: past it; for elements, past the last.
-        taken: how many elements are meant, None for a value.
+        kind: its JSON type.
+        start: offset in bytes of its beginning.
+        end: offset of its end, exclusive; for elements, of the last one's.
+        taken: number of elements; None for a value.
     """
 
     kind: str
@@ -66,7 +66,7 @@ class Found(NamedTuple):
 
 
 def parse_path(path: str) -> tuple[Step, ...]:
-    """The segments of a path. Raises BadPath, naming the segment."""
+    """Parse a path into segments. Raises BadPath, which names the faulty one."""
     text = path.strip()
     at = 1 if text.startswith("$") else 0
     if not at and not text.startswith((".", "[")):
@@ -84,7 +84,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 
 def _of_slice(last: Step, step: Step) -> Step:
-    """The element that a place among the last ones means. Raises BadPath where they are never so many."""
+    """Return the segment for an element of a slice. Raises BadPath if a slice never has that many."""
     text = last.text + step.text
     if step.place >= -last.place:
         raise BadPath(f"{text}: {last.text} has {-last.place:,} elements at most", "count them from 0")
@@ -119,16 +119,16 @@ def _unsupported(text: str, at: int, *, after_slice: bool) -> BadPath:
 
 
 def find(source: Source, steps: tuple[Step, ...], window: int = WINDOW_BYTES) -> Found:
-    """The value that a path names in a stream of JSON.
+    """Return the value at a path in a stream of JSON.
 
     Args:
-        source: the stream, one JSON value.
+        source: the stream, with one JSON value.
         steps: the path.
-        window: bytes that are looked at together.
+        window: number of bytes that are looked at together.
 
     Raises:
-        NotFound: it leads nowhere; what there is instead is told.
-        NotJson: what was read on the way is no JSON.
+        NotFound: the path leads to nothing; the message says what there is instead.
+        NotJson: what was read on the way is not JSON.
     """
     scanner = Scanner(source, window)
     at = scanner.start()
@@ -151,7 +151,7 @@ def find(source: Source, steps: tuple[Step, ...], window: int = WINDOW_BYTES) ->
 
 
 def _member(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> int:
-    """Where the member's value begins; of keys that occur twice the last counts, as everywhere."""
+    """Return where the member's value begins; of a repeated key, the last one counts, as usual."""
     if kind != "object":
         raise NotFound(f"{path} is {_a(kind)} and has no key {step.key!r}", _of_other_kind(kind))
     found = -1

@@ -1,8 +1,8 @@
-"""Writes JSON as lines: one member, element or bracket each, indented by two spaces; deterministic, and of any size.
+"""Writes JSON as lines: a member, element or bracket on each, indented by two spaces; deterministic, and of any size.
 
-It takes tokens, where the scanner finds places: what it is given is known to be valid, and comes in pieces as read.
-Numbers, the order of keys and keys that occur twice stay as they are written; only escapes that stand for printable
-characters become these, so that a search finds them.
+It works on tokens, where the scanner finds places: its input is known to be valid, and comes in pieces as read.
+Numbers, the order of keys and repeated keys stay as they are written; only escapes of printable characters are
+replaced by these characters, so that a search finds them.
 """
 
 import re
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from sightline.shape.json.strings import hidden, readable, revealed, whole_units
 
-INDENT_LEVELS = 64  # deeper lines are indented no further: thousands of levels would make megabytes of spaces
-_STEP_BYTES = 64  # to which it is told how much of a text stands in a part of its pretty form
-LONG_STRING_BYTES = 1 << 16  # a string cut off after this is passed on as it comes
+INDENT_LEVELS = 64  # deeper lines are indented no further, since thousands of levels would make megabytes of spaces
+_STEP_BYTES = 64  # grain of the answer to which part of a text stands in a part of its pretty form
+LONG_STRING_BYTES = 1 << 16  # an unfinished string longer than this is passed on as it comes
 _BOM = b"\xef\xbb\xbf"
 _SPACE = rb"[ \t\n\r]*"
 _TOKEN = re.compile(
@@ -23,7 +23,7 @@ _WHOLE = re.compile(rb'"[^"]*".*|[{}\[\],:].*|[^"].*,', re.DOTALL)
 
 
 def pretty(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The pretty form, in pieces, of JSON that has been found valid; ended by a newline.
+    """Yield the pretty form of JSON that is known to be valid, in pieces, with a final newline.
 
     Args:
         chunks: the JSON, cut anywhere.
@@ -41,7 +41,7 @@ def pretty(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def pretty_size(chunks: Iterable[bytes]) -> int:
-    """How many bytes of the pretty form the beginning of a JSON text makes, whatever follows it.
+    """Return the size of the pretty form of a JSON text's beginning, whatever follows it.
 
     Args:
         chunks: the beginning, cut anywhere.
@@ -59,11 +59,11 @@ def pretty_size(chunks: Iterable[bytes]) -> int:
 
 
 def raw_size(chunks: Iterable[bytes], room: int) -> int:
-    """How many bytes of a JSON text stand, at least, in so many of the first bytes of its pretty form.
+    """Return how many bytes of a JSON text stand, at least, in the first bytes of its pretty form.
 
     Args:
         chunks: the text, cut anywhere.
-        room: bytes of the pretty form.
+        room: number of those first bytes.
     """
     writer = _Writer()
     size = made = 0
@@ -86,7 +86,7 @@ class _Writer:
         self._opened = False
 
     def write(self, data: bytes, *, is_end: bool = False) -> bytes:
-        """The pretty form of what comes next, as far as it is known."""
+        """Return the pretty form of the next bytes, as far as it is certain."""
         self.is_new = False
         data = self._held + data
         self._held = b""
@@ -113,7 +113,7 @@ class _Writer:
 
     @property
     def begun(self) -> bytes:
-        """What the held token makes so far, which is not passed on yet."""
+        """Return the form of the unfinished token so far, which is not passed on yet."""
         if self._in_string or not self._held:
             return b""
         begun = _line(self._depth) if self._opened else b""
@@ -123,7 +123,7 @@ class _Writer:
         return begun + self._held.rstrip(b", \t\n\r")
 
     def _go_on(self, data: bytes, out: list[bytes]) -> bytes:
-        """Pass on more of a long string, hidden; what follows it."""
+        """Pass on more of a long string, hidden, and return what follows it."""
         end = data.find(_QUOTE)
         if end >= 0:
             self._in_string = False

@@ -1,4 +1,4 @@
-"""Texts with a structure of their own: JSON is sampled, a diff becomes a diffstat; all others are for ``cut``."""
+"""Makes bodies of structured texts: JSON is sampled, a diff becomes a diffstat; all other texts are for ``cut``."""
 
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ class Structured(NamedTuple):
     """A body that follows the structure of a text.
 
     Attributes:
-        shaped: the body; the text is standard output.
+        shaped: the body; the text counts as standard output.
         description: what the text is, in a line.
-        path: JSON path of the first elements that are missing; empty where there is none.
+        path: JSON path of the first missing elements; empty if none are missing.
     """
 
     shaped: Shaped
@@ -38,17 +38,17 @@ def shape_result(
     limit: int = HARD_LIMIT_BYTES,
     sampling: Sampling | None = None,
 ) -> Structured | None:
-    """The body of a JSON text or a diff that does not fit as it is; None for any other text, and for what fits.
+    """Make the body of a JSON text or a diff that does not fit; None for any other text, and for one that fits.
 
-    After a failure only a single JSON value is sampled: in lines, of JSON or of a diff, the error regions come first.
+    After a failure, only a single JSON value is sampled; in lines of JSON, or in a diff, error regions come first.
 
     Args:
         source: the text.
-        budget: bytes of the body; None for all that the limit lets through, which is not sampled.
+        budget: bytes of the body; None for as much as the limit allows, which is not sampled.
         failed: whether the command that wrote it failed.
-        examination: what is known of the output; after a failure the failure lines that are left out are counted by it.
-        limit: bytes of the body that no budget exceeds.
-        sampling: how much of JSON is shown.
+        examination: what is known of the output; after a failure, it counts the left-out failure lines.
+        limit: most bytes of the body with any budget.
+        sampling: how much of JSON to show.
     """
     if budget is None:
         return None
@@ -64,13 +64,13 @@ def shape_result(
 
 
 def may_have_structure(source: Source) -> bool:
-    """Whether a text may be JSON or a diff, by its beginning; most are neither."""
+    """Return whether a text may be JSON or a diff, by its beginning; most texts are neither."""
     head = source.read(0, _SNIFFED_BYTES)
     return looks_like_json(head) or head.lstrip(b"\r\n").startswith(_DIFF_WORDS)
 
 
 def looks_like_json(head: bytes) -> bool:
-    """Whether a text may be an object or an array, or several, by its beginning."""
+    """Return whether a text may be one or more objects or arrays, by its beginning."""
     return head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")[:1] in (b"{", b"[")
 
 
@@ -88,7 +88,7 @@ def _diff(source: Source, head: bytes, room: int) -> Structured | None:
 def _json(
     source: Source, room: int, failed: bool, examination: "Examination | None", sampling: Sampling
 ) -> Structured | None:
-    from sightline.shape.json.sample import sample_result  # 10 ms that a text which begins otherwise does without
+    from sightline.shape.json.sample import sample_result  # 10 ms, which a text with another beginning does not need
 
     made = sample_result(source, room, failed, examination, sampling)
     if made is None:

@@ -1,7 +1,7 @@
-"""A sample of a JSON text for a body of so many bytes: a choice of its own lines, with markers for all others.
+"""Samples a JSON text for a body of a given size: some of its own lines, with markers for all others.
 
-A text that stands on one line is written out as pretty JSON would be; each line of that is a part of line 1. Of what a
-failed command wrote, the failure lines that are left out are counted below it.
+A text on one line is written out as pretty JSON, and each line of that is a part of line 1. For the output of a failed
+command, the left-out failure lines are counted below the sample.
 """
 
 import re
@@ -30,7 +30,7 @@ _LINE_END = re.compile(rb"[ \t\r]*,?[ \t\r]*\n")
 _LINE_START = re.compile(rb"\n[ \t\r]*$")
 
 _Rest = Callable[[Node, int], object]
-"""What stands for the children of a container past so many; nothing where they are shown."""
+"""Returns what stands for the later children of a container, past a number of them; nothing if they are shown."""
 
 
 class Sample(NamedTuple):
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
 
     Attributes:
         body: the text.
-        path: JSON path of the first container that lacks something; empty where none does.
+        path: JSON path of the first container that lacks something; empty if none does.
     """
 
     body: Body
@@ -48,14 +48,14 @@ class Sample(NamedTuple):
 def sample(
     document: Document, source: Source, room: int, sampling: Sampling, moved: Mapping[int, str] | None = None
 ) -> Sample:
-    """The body of a JSON text; the smallest honest one where even that takes more.
+    """Sample a JSON text; if it takes more than the room, as little as is honest.
 
     Args:
-        document: what stands in it.
+        document: the parsed text.
         source: the text.
         room: bytes of the body.
-        sampling: how much of it is shown where there is room for more.
-        moved: by the offset of a string, the marker that stands for the whole of it.
+        sampling: how much of it to show, if there is room.
+        moved: markers that replace whole strings, by the string's offset.
     """
     moved = moved or {}
     lines = line_numbers(source, _places(document.root))
@@ -86,7 +86,7 @@ def _places(root: Node) -> Iterator[int]:
 
 
 def line_numbers(source: Source, places: Iterable[int]) -> dict[int, int]:
-    """The line that each of some bytes stands in."""
+    """Return the line of each byte."""
     numbers: dict[int, int] = {}
     number, counted, data, base = 1, 0, b"", 0
     for place in sorted(set(places)):
@@ -101,7 +101,7 @@ def line_numbers(source: Source, places: Iterable[int]) -> dict[int, int]:
 
 
 class _Gaps:
-    """Which lines a sample leaves out."""
+    """The lines that a sample leaves out."""
 
     def __init__(self, source: Source, lines: Mapping[int, int], detail: Detail) -> None:
         self._source = source
@@ -109,7 +109,7 @@ class _Gaps:
         self._detail = detail
 
     def found(self, node: Node, depth: int = 1) -> Iterator[Gap]:
-        """The gaps of a value, in order."""
+        """Yield the gaps of a value, in order."""
         shown = children_shown(node, depth, self._detail)
         gap = self.rest(node, shown)
         for child in node.children[: shown if gap else None]:
@@ -118,7 +118,7 @@ class _Gaps:
             yield gap
 
     def rest(self, node: Node, shown: int) -> Gap | None:
-        """The lines of all children past some, None where there are none, or a marker takes as much room."""
+        """Return the gap of a container's later children; None if there are none, or a marker takes as much room."""
         if shown == node.total:
             return None
         is_lines = node.kind == "lines"
@@ -135,15 +135,15 @@ class _Gaps:
         return Gap(first, last, marker) if node.end - before > len(marker.encode()) + 1 else None
 
     def _stands_apart(self, before: int, closing: int) -> bool:
-        """Whether the children between two places have their lines for themselves, so that their count is that of
-        the lines left out."""
+        """Return whether the children between two places share no line with others, so that a count of them is one of
+        left-out lines."""
         after = self._source.read(before, _EDGE_BYTES)
         start = max(closing - _EDGE_BYTES, 0)
         return bool(_LINE_END.match(after) and _LINE_START.search(self._source.read(start, closing - start)))
 
 
 def _lacking(source: Source, node: Node, detail: Detail, rest: _Rest, depth: int = 1, path: str = "$") -> Iterator[str]:
-    """Paths of the first elements that arrays lack."""
+    """Yield paths of the first elements that arrays lack."""
     shown = children_shown(node, depth, detail)
     lacks = bool(rest(node, shown))
     for place, child in enumerate(node.children[: shown if lacks else None]):
@@ -157,7 +157,7 @@ def _lacking(source: Source, node: Node, detail: Detail, rest: _Rest, depth: int
 
 
 def path_of_key(written: bytes) -> str:
-    """The segment of a path for a key as it is written, up to its colon and more."""
+    """Return the segment of a path for a key as it is written, with its colon and more after it."""
     key = written.rstrip(b" \t\r\n:").decode("utf-8", "replace")
     return "." + key[1:-1] if _PLAIN_KEY.fullmatch(key) else f"[{key}]"
 
@@ -168,14 +168,14 @@ NUMBERS_PERCENT = 10  # of the body, for the line numbers of failure lines that 
 def sample_result(
     source: Source, room: int, failed: bool, examination: "Examination | None", sampling: Sampling
 ) -> tuple[Sample, str, int] | None:
-    """The sample of a text, what it is in a line, and failure lines that are counted, not shown; None for no JSON.
+    """Return the sample of a text, its description, and the counted failure lines; None if it is not JSON.
 
     Args:
-        source: the text, which has a ref where there is an examination.
+        source: the text, which needs a ref if there is an examination.
         room: bytes of the body.
-        failed: whether what wrote it failed; then a text of several values is left to those who show errors first.
-        examination: what is known of the output; failure lines are counted by it.
-        sampling: how much is shown.
+        failed: whether its command failed; then a text of several values is left to those who show errors first.
+        examination: what is known of the output; it counts failure lines.
+        sampling: how much to show.
     """
     document = read_document(source, sampling)
     if document is None or (failed and document.root.kind == "lines"):
@@ -191,13 +191,13 @@ def sample_result(
 def _counted(
     make: Callable[[int], Sample], source: Source, examination: "Examination", room: int
 ) -> tuple[Sample, int]:
-    """A sample that tells of the failure lines it does not show, and how many these are.
+    """Make a sample that counts the failure lines it does not show.
 
     Args:
-        make: the sample for so many bytes.
+        make: makes the sample for a number of bytes.
         source: the text, which has a ref.
         examination: what is known of the output.
-        room: bytes of the body; the smallest honest one takes more where there are fewer.
+        room: bytes of the body; the smallest honest one may take more.
     """
     made = make(room)
     failures = examination.failures(source)
@@ -219,7 +219,7 @@ def _counted(
 
 
 def _count_hidden(failures: "Failures", written: Body, source: Source, examination: "Examination") -> int:
-    """How many failure lines do not stand in a body; of very many, not all numbers are known."""
+    """Count the failure lines that a body does not show; if there are very many, not all numbers are known."""
     if not failures.total:
         return 0
     lines = (line for first, last in _shown(written) for line in source.lines(first, last))
@@ -233,5 +233,5 @@ def _hidden(failures: "Failures", written: Body) -> Iterator[Span]:
 
 
 def _shown(written: Body) -> list[Span]:
-    """The lines that stand in a body; a line that is written out as several, once."""
+    """Return the lines that a body shows; one that is written out on several lines, once."""
     return sorted({(first, last) for _, first, last in shown_ranges(written.segments)})

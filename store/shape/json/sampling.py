@@ -1,4 +1,4 @@
-"""How much of a structured result is shown, and in which words it is described: what a profile may set."""
+"""Says how much of a structured result is shown, and in which words it is described, as profiles may set it."""
 
 from collections.abc import Iterator
 
@@ -8,18 +8,18 @@ _ALL = 1 << 30
 
 
 class Sampling(NamedTuple):
-    """The measures of a sample; the defaults are Everruns' distillation, that of fields is codescout's inline limit
+    """The measures of a sample. The defaults are those of Everruns' distillation; that of fields is codescout's limit,
     rounded down.
 
     Attributes:
-        array_items: elements that are shown of a longer array.
-        string_bytes: bytes that are shown of a longer string.
-        string_head_percent: how much of these is the string's beginning; the rest is its end.
-        depth: containers deeper than this are counted, not shown.
-        field_size: a string field of an object that is this large becomes a stream of its own.
-        field_unit: what that size counts: ``bytes`` of UTF-8, or ``utf-16`` code units.
-        null_name: the type that a description names for null.
-        mark_mixed: whether a description tells how elements differ; else the first speaks for all.
+        array_items: number of elements shown of a longer array.
+        string_bytes: number of bytes shown of a longer string.
+        string_head_percent: share of the string's beginning in these; the rest is its end.
+        depth: deeper containers are counted, not shown.
+        field_size: a string field of an object becomes a stream of its own from this size on.
+        field_unit: the unit of that size: ``bytes`` of UTF-8, or ``utf-16`` code units.
+        null_name: the name of null's type in a description.
+        mark_mixed: whether a description says how elements differ; else the first one stands for all.
     """
 
     array_items: int = 5
@@ -39,10 +39,10 @@ class Detail(NamedTuple):
     """How much a sample shows.
 
     Attributes:
-        items: elements of a longer array.
-        depth: levels of containers whose children are shown.
-        members: members of an object.
-        string_bytes: bytes of a longer string.
+        items: number of elements of a longer array.
+        depth: number of levels of containers whose children are shown.
+        members: number of members of an object.
+        string_bytes: number of bytes of a longer string.
     """
 
     items: int
@@ -52,7 +52,7 @@ class Detail(NamedTuple):
 
 
 def details(sampling: Sampling) -> Iterator[Detail]:
-    """From all that a sampling lets through to nothing, each showing less than the one before it."""
+    """Yield details from everything that a sampling allows down to nothing, each showing less than the one before."""
     items, depth, _, string = Detail(sampling.array_items, sampling.depth, _ALL, sampling.string_bytes)
     for size in (string, string // 4, string // 12):
         yield Detail(items, depth, _ALL, size)

@@ -1,10 +1,10 @@
-"""Finds the way through JSON of any size in bounded memory: where values begin and end, and how many there are.
+"""Scans JSON of any size in bounded memory, and tells where values begin and end, and how many there are.
 
-It is ours since no kept parser tells the bytes in which a value stands, nor goes on past what does not fit in memory.
-The stream is read in windows of latin-1 text, one character a byte, so that places in them are bytes of the stream.
-What need not be looked at is leapt over by the C scanner of the standard library, a window at a time; what that does
-not take (a value larger than a window, nesting too deep for it, an error) is walked by hand, and the hand alone
-decides what is JSON.
+It is ours because no maintained parser tells which bytes a value takes, or goes on past one that exceeds the memory.
+The stream is read in windows of latin-1 text, a character for each byte, so that places in them are bytes.
+What need not be looked at is skipped by the C scanner of the standard library, a window at a time. What that cannot
+take (a value larger than a window, nesting too deep for it, an error) is walked by hand, and only the hand decides
+what is JSON.
 """
 
 import json
@@ -14,8 +14,8 @@ from typing import Any, NoReturn, Protocol
 
 from sightline.shape.source import Source
 
-WINDOW_BYTES = 1 << 17  # larger ones make so many objects at once that the collector halves the speed
-DEPTH_LIMIT = 10_000  # what is nested deeper is no data; json.loads gives up at a thousand
+WINDOW_BYTES = 1 << 17  # larger windows make so many objects at once that the collector halves the speed
+DEPTH_LIMIT = 10_000  # deeper nesting is no data; json.loads gives up at a thousand
 WORD_LIMIT_BYTES = 1 << 24  # of one number
 
 _BOM = b"\xef\xbb\xbf"
@@ -25,27 +25,27 @@ _COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
 _CUT_OFF = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _ESCAPE_BYTES = 6
-_NUMBER_PART_BYTES = 3  # "1e+" at the end of a window reads as 1, and then something else
+_NUMBER_PART_BYTES = 3  # at the end of a window, "1e+" would read as 1 and something else
 _WORD = re.compile(r"[-+.0-9A-Za-z]*")
 _SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class NotJson(ValueError):
-    """The text is no JSON. Its argument is an offset in bytes; what stands before it may be JSON."""
+    """The text is not JSON. Its argument is an offset in bytes; the text before that may be JSON."""
 
 
 class Tally(Protocol):
-    """Hears of the elements that are leapt over."""
+    """Is told of the elements that are skipped."""
 
     def values(self, found: list[Any]) -> None:
-        """Elements as `json.loads` gives them, their text read as latin-1."""
+        """Take elements from `json.loads`, whose text was read as latin-1."""
 
     def large(self, start: int) -> None:
-        """An element at an offset, too large to be given."""
+        """Take the offset of an element that is too large to be parsed."""
 
 
 class _Credit:
-    """Keeps what failing attempts cost in proportion to the way that is made."""
+    """Limits what failed attempts cost, in proportion to the progress."""
 
     def __init__(self, free: int) -> None:
         self._left = free
@@ -61,41 +61,41 @@ class _Credit:
 
 
 class Scanner:
-    """Steps through one stream of JSON, forwards best. All places are offsets in bytes.
+    """Steps through one stream of JSON, best forwards. All places are offsets in bytes.
 
     Every method may raise NotJson.
     """
 
     def __init__(self, source: Source, window: int = WINDOW_BYTES) -> None:
-        """Args: source: the stream; window: bytes that are looked at together."""
+        """Take a stream, and the number of bytes that are looked at together."""
         self.source = source
         self.size = source.byte_count
         self._window = window
         self._base = 0
         self._text = ""
-        self._is_deep = False  # what the window holds, perhaps: then it is walked by hand
+        self._is_deep = False  # the window may be nested too deeply, and is walked by hand
         self._whole_values = _Credit(32 * window)
         self._batches = _Credit(32 * window)
-        self._overshot = -1  # the window in which a batch held more than was wanted
+        self._overshot = -1  # the window in which a batch had more than was wanted
 
     def start(self) -> int:
-        """Where the first value begins, a byte order mark and space left out."""
+        """Return where the first value begins, after a byte order mark and space."""
         return self.space(len(_BOM) if self.source.read(0, len(_BOM)) == _BOM else 0)
 
     def raw(self, start: int, end: int) -> bytes:
-        """The bytes from start to end."""
+        """Return the bytes from start to end."""
         here, there = start - self._base, end - self._base
         if here >= 0 and there <= len(self._text):  # a read for each of a million keys would be most of the work
             return self._text[here:there].encode("latin-1")
         return self.source.read(start, end - start)
 
     def char(self, at: int) -> str:
-        """The character there, empty at the end."""
+        """Return the character at a place; empty at the end."""
         here = self._at(at)
         return self._text[here : here + 1]
 
     def space(self, at: int) -> int:
-        """The first offset from here on that is no space."""
+        """Return the first offset from here on that is not space."""
         while True:
             here = self._at(at)
             match = _SPACE.match(self._text, here)
@@ -105,15 +105,15 @@ class Scanner:
                 return at
 
     def step(self, at: int, closing: str, *, first: bool = False) -> tuple[bool, int]:
-        """From an opening bracket, or the end of a child, to the next child.
+        """Go from an opening bracket, or the end of a child, to the next child.
 
         Args:
             at: past the opening bracket, or past a child.
             closing: the bracket that ends the container.
-            first: whether no child has been met yet.
+            first: whether no child was met yet.
 
         Returns:
-            Whether there is another child; where it begins (an object's at its key), or else the offset past the
+            Whether there is another child; and where it begins (an object's at its key), or else the offset past the
             container.
         """
         at = self.space(at)
@@ -127,11 +127,11 @@ class Scanner:
         return True, self.space(at + 1)
 
     def opened(self, at: int) -> tuple[bool, int]:
-        """The same for the container that begins here: its first child."""
+        """Go to the first child of the container that begins here, as `step` does."""
         return self.step(at + 1, _CLOSING[self.char(at)], first=True)
 
     def key(self, at: int) -> tuple[int, int]:
-        """Past a member's key, and where its value begins."""
+        """Return the offset past a member's key, and where its value begins."""
         if self.char(at) != '"':
             raise NotJson(at)
         end = self._string_end(at)
@@ -141,7 +141,7 @@ class Scanner:
         return end, self.space(colon + 1)
 
     def value_end(self, at: int) -> int:
-        """Past the value that begins here."""
+        """Return the offset past the value that begins here."""
         char = self.char(at)
         if char not in _CLOSING:
             return self._scalar_end(at, char)
@@ -151,17 +151,17 @@ class Scanner:
         return self.rest(at, _CLOSING[char])[1] if more else at
 
     def rest(self, at: int, closing: str, tally: Tally | None = None) -> tuple[int, int]:
-        """Leap over all children of a container from one on.
+        """Skip all children of a container from one on.
 
         Args:
             at: where the child begins.
             closing: the bracket that ends the container.
-            tally: hears of the children, where they are elements.
+            tally: is told of the children, if they are elements.
 
         Returns:
-            How many children there were, and the offset past the container.
+            The number of children, and the offset past the container.
         """
-        around: list[tuple[str, int]] = []  # brackets that will end the containers around, their children so far
+        around: list[tuple[str, int]] = []  # brackets that will end the containers around, with their children so far
         count = 0
         while True:
             leapt = self._leap(at, closing, None if around else tally)
@@ -197,7 +197,7 @@ class Scanner:
                 more, at = self.step(at, closing)
 
     def elements(self, at: int, count: int) -> int:
-        """Past so many elements of an array, from one on: where the next begins. It must be there."""
+        """Skip this many elements of an array, and return where the next one begins; it must exist."""
         while count:
             leapt = self._leap(at, "]", None, most=count)
             if leapt:
@@ -209,10 +209,10 @@ class Scanner:
         return at
 
     def lines(self, at: int, tally: Tally) -> tuple[int, int]:
-        """All containers from here on that follow each other, each on a new line.
+        """Skip all containers from here on, each of which begins on a new line.
 
         Returns:
-            How many there are, and how many of them span several lines.
+            Their number, and how many of them span several lines.
         """
         count = several = 0
         while at < self.size:
@@ -236,7 +236,7 @@ class Scanner:
         return count, several
 
     def line_value(self, at: int) -> tuple[int, str]:
-        """Past the container that begins here, and its text where that is in the window."""
+        """Return the offset past the container that begins here, and its text if the window has it."""
         if self.char(at) not in _CLOSING:
             raise NotJson(at)
         end = self.value_end(at)
@@ -244,18 +244,18 @@ class Scanner:
         return end, self._text[start : end - self._base] if start >= 0 else ""
 
     def next_line(self, at: int) -> int:
-        """The next value after one that ended here: it must stand on a new line. The size where there is none."""
+        """Return where the next value begins, which must stand on a new line; the size if there is none."""
         following = self.space(at)
         if following < self.size and b"\n" not in self.raw(at, following):
             raise NotJson(following)
         return following
 
     def spans_lines(self, start: int, end: int) -> bool:
-        """Whether a newline stands between two places."""
+        """Return whether there is a newline between two places."""
         return any(b"\n" in self.raw(at, min(at + self._window, end)) for at in range(start, end, self._window))
 
     def _at(self, offset: int, ahead: int = 1) -> int:
-        """The place of an offset in the window, moved so that so many bytes from there on are in it, if they exist."""
+        """Return an offset's place in the window, which is moved to have this many bytes from there, if they exist."""
         here = offset - self._base
         if here < 0 or (here + ahead > len(self._text) and not self._is_last):
             for credit in (self._whole_values, self._batches):
@@ -264,17 +264,17 @@ class Scanner:
             self._text = self.source.read(offset, max(self._window, ahead)).decode("latin-1")
             self._is_deep = _may_be_deep(self._text, DEPTH_LIMIT)
             if not self._text:
-                self.size = offset  # cut short from outside
+                self.size = offset  # the file was cut short from outside
             here = 0
         return here
 
     @property
     def _is_last(self) -> bool:
-        """Whether the window holds the end."""
+        """Return whether the window has the end."""
         return self._base + len(self._text) >= self.size
 
     def _whole_value(self, at: int) -> int:
-        """Past the container that begins here, where the C scanner takes it; else 0."""
+        """Return the offset past the container that begins here, if the C scanner takes it; else 0."""
         here = self._at(at)
         for _ in range(2):
             if not self._whole_values or self._is_deep:
@@ -324,9 +324,9 @@ class Scanner:
     def _batch(
         self, start: int, end: int, closing: str, tally: Tally | None, most: int
     ) -> tuple[int, bool, int] | None:
-        """The children in the window that follow one, made a container of their own.
+        """Return the children in the window that follow one, parsed as a container of their own.
 
-        What parses as one is one: whatever was cut off begins with a comma between children.
+        If the parse succeeds, they are complete, since whatever was cut off begins with a comma between children.
         """
         if not self._batches or (most and self._overshot == self._base):
             return None
@@ -351,7 +351,7 @@ class Scanner:
                 continue
             count = len(found) if closing == "]" else found
             if not count:
-                return None  # a comma, and then nothing: the hand will say so
+                return None  # a comma and then nothing: the hand will report it
             if most and count >= most:
                 self._overshot = self._base
                 return None
@@ -402,7 +402,7 @@ _SAMPLES: dict[str, Any] = {"string": "", "boolean": True, "null": None, "number
 
 
 def kind_of(char: str) -> str:
-    """The type of a value by its first character, in JSON's own words."""
+    """Return the JSON type of a value by its first character."""
     return _KINDS.get(char, "number")
 
 
@@ -410,9 +410,9 @@ MEMBERS_LOOKED_AT = 1 << 14
 
 
 def keys_of(scanner: Scanner, start: int, most: int) -> list[str]:
-    """The different keys of the object that begins here, in order, as far as so many; their text read as latin-1.
+    """Return the distinct keys of the object that begins here, in order, up to a number; read as latin-1.
 
-    Of the first MEMBERS_LOOKED_AT members: a key may be there a million times.
+    Only the first MEMBERS_LOOKED_AT members count, because a key may be repeated a million times.
     """
     found: dict[str, None] = {}
     more, at = scanner.opened(start)
@@ -427,10 +427,10 @@ def keys_of(scanner: Scanner, start: int, most: int) -> list[str]:
 
 # the C scanner: fast, and only for what lies in memory and is not too deep for it
 
-_MARK = "7777777777777777"  # a whole number is written in one way only
+_MARK = "7777777777777777"  # a whole number has only one spelling
 _OPENING = "[{"
 _NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
-_USUAL_DEPTH = 64  # pairs within pairs, each looked for in one pass
+_USUAL_DEPTH = 64  # pairs within pairs, each searched in one pass
 
 
 def _refuse(name: str) -> NoReturn:
@@ -438,7 +438,7 @@ def _refuse(name: str) -> NoReturn:
 
 
 def _decoder(**options: Any) -> Any:
-    return json.JSONDecoder(parse_constant=_refuse, **options)  # the types of its scanners are told wrongly
+    return json.JSONDecoder(parse_constant=_refuse, **options)  # the types of its scanners are declared wrongly
 
 
 scan: Callable[[str, int], tuple[Any, int]] = _decoder().scan_once
@@ -448,18 +448,18 @@ FAILURES = (StopIteration, ValueError, RecursionError)
 
 
 def _cost(failure: BaseException, size: int) -> int:
-    """About how many bytes a failing attempt looked at."""
+    """Return about how many bytes a failed attempt looked at."""
     if isinstance(failure, RecursionError):
         return min(size, 1 << 14)
     return size
 
 
 def _may_be_deep(text: str, limit: int) -> bool:
-    """Whether brackets may be nested deeper than a limit; those in strings count, too.
+    """Return whether brackets may be nested deeper than a limit; brackets in strings count, too.
 
-    How deep the C scanner goes is another depth on each Python, and on 3.14 as deep as the thread's stack.
+    The depth that the C scanner can take differs between Pythons; on 3.14 it is that of the thread's stack.
     """
-    limit -= _USUAL_DEPTH  # so deep is what is taken away
+    limit -= _USUAL_DEPTH  # this many levels are taken away below
     if text.count("[") + text.count("{") <= limit:
         return False
     left = text.encode("latin-1").translate(None, _NO_BRACKETS)
@@ -471,7 +471,7 @@ def _may_be_deep(text: str, limit: int) -> bool:
 
 
 def _c_string_end(text: str, start: int) -> int:
-    """Past the closing quote of a string, from within it; 0 where there is none, or what comes before it is no JSON."""
+    """Return the offset past a string's closing quote, from within it; 0 if there is none, or the text is not JSON."""
     try:
         return _scan_string(text, start, True)[1]
     except ValueError:
@@ -479,7 +479,7 @@ def _c_string_end(text: str, start: int) -> int:
 
 
 def parsed(text: str) -> Any:
-    """A value as `json.loads` gives it, None where the C scanner does not take it."""
+    """Return a value from `json.loads`; None if the C scanner does not take it."""
     try:
         return scan(text, 0)[0]
     except FAILURES:
@@ -487,7 +487,7 @@ def parsed(text: str) -> Any:
 
 
 def _lines_of(text: str) -> tuple[list[Any], int]:
-    """The containers that lines hold, one each, as far as that goes; and how many characters that is."""
+    """Return the containers on lines, one on each, as far as they parse, and the number of their characters."""
     if (values := _all_lines(text)) is not None:
         return values, len(text) + 1
     values, size = [], 0
@@ -507,7 +507,7 @@ def _lines_of(text: str) -> tuple[list[Any], int]:
 
 
 def _all_lines(text: str) -> list[Any] | None:
-    """The containers of all lines, parsed at once with a mark at each newline; None where that does not do."""
+    """Return the containers on all lines, parsed at once with a mark at each newline; None if that fails."""
     if _MARK in text:
         return None
     joined = f"[{text.replace(chr(10), f',{_MARK},')}]"

@@ -1,8 +1,8 @@
-"""Says what a JSON text is: in a line, ``[{id, name, data}] (2000 items)``, or as a recursive skeleton.
+"""Describes a JSON text: in a line, ``[{id, name, data}] (2000 items)``, or as a recursive skeleton.
 
-Of elements that differ all is told: ``[{id, note?}] (12 items)`` where not all have a note, ``[number | string]``. In a
-skeleton each value is its type's name, each array one element that stands for all, a key that not all of them have ends
-with ``?``, types that differ are joined (``"string | null"``), and an array of both containers and others lists one of
+All elements count if they differ: ``[{id, note?}] (12 items)`` if not all have a note, ``[number | string]``. In a
+skeleton, each value is its type's name, and one element stands for all of an array. A key that some of them lack ends
+with ``?``, different types are joined (``"string | null"``), and an array of both containers and others lists one of
 each.
 """
 
@@ -17,19 +17,19 @@ from sightline.shape.json.tree import Document, ElementTally
 from sightline.shape.source import Source
 
 OBJECT_KEYS = 10
-"""Keys that are named of one object, as gh-aw's compact schema does."""
+"""Keys that are named of one object, as in gh-aw's compact schema."""
 
 TEXT = "text content"
-"""What is said of anything that is no JSON."""
+"""The description of anything that is not JSON."""
 
 
 def describe(document: Document | None, source: Source, sampling: Sampling = DEFAULT) -> str:
-    """What a text is, in a line.
+    """Describe a text in a line.
 
     Args:
-        document: its JSON, None where it is none.
+        document: its JSON; None if it is not JSON.
         source: the text.
-        sampling: what null is called, and whether all elements are told of or the first.
+        sampling: the name of null, and whether all elements are described or the first.
     """
     if document is None:
         return TEXT
@@ -48,7 +48,7 @@ def describe(document: Document | None, source: Source, sampling: Sampling = DEF
 
 
 def _elements(document: Document, source: Source, sampling: Sampling) -> str:
-    """What the elements of an array are, or the lines; none is empty."""
+    """Describe the elements of an array, or the lines; there is at least one."""
     tally, root = document.tally, document.root
     if not sampling.mark_mixed:
         tally = ElementTally()
@@ -57,10 +57,10 @@ def _elements(document: Document, source: Source, sampling: Sampling) -> str:
 
 
 SHOWN_KEYS = 100
-"""Keys of one object; more are counted: such an object keeps data in its keys."""
+"""Keys shown of one object; an object with more keeps data in its keys, so these are counted."""
 
 _DEPTH = 24
-_WHOLE_BYTES = 1 << 16  # containers up to this are parsed at once
+_WHOLE_BYTES = 1 << 16  # containers up to this size are parsed at once
 _NAMES = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}
 _ORDER = ("string", "number", "boolean", "null")
 
@@ -73,14 +73,14 @@ class Shape:
     def __init__(self) -> None:
         self.scalars: set[str] = set()
         self.objects = 0
-        self.keys: dict[str, tuple[Shape, list[int]]] = {}  # what stands there, and in how many of the objects
+        self.keys: dict[str, tuple[Shape, list[int]]] = {}  # each key's shape, and in how many objects it occurs
         self.more_keys = 0
         self.has_array = False
         self.element: Shape | None = None
         self._flat: dict[tuple[Any, ...], list[int]] = {}
 
     def add(self, value: Any, depth: int = 0) -> None:
-        """Take in a value as `json.loads` gives it, its text read as latin-1."""
+        """Take in a value from `json.loads`, whose text was read as latin-1."""
         kind = type(value)
         if kind is dict:
             self._add_object(value, depth)
@@ -96,14 +96,14 @@ class Shape:
                 self.add(value, depth)
 
     def elements(self) -> "Shape":
-        """What an array's elements have in common; there is one."""
+        """The shape of an array's elements; there is at least one."""
         self.has_array = True
         if self.element is None:
             self.element = Shape()
         return self.element
 
     def member(self, key: str) -> "Shape | None":
-        """What stands at a key, of which there is one more; None past the keys that are shown."""
+        """Return the shape at a key, and count it once more; None past the keys that are shown."""
         found = self.keys.get(key)
         if found is None:
             if len(self.keys) >= SHOWN_KEYS:
@@ -114,7 +114,7 @@ class Shape:
         return found[0]
 
     def _add_object(self, value: dict[str, Any], depth: int) -> None:
-        """Objects of the same keys and the same types of scalars are told apart by nothing: they are only counted."""
+        """Count an object; objects with equal keys and equal types of scalars are only counted."""
         self.objects += 1
         if depth >= _DEPTH:
             return
@@ -132,21 +132,21 @@ class Shape:
             counts[0] += 1
 
     def _settle(self) -> None:
-        """Bring what was only counted to the keys."""
+        """Add to the keys what was only counted."""
         for signature, counts in self._flat.items():
             for key in signature[: len(signature) // 2]:
                 self.keys[key][1][0] += counts[0]
             counts[0] = 0
 
     def told(self) -> Any:
-        """The skeleton, as JSON values."""
+        """Return the skeleton as JSON values."""
         alternatives = self.alternatives()
         if len(alternatives) == 1:
             return alternatives[0]
         return {"one of": alternatives} if alternatives else "…"
 
     def alternatives(self) -> list[Any]:
-        """The skeletons of each sort of these values: the objects, the arrays, and the types of all others as one."""
+        """Return the skeletons of each sort of these values: objects, arrays, and the types of all others joined."""
         self._settle()
         parts: list[Any] = []
         if self.objects:
@@ -166,7 +166,7 @@ class Shape:
 
 
 class _Elements:
-    """Takes elements as a scanner leaps over them."""
+    """Takes elements that a scanner skips."""
 
     def __init__(self, shape: Shape, depth: int) -> None:
         self.places: list[int] = []
@@ -181,9 +181,9 @@ class _Elements:
 
 
 def skeleton(source: Source) -> str | None:
-    """The skeleton of a stream's JSON as indented JSON, None where it is none.
+    """Return the skeleton of a stream's JSON as indented JSON; None if it is not JSON.
 
-    Of JSON lines it is that of any line.
+    For JSON lines it is the skeleton of any line.
     """
     scanner = Scanner(source)
     shape = Shape()
@@ -199,7 +199,7 @@ def skeleton(source: Source) -> str | None:
 
 
 def _add_lines(scanner: Scanner, end: int, shape: Shape) -> None:
-    """Values on new lines, after one that ended here."""
+    """Take in values on new lines, after one that ended here."""
     lines = _Elements(shape, 0)
     scanner.lines(scanner.next_line(end), lines)
     for start in lines.places:
@@ -207,7 +207,7 @@ def _add_lines(scanner: Scanner, end: int, shape: Shape) -> None:
 
 
 def _add(scanner: Scanner, start: int, shape: Shape, depth: int) -> int:
-    """Take in the value that begins here, of any size; past it."""
+    """Take in the value of any size that begins here, and return the offset past it."""
     kind = kind_of(scanner.char(start))
     end = scanner.value_end(start)
     if kind not in ("object", "array"):

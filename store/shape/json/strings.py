@@ -1,7 +1,7 @@
-"""Strings of JSON that has been found valid, as bytes of any size: where their escapes end, and what they stand for.
+"""Reads strings of valid JSON, as bytes of any size: where their escapes end, and what they stand for.
 
-An escaped backslash or quote is hidden first, so that every quote left ends a string and every backslash left begins
-an escape: one pass of the C library each, whatever the string, where a pattern would repeat a group for each escape.
+Escaped backslashes and quotes are hidden first, so that every remaining quote ends a string and every remaining
+backslash begins an escape. That takes one pass of the C library each; a pattern would repeat a group per escape.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from sightline.shape.source import Source
 
-_BACKSLASH, _QUOTE = b"\0\0", b"\0\1"  # control characters stand in no valid JSON; both are as long as what they hide
+_BACKSLASH, _QUOTE = b"\0\0", b"\0\1"  # valid JSON has no such control characters; both are as long as what they hide
 _HEX = rb"[0-9a-fA-F]"
 _HALF = rb"\\(?:u" + _HEX + rb"{0,3})?"
 _CUT_OFF = re.compile(_HALF + rb"\Z|\\u[dD][89abAB]" + _HEX + rb"{2}(?:" + _HALF + rb")?\Z")
@@ -19,17 +19,17 @@ _ESCAPE = re.compile(rb"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u(....)|(.))",
 
 
 def hidden(data: bytes) -> bytes:
-    """As long as the data, without escaped backslashes and quotes; the data may begin between any two units."""
+    """Return the data in the same length without escaped backslashes and quotes; it may begin between any two units."""
     return data.replace(rb"\\", _BACKSLASH).replace(rb"\"", _QUOTE) if b"\\" in data else data
 
 
 def revealed(data: bytes) -> bytes:
-    """What was hidden, as it is written."""
+    """Return hidden data as it was written."""
     return data.replace(_BACKSLASH, rb"\\").replace(_QUOTE, rb"\"") if b"\0" in data else data
 
 
 def whole_units(data: bytes) -> int:
-    """How many bytes of a part of a string, hidden, are whole: no escape is cut off there, and no pair of two."""
+    """Return how many bytes of a part of a string, hidden, are complete: no escape is cut there, and no pair of two."""
     end = len(data)
     start = max(end - _LONGEST_CUT_OFF, 0)
     match = _CUT_OFF.search(data, start)
@@ -37,7 +37,7 @@ def whole_units(data: bytes) -> int:
 
 
 def readable(data: bytes) -> bytes:
-    """A string, or a part of it, hidden: as it is written, with printable characters for their escapes."""
+    """Return a string, or a part of it, hidden, as written, with printable characters in place of their escapes."""
     return revealed(_ESCAPE.sub(_character, data) if b"\\" in data else data)
 
 
@@ -56,12 +56,12 @@ _READ_BYTES = 1 << 20
 
 
 def string_text(source: Source, start: int, end: int) -> Iterator[bytes]:
-    """The UTF-8 of a string in pieces; half a surrogate pair, and bytes that are no UTF-8, stay as they are written.
+    """Yield the UTF-8 of a string in pieces; half a surrogate pair, and bytes that are not UTF-8, stay as written.
 
     Args:
         source: the JSON.
         start: offset of its opening quote.
-        end: past its closing quote.
+        end: offset past its closing quote.
     """
     at, held = start + 1, b""
     while at < end - 1:
@@ -73,18 +73,18 @@ def string_text(source: Source, start: int, end: int) -> Iterator[bytes]:
 
 
 def text_size(chunks: Iterable[bytes], unit: str) -> int:
-    """The size of a text: ``bytes`` of its UTF-8, or ``utf-16`` code units; never more than it has bytes as JSON.
+    """Return the size of a text in ``bytes`` of UTF-8, or ``utf-16`` code units; it never exceeds its bytes in JSON.
 
     Args:
         chunks: its UTF-8, in pieces that may end within a character.
-        unit: which of the two.
+        unit: ``bytes`` or ``utf-16``.
     """
     if unit == "bytes":
         return sum(map(len, chunks))
     return sum(len(data.translate(None, _CONTINUING)) + len(data.translate(None, _NOT_OF_PAIRS)) for data in chunks)
 
 
-_CONTINUING = bytes(range(0x80, 0xC0))  # all bytes of a character but its first
+_CONTINUING = bytes(range(0x80, 0xC0))  # all bytes that can continue a character
 _NOT_OF_PAIRS = bytes({*range(256)} - {*range(0xF0, 0xF8)})  # a character of four bytes is a surrogate pair
 
 
@@ -113,7 +113,7 @@ _NOT_ASCII = re.compile(r"[\x80-\xff]+")
 
 
 def read_key(text: str) -> str:
-    """A key whose UTF-8 was read as latin-1, fit for a line: long ones are cut, breaks are spaces."""
+    """Return a key whose UTF-8 was read as latin-1, fit for a line: cut if it is long, with spaces for line breaks."""
     text = _NOT_ASCII.sub(lambda match: _utf8(match[0]), text)
     text = " ".join(text.split())
     return text if len(text) <= _KEY_CHARACTERS else text[:_KEY_CHARACTERS] + "…"

@@ -1,7 +1,7 @@
-"""The top of a JSON text as a tree: the children that a sample may show, their places, and how many more there are.
+"""Reads the top of a JSON text as a tree: the children that a sample may show, their places, and the number of others.
 
-All of the text is read, and judged, once; of what lies below, only numbers and keys are kept: what the elements of an
-array are, and which keys their objects have.
+All of the text is read and checked once. Of what lies deeper, only numbers and keys are kept: the types of an array's
+elements, and the keys of its objects.
 """
 
 from collections import Counter
@@ -16,13 +16,13 @@ from sightline.shape.source import Source
 ELEMENT_KEYS = 50
 """Keys that are named of an array's objects; gh-aw names all of the first, however many."""
 
-_COUNTED_KEYS = 10_000  # different ones; past these a text keeps data in its keys
+_COUNTED_KEYS = 10_000  # distinct ones; a text with more keeps data in its keys
 _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
 _ORDER = ("object", "array", "string", "number", "boolean", "null")
 
 
 class ElementTally:
-    """What the elements of an array are: how many of each type, and which keys the objects have."""
+    """The types of an array's elements, and the keys of its objects."""
 
     def __init__(self) -> None:
         self._types: Counter[str] = Counter()
@@ -30,7 +30,7 @@ class ElementTally:
         self._places: list[int] = []
 
     def values(self, found: list[Any]) -> None:
-        """Elements as `json.loads` gives them, their text read as latin-1."""
+        """Take elements from `json.loads`, whose text was read as latin-1."""
         for kind, count in Counter(map(type, found)).items():
             self._types[_KINDS.get(kind, "null")] += count
         objects = found if self._types.keys() == {"object"} else [one for one in found if type(one) is dict]
@@ -39,11 +39,11 @@ class ElementTally:
                 self._count_key(key, count)
 
     def large(self, start: int) -> None:
-        """An element that begins here and is looked at only when it is asked for."""
+        """Take an element that begins here, and look at it only if it is needed."""
         self._places.append(start)
 
     def told(self, source: Source, null_name: str = DEFAULT.null_name) -> str:
-        """The types of the elements, with the keys of the objects: ``{id, name, note?} | null``."""
+        """Write the types of the elements, with the keys of the objects: ``{id, name, note?} | null``."""
         scanner = Scanner(source)
         places, self._places = self._places, []
         for start in places:
@@ -70,9 +70,9 @@ class ElementTally:
         return "{" + ", ".join(named) + "}"
 
 
-KEPT_NODES = 20_000  # 5 MB; no budget shows as many lines
+KEPT_NODES = 20_000  # 5 MB; no budget shows that many lines
 KEPT_MEMBERS = 2_000  # of one object
-SMALL_REST = 32  # elements past those of a sample, kept too: a marker may take more room than they do
+SMALL_REST = 32  # elements past those of a sample that are kept, too, because a marker may take more room
 
 
 class Node(NamedTuple):
@@ -81,11 +81,11 @@ class Node(NamedTuple):
     Attributes:
         kind: ``object``, ``array``, ``string``, ``number``, ``boolean`` or ``null``; ``lines`` for a text of several
             values, each on a new line.
-        key: where it begins with its key; an element's is ``start``.
-        start: where it begins.
-        end: past it.
-        total: children of a container.
-        children: the first of them.
+        key: offset of its key; for an element, of its start.
+        start: offset of its beginning.
+        end: offset of its end, exclusive.
+        total: number of children of a container.
+        children: its first children.
     """
 
     kind: str
@@ -97,29 +97,29 @@ class Node(NamedTuple):
 
     @property
     def is_container(self) -> bool:
-        """Whether it has children, or could."""
+        """Whether it has, or could have, children."""
         return self.kind in ("object", "array", "lines")
 
 
 def children_shown(node: Node, depth: int, detail: Detail) -> int:
-    """How many of a container's children stand in a sample."""
+    """Return how many of a container's children a sample shows."""
     if depth > detail.depth:
         return 0
     return min(detail.members if node.kind == "object" else detail.items, len(node.children))
 
 
 def children_end(node: Node, shown: int) -> int:
-    """Past the last of so many children."""
+    """Return the offset past the last of this many children."""
     return node.children[shown - 1].end if shown else node.start + (node.kind != "lines")
 
 
 class Document(NamedTuple):
-    """A JSON text.
+    """A parsed JSON text.
 
     Attributes:
         root: the value, or all of them.
-        tally: what the elements of an array, or the lines, are.
-        several: how many of the values of a ``lines`` root span several lines.
+        tally: the types of an array's elements, or of the lines.
+        several: number of a ``lines`` root's values that span several lines.
     """
 
     root: Node
@@ -128,12 +128,12 @@ class Document(NamedTuple):
 
 
 def read_document(source: Source, sampling: Sampling, window: int = WINDOW_BYTES) -> Document | None:
-    """A stream's JSON, None where it is none: one value, or several containers each of which begins on a new line.
+    """Parse a stream: one value, or several containers, each of which begins on a new line; None if it is not JSON.
 
     Args:
         source: the stream.
         sampling: how much of it may be shown.
-        window: bytes that are looked at together.
+        window: number of bytes that are looked at together.
     """
     scanner = Scanner(source, window)
     try:
@@ -159,7 +159,7 @@ class _Builder:
         return self._lines(root)
 
     def _lines(self, first: Node) -> Document:
-        """All values, the first of which is known."""
+        """Read all values, after the first."""
         scanner, tally = self._scanner, ElementTally()
         kept: list[Node] = []
         several, at = 0, first.start
@@ -200,7 +200,7 @@ class _Builder:
         return Node(kind, key, start, at, count, tuple(children))
 
     def _keeps(self, kind: str, count: int, depth: int) -> bool:
-        """Whether another child of a container is kept."""
+        """Return whether another child of a container is kept."""
         if self._left <= 0 or depth > self._sampling.depth:
             return False
         return count < (KEPT_MEMBERS if kind == "object" else self._sampling.array_items + SMALL_REST)
