@@ -1,1 +1,1 @@
-"""Read-only questions to stored streams: pipelines of Unix filters, searches, and which lines they showed."""
+"""Read-only questions about stored streams: pipelines of Unix filters, and which lines their answers show."""

@@ -1,4 +1,4 @@
-"""Judges the arguments of one program of a query: its options against the tables, its operands as text or files."""
+"""Checks the arguments of one program of a query: options against the tables, operands as text or files."""
 
 import re
 from typing import NoReturn
@@ -8,11 +8,11 @@ from sightline.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS, NUMERIC, WHY_NOT, WIDEST, WIDTHS, Grammar
 from sightline.pipeline.scripts import check_awk, check_jq, check_sed
 
-PIPE = "-"  # the operand that stands for the pipe
+PIPE = "-"  # the operand for the pipe
 
 
 class Argument(NamedTuple):
-    """One argument: its text, and whether it is a ref (and will be a path)."""
+    """One argument: its text, and whether it is a ref, which becomes a path."""
 
     text: str
     is_ref: bool
@@ -26,10 +26,10 @@ class Option(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A program's arguments, sorted out.
+    """A program's arguments, sorted.
 
     Attributes:
-        options: in order.
+        options: the options, in order.
         texts: operands that are text: patterns, scripts, sets.
         files: operands that are files: refs, or ``-`` for the pipe.
     """
@@ -39,27 +39,27 @@ class Call(NamedTuple):
     files: tuple[Argument, ...]
 
     def values(self, *names: str) -> list[str]:
-        """The first values of all options of these names, in order."""
+        """Return the first values of all options with these names, in order."""
         return [option.values[0].text for option in self.options if option.name in names and option.values]
 
 
 class OptionTable(NamedTuple):
-    """The options of a program, short and long, each to what follows it in the tables of `options`."""
+    """The options of a program, short and long, and what follows each in the tables of `options`."""
 
     short: dict[str, str]
     long: dict[str, str]
 
 
 def check(program: str, arguments: list[Argument], *, first: bool) -> Call:
-    """Judge a program and its arguments.
+    """Check a program and its arguments.
 
     Args:
-        program: its name as it was written.
+        program: its name, as written.
         arguments: everything after it.
-        first: whether it stands first, where there is no pipe to read.
+        first: whether it stands first, without a pipe to read.
 
     Raises:
-        QueryRefused: naming the program, option or operand that a query cannot have.
+        QueryRefused: names the program, option or operand that a query cannot have.
     """
     grammar = GRAMMARS.get(program)
     if grammar is None:
@@ -71,7 +71,7 @@ def check(program: str, arguments: list[Argument], *, first: bool) -> Call:
 
 
 class _Reader:
-    """Walks over the arguments once, as the program itself will."""
+    """Walks over the arguments once, as the program itself does."""
 
     def __init__(self, program: str, grammar: Grammar, arguments: list[Argument]) -> None:
         self.program = program
@@ -144,7 +144,7 @@ class _Reader:
             self.options.append(Option(name))
 
     def _single_dash(self, text: str) -> None:
-        """``-ps``, ``-c 16`` or ``-c16``: nothing is joined, and a value that is attached is a number."""
+        """Read ``-ps``, ``-c 16`` or ``-c16``: nothing is joined, and an attached value is a number."""
         name = text[1:]
         takes = self.known.long.get("--" + name, self.known.short.get(name))
         if takes is None:
@@ -166,7 +166,7 @@ class _Reader:
 
 
 def options_of(grammar: Grammar) -> OptionTable:
-    """The options that a program may have, and what follows each."""
+    """Return the options that a program may have, and what follows each."""
     short: dict[str, str] = {}
     for match in re.finditer(r"([^:])(:{0,2})", grammar.short):
         short[match[1]] = match[2]

@@ -1,8 +1,8 @@
-"""What each program of a query may be given: tables of options and operands, and why some options are refused.
+"""Says what each program of a query may be given, in tables of options and operands, and why others are refused.
 
-An option that is not here is refused: the tables allow, they do not forbid. ``short`` is written as for getopt (``n:``
-takes a value, ``w::`` one that is attached or absent). In ``long`` a name is a flag, ``name=`` takes a value,
-``name==`` two of them, ``name[=]`` one that is attached or absent. Help, version and what only makes sense with a
+An option that is not listed is refused. ``short`` is written as for getopt: ``n:`` takes a value, ``w::`` one that is
+attached or absent. In ``long``, a plain name is a flag, ``name=`` takes a value,
+``name==`` two of them, ``name[=]`` one that is attached or absent. Help, version and what only makes sense on a
 terminal are left out.
 """
 
@@ -15,15 +15,15 @@ class Grammar(NamedTuple):
     Attributes:
         short: its short options.
         long: its long options.
-        texts: how many operands come first that are text (a pattern, a script, sets), not files.
-        spare_texts: how many more of those may follow.
-        files: the most files it may read; its least is ``least_files``.
-        least_files: the fewest files, ``-`` included; 0 where it reads the pipe by itself.
-        pattern_options: options that give what the first text operand would.
+        texts: number of first operands that are text (a pattern, a script, sets), not files.
+        spare_texts: number of further ones that may follow.
+        files: most files that it may read; ``least_files`` is the fewest.
+        least_files: the fewest files, with ``-``; 0 if it reads the pipe by itself.
+        pattern_options: options that replace the first text operand.
         file_options: options whose value is a file.
         number: whether ``-5`` is an option (a number of lines, or a width).
         permutes: whether options may follow operands.
-        single_dash: whether long options are written with one dash and short ones never joined.
+        single_dash: whether long options have one dash, and short ones are never joined.
         assigns: whether ``name=value`` among the operands is an assignment.
     """
 
@@ -175,11 +175,11 @@ NUMERIC = {
     "fmt": {"-w", "--width"},
     "fold": {"-w", "--width"},
 }
-"""Options whose value must be a number: not every system's programs agree that these take one, and what is no value is
-a pattern or a file."""
+"""Options whose value must be a number: some systems' programs do not take a value here, and would read it as a pattern
+or a file."""
 
 WIDEST = 65_536
-"""Columns that a program may be told to make a line of: no reply shows as many."""
+"""Most columns that a program may make of a line; no reply shows as many."""
 
 WIDTHS = {
     "nl": {"-w", "--number-width"},
@@ -188,7 +188,7 @@ WIDTHS = {
     "fmt": {"-w", "--width", "-NUM"},
     "diff": {"-W", "--width", "--tabsize"},
 }
-"""Options that say so: a large one alone would take all the memory, and fill gigabytes with blanks."""
+"""Options for that: a single large number would take all the memory, and fill gigabytes with blanks."""
 
 _WRITES = "it writes a file"
 _RUNS = "it runs a program"
@@ -230,4 +230,4 @@ WHY_NOT = {
     "fmt": {"-p": "not every system's fmt means a prefix by it", "-g": "not every system's fmt knows it"},
     "strings": {"-T": "only plain bytes are read", "--target": "only plain bytes are read"},
 }  # fmt: skip
-"""Why an option that people do write is refused; without a reason here it is simply not among those a query may use."""
+"""Why an option that people do use is refused; one without a reason here is just not among the allowed ones."""

@@ -1,6 +1,6 @@
-"""Turns the text of a query into a pipeline of known read-only programs over real files, or refuses it by name.
+"""Parses a query into a pipeline of known read-only programs over real files, or refuses it by name.
 
-Nothing is started here and nothing is read; what a ref stands for is the resolver's to say.
+It starts and reads nothing; the resolver says what a ref stands for.
 """
 
 from collections.abc import Callable
@@ -19,11 +19,11 @@ class Stage(NamedTuple):
     """One program of a pipeline.
 
     Attributes:
-        program: its name, as it was written.
-        argv: the program and its arguments, every ref replaced by its path.
-        refs: the refs it reads, each once, in order.
+        program: its name, as written.
+        argv: the program and its arguments, with paths in place of refs.
+        refs: the refs that it reads, each once, in order.
         paths: the path of each of ``refs``.
-        words: the words as they were written, without their quotes.
+        words: the words as written, without their quotes.
     """
 
     program: str
@@ -38,8 +38,8 @@ class Pipeline(NamedTuple):
 
     Attributes:
         stages: its programs, in order.
-        refs: every ref it reads, each once, in order.
-        text: the query as it was written.
+        refs: every ref that it reads, each once, in order.
+        text: the query as written.
     """
 
     stages: tuple[Stage, ...]
@@ -48,15 +48,15 @@ class Pipeline(NamedTuple):
 
 
 def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
-    """Read a query.
+    """Parse a query.
 
     Args:
         text: the query, such as ``grep FAILED @cmd_a1b2c3 | sort | uniq -c``.
-        resolve: gives the absolute path of the stream that a ref names, ``os.devnull`` for one that is empty;
-            what it raises passes through.
+        resolve: returns the absolute path of a ref's stream, ``os.devnull`` for an empty one; its errors pass
+            through.
 
     Raises:
-        QueryRefused: it is not a read-only pipeline over refs; the message names what it is that cannot be.
+        QueryRefused: it is not a read-only pipeline over refs; the message names the part that is not.
         BadRef: a word begins like a ref and is none.
     """
     if len(text) > MAX_CHARACTERS:
@@ -68,13 +68,13 @@ def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
         raise QueryRefused(
             f"a query joins at most {MAX_STAGES} programs, and this one joins {len(stages)}", "ask in steps"
         )
-    # Judged whole before the first look-up, so that a refusal never depends on what the store holds.
+    # All of it is checked before the first look-up, so that a refusal never depends on the store's content.
     judged: list[list[Argument]] = []
     for words in stages:
         arguments = [Argument(word.text, _is_ref(word)) for word in words[1:]]
         call = check(words[0].text, arguments, first=not judged)
         if words[0].text == "rg" and not call.files:
-            arguments.append(Argument(PIPE, False))  # else ripgrep guesses whether to read its pipe or walk the folder
+            arguments.append(Argument(PIPE, False))  # otherwise ripgrep guesses whether to read its pipe or the folder
         judged.append(arguments)
     paths: dict[str, str] = {}
     made = tuple(_stage(words, arguments, paths, resolve) for words, arguments in zip(stages, judged, strict=True))
@@ -82,7 +82,7 @@ def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
 
 
 def _is_ref(word: Word) -> bool:
-    """Whether the word is a ref. Raises BadRef, and QueryRefused for a ref with a range of lines."""
+    """Return whether the word is a ref. Raises BadRef, and QueryRefused for a ref with a range of lines."""
     if word.literal or not looks_like_a_ref(word.text):
         return False
     ref = parse_ref(word.text)

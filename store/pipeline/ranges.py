@@ -1,7 +1,7 @@
-"""Works out which raw lines of a stream a query's reply showed, where that can be known exactly.
+"""Works out which raw lines of a stream a query's reply shows, if that can be known exactly.
 
-A pipeline is understood when its first program hands on lines of one ref unchanged in number (cat, head, tail, sed -n
-with line addresses, grep and its like) and every other one only picks a range of them (head -n, sed -n 'A,Bp').
+A pipeline is understood if its first program passes on unchanged lines of one ref (cat, head, tail, sed -n
+with line addresses, grep and the like), and every other one only picks a range of them (head -n, sed -n 'A,Bp').
 """
 
 import re
@@ -19,9 +19,9 @@ Range = tuple[int, int]
 
 _END = 10**15  # past the last line of any stream
 MOST_RANGES = 4096
-"""Ranges of a stream's lines that are told of what went into an answer; past these, the rest as one."""
+"""Ranges of a stream's lines that are recorded as input of an answer; further ones are joined."""
 
-_MOST_NUMBERED = 1_000_000  # lines of a grep that are looked at for what went into an answer
+_MOST_NUMBERED = 1_000_000  # lines of a grep that are read to find the input of an answer
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
 _CAT_FLAGS = {"-n", "-b", "-A", "-e", "-E", "-t", "-T", "-u", "-v", "--number", "--number-nonblank", "--show-all",
               "--show-ends", "--show-tabs", "--show-nonprinting"}  # fmt: skip
@@ -52,19 +52,19 @@ def exact_ranges(
     limits: Limits = DEFAULT_LIMITS,
     backing: Backing | None = None,
 ) -> dict[str, list[Range]] | None:
-    """The raw lines that stood in a query's reply.
+    """Return the raw lines that a query's reply shows.
 
-    A grep is run once more with line numbers, so this is for after the reply is out.
+    A grep is run again with line numbers, so this is for after the reply is sent.
 
     Args:
         pipeline: the query.
-        shown: how many lines of its answer were shown.
-        lines_of: how many lines the stream of a ref had when the query ran, None where it may have been growing.
-        limits: of the second run.
-        backing: as for ``run``.
+        shown: number of lines of its answer that were shown.
+        lines_of: returns the number of lines of a ref's stream when the query ran; None if it may have been growing.
+        limits: limits of the second run.
+        backing: see `run`.
 
     Returns:
-        By ref, ascending ranges (first, last), 1-based and inclusive; None where it is not exactly known.
+        By ref, ascending ranges (first, last), from 1 and inclusive; None if it is not known exactly.
     """
     first = pipeline.stages[0]
     if len(pipeline.refs) != 1:
@@ -90,17 +90,17 @@ def input_ranges(
     limits: Limits = DEFAULT_LIMITS,
     backing: Backing | None = None,
 ) -> dict[str, list[Range]]:
-    """The raw lines that went into a query's answer: those that its first program handed on, as far as it only picks.
+    """Return the raw lines that went into a query's answer: those that its first program passed on, if it only picks.
 
     Args:
         pipeline: the query.
-        lines_of: as for `exact_ranges`.
-        numbered: whether a grep may be run once more, with line numbers.
-        limits: of such a run.
-        backing: as for ``run``.
+        lines_of: see `exact_ranges`.
+        numbered: whether a grep may be run again, with line numbers.
+        limits: limits of that run.
+        backing: see `run`.
 
     Returns:
-        By ref, ascending ranges; of a stream whose length is not known the last one may end past its end.
+        By ref, ascending ranges; for a stream of unknown length, the last one may end past its end.
     """
     first = pipeline.stages[0]
     made: dict[str, list[Range]] = {}
@@ -119,7 +119,7 @@ def input_ranges(
 
 
 def _only(stage: Stage, ref: str) -> Stage:
-    """The stage with no file but one of its refs, and no names before its lines."""
+    """Return the stage with only one of its refs as file, so that no names stand before its lines."""
     kept = [(word, given) for word, given in zip(stage.words[1:], stage.argv[1:], strict=False) if word in (given, ref)]
     if len(stage.refs) == 1:
         return stage
@@ -139,7 +139,7 @@ def _bounded(ranges: list[Range]) -> list[Range]:
 
 
 def _within(wanted: _Window, window: _Window) -> _Window:
-    """What of a window's input is wanted when these of its output are."""
+    """Return which part of a window's input is wanted if this part of its output is."""
     return _Window(window.first + wanted.first - 1, min(window.last, window.first + wanted.last - 1))
 
 
@@ -149,7 +149,7 @@ def _call(stage: Stage, *, first: bool) -> Call:
 
 
 def _window(stage: Stage) -> _Window | None:
-    """The lines that a program picks of its pipe, None where it does anything else."""
+    """Return the lines that a program picks from its pipe; None if it does anything else."""
     call = _call(stage, first=False)
     if call.files:
         return None
@@ -171,7 +171,7 @@ def _made_by(
     limits: Limits,
     backing: Backing | None,
 ) -> list[Range] | None:
-    """The raw lines behind lines ``wanted`` of what the first program writes."""
+    """Return the raw lines behind some lines of the first program's output."""
     call = _call(stage, first=True)
     if len(call.files) != 1:
         return None
@@ -182,7 +182,7 @@ def _made_by(
 
 
 def _picked(program: str, call: Call, total: Callable[[], int | None]) -> list[Range] | None:
-    """The lines that a program hands on as they are; None where it does anything else, or nobody can tell."""
+    """Return the lines that a program passes on unchanged; None if it does anything else, or nobody can tell."""
     if program == "cat":
         return [(1, _END)] if {option.name for option in call.options} <= _CAT_FLAGS else None
     if program == "head":
@@ -199,7 +199,7 @@ def _picked(program: str, call: Call, total: Callable[[], int | None]) -> list[R
 
 
 def _sliced(ranges: Iterable[Range], wanted: _Window, total: int) -> list[Range]:
-    """Lines ``wanted`` of those that the ranges hold, one after another; ``total`` ends the last of them."""
+    """Return some of the lines in ranges, one range after the other; ``total`` ends the last of them."""
     taken: list[Range] = []
     before = 0
     for first, end in ranges:
@@ -215,7 +215,7 @@ def _sliced(ranges: Iterable[Range], wanted: _Window, total: int) -> list[Range]
 
 
 def _head_count(call: Call) -> int | None:
-    """How many lines head shows, negative for "all but", None where it is not lines."""
+    """Return how many lines head shows, negative for "all but"; None if it does not count lines."""
     count = 10
     for option in call.options:
         value = option.values[0].text if option.values else ""
@@ -243,7 +243,7 @@ def _tail(call: Call, total: Callable[[], int | None]) -> list[Range] | None:
 
 
 def _sed_items(call: Call) -> list[Range] | None:
-    """The ranges of ``sed -n 'A,Bp;C,Dp;Eq'`` where they ascend, None for any other script."""
+    """Return the ranges of ``sed -n 'A,Bp;C,Dp;Eq'`` if they ascend; None for any other script."""
     names = [option.name for option in call.options]
     if not set(names) & {"-n", "--quiet", "--silent"} or set(names) - {
         "-n",
@@ -281,9 +281,9 @@ def _matching(
     *,
     all_of_it: bool = False,
 ) -> list[Range] | None:
-    """Run a grep once more with line numbers: lines ``wanted`` of what it writes, of which all must be there.
+    """Run a grep again with line numbers, and return the raw lines of this part of its output, which must exist.
 
-    With ``all_of_it`` what it writes may have fewer lines, which are then all that there are.
+    With ``all_of_it`` the output may have fewer lines, which are then all of them.
     """
     if not {option.name for option in call.options} <= (_RG_FLAGS if stage.program == "rg" else _GREP_FLAGS):
         return None
@@ -307,9 +307,9 @@ def _matching(
 
 
 class _Numbered:
-    """Reads ``NUMBER:line`` and ``NUMBER-line``, keeping the numbers of the first lines.
+    """Reads ``NUMBER:line`` and ``NUMBER-line``, and keeps the numbers of the first lines.
 
-    0 stands for the ``--`` between two matches' contexts, None for what is no numbered line.
+    0 stands for the ``--`` between two matches' contexts, None for a line without a number.
     """
 
     def __init__(self, most: int, cancel: Cancel) -> None:

@@ -1,4 +1,4 @@
-"""Runs a pipeline, held to reading, and makes its reply: what fits under the caps, with true totals of the whole."""
+"""Runs a pipeline that can only read, and makes its reply: what fits, with true totals of the whole answer."""
 
 import contextlib
 import os
@@ -14,18 +14,18 @@ from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Ca
 from sightline.search.sandbox import Backing, describe
 
 _PAGE = re.compile(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
-_STDERR_SHARE = 2  # of the bytes stderr takes at most one in two where there is an answer to show
+_STDERR_SHARE = 2  # stderr takes at most this part of the bytes if there is an answer to show
 
 
 class Limits(NamedTuple):
-    """What a query may take, and how much of its answer goes into the reply.
+    """The limits of a query, and of its reply.
 
     Attributes:
-        seconds: wall time of the whole.
+        seconds: wall time of the whole query.
         memory_bytes: address space of each program.
         max_lines: lines of the reply.
         max_bytes: bytes of the reply.
-        max_stderr_lines: how many of the lines may be stderr.
+        max_stderr_lines: lines of the reply that may be stderr.
     """
 
     seconds: float = DEFAULT_SECONDS
@@ -38,29 +38,29 @@ class Limits(NamedTuple):
 DEFAULT_LIMITS = Limits()
 
 ANSWER_BYTES = 1 << 28
-ANSWER_TIMES = 16  # of what is read: od and xxd write four times as much, a number before each short line ten times
-"""An answer of more than both together is broken off: nobody asked for it, and counting it would take all the time."""
+ANSWER_TIMES = 16  # of the input: od and xxd write four times as much, a number before each short line ten times
+"""A larger answer than both allow is broken off: nobody wants it, and counting it would take all the time."""
 
 
 class QueryResult(NamedTuple):
-    """A query's reply. Lines are split at ``\\n``; a last one without it counts.
+    """A query's result. Lines are split at ``\\n``; a last one without it counts.
 
     Attributes:
-        stdout: what is shown of the answer, as the program wrote it; empty where a sink took it.
-        stderr: what is shown of the programs' errors.
-        exit_code: the last program's, 128+N for signal N; None where the query did not end by itself.
-        timed_out: whether the time limit ended it; totals are then those of what had come.
-        broken_off: whether it was ended since it wrote far more than it read; likewise.
-        cancelled: whether it was cancelled; likewise.
-        stdout_shown: lines shown, a clipped one included.
-        stdout_total: lines of the whole answer.
-        stdout_bytes: bytes of the whole answer.
-        stderr_shown: likewise.
-        stderr_total: likewise.
-        clipped_bytes: how many bytes of the one line that stdout shows were left out, 0 if none were.
+        stdout: the shown part of the answer, as the program wrote it; empty if a sink took it.
+        stderr: the shown part of the programs' errors.
+        exit_code: the last program's, 128+N for signal N; None if the query did not end by itself.
+        timed_out: whether the time limit ended it; the totals are then those of what had come.
+        broken_off: whether it was ended because it wrote far more than it read; totals likewise.
+        cancelled: whether it was cancelled; totals likewise.
+        stdout_shown: number of lines shown, with a clipped one.
+        stdout_total: number of lines of the whole answer.
+        stdout_bytes: number of bytes of the whole answer.
+        stderr_shown: number of lines of stderr shown.
+        stderr_total: number of lines of all of stderr.
+        clipped_bytes: number of bytes left out of the only shown line of stdout; 0 if none were.
         truncated: whether anything is not shown.
-        next_pipeline: the query for the next page, None where there is none.
-        seconds: wall time it took.
+        next_pipeline: the query for the next page; None if there is none.
+        seconds: wall time that it took.
     """
 
     stdout: bytes
@@ -96,16 +96,16 @@ def run(
     """Run a pipeline to its end.
 
     Args:
-        pipeline: from ``parse``.
-        limits: of the run and of the reply.
-        sink: gets all of stdout, in chunks as it comes; nothing of it is then in the reply.
-        stderr_sink: likewise for stderr.
-        cancel: ends it from another thread.
-        backing: what of the kernel's to use, all that is there by default.
+        pipeline: the pipeline, from ``parse``.
+        limits: limits of the run and of the reply.
+        sink: gets all of stdout, in chunks as it comes; the reply then has none of it.
+        stderr_sink: gets all of stderr, likewise.
+        cancel: cancels it from another thread.
+        backing: which of the kernel's means to use; by default all that exist.
 
     Raises:
-        ProgramMissing: a program is not on this machine, or cannot be held to reading on it.
-        SandboxFailed: the kernel would not hold it; nothing was run.
+        ProgramMissing: a program is not on this machine, or cannot be kept from writing there.
+        SandboxFailed: the kernel did not confine it; nothing was run.
     """
     began = time.monotonic()
     backing = describe() if backing is None else backing
@@ -139,15 +139,15 @@ def run(
 
 
 class Head:
-    """Keeps the first bytes of an output and counts all of it."""
+    """Keeps the first bytes of an output, and counts all of it."""
 
     def __init__(self, keep_bytes: int, sink: Callable[[bytes], None] | None = None, most_bytes: int = 0) -> None:
-        """Make it.
+        """Prepare to read an output.
 
         Args:
-            keep_bytes: how many are kept.
+            keep_bytes: number of bytes to keep.
             sink: gets all of it instead.
-            most_bytes: at which it breaks off what writes it, where no sink does; 0 for never.
+            most_bytes: number at which it is broken off, unless a sink takes it; 0 for never.
         """
         self.bytes = 0
         self._most_bytes = 0 if sink else most_bytes
@@ -159,7 +159,7 @@ class Head:
         self._ends_with_newline = True
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes, never none. Raises _TooMuch."""
+        """Take the next bytes, at least one. Raises _TooMuch."""
         if not self._newlines:
             end = data.find(b"\n")
             self._first_line_bytes += len(data) if end < 0 else end
@@ -175,14 +175,14 @@ class Head:
 
     @property
     def lines(self) -> int:
-        """Lines of all of it."""
+        """Number of lines of all of it."""
         return self._newlines + (not self._ends_with_newline)
 
     def shown(self, max_lines: int, max_bytes: int) -> tuple[bytes, int, int]:
-        """Its first whole lines under the caps, or the beginning of the first one where not even that fits.
+        """Return its first whole lines within the limits, or the beginning of the first one if even that does not fit.
 
         Returns:
-            The text, its lines, and how many bytes of the first line were left out.
+            The text, the number of its lines, and the number of bytes left out of the first line.
         """
         if self._sink is not None:
             return b"", self.lines, 0
@@ -214,7 +214,7 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def whole_characters(text: bytes) -> bytes:
-    """The text without a UTF-8 character that it ends in the middle of."""
+    """Return the text without an incomplete UTF-8 character at its end."""
     for back in range(1, min(4, len(text) + 1)):
         byte = text[-back]
         if byte >= 0xC0:
@@ -226,7 +226,7 @@ def whole_characters(text: bytes) -> bytes:
 
 
 def reply_of(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryResult:
-    """The reply as far as the output makes it: stderr first, the answer in what that leaves."""
+    """Make the result as far as the output determines it: stderr first, the answer in what that leaves."""
     err_bytes = limits.max_bytes // _STDERR_SHARE if out.bytes else limits.max_bytes
     stderr, stderr_shown, stderr_clipped = err.shown(min(limits.max_stderr_lines, limits.max_lines), err_bytes)
     lines_left = limits.max_lines - (stderr_shown if stderr else 0)
@@ -251,12 +251,12 @@ def reply_of(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryR
 
 
 def _next_page(pipeline: Pipeline, shown: int, total: int, size: int) -> str | None:
-    """The query for the lines after those shown; a page that was asked for by such a query is followed by the next."""
+    """Return the query for the lines after those shown; a full page is always followed by another."""
     page = _PAGE.search(pipeline.text)
     first, last = (int(page[1]), int(page[2])) if page else (0, 0)
     ours = first > 1 and last - first + 1 == size and pipeline.stages[-1].words == ("sed", "-n", f"{first},{last}p")
     if page and ours:
-        if shown < total or total == size:  # a full page: there may be more
+        if shown < total or total == size:  # after a full page, there may be more
             return f"{pipeline.text[: page.start()]} | sed -n '{first + shown},{first + shown + size - 1}p'"
         return None
     return f"{pipeline.text.rstrip()} | sed -n '{shown + 1},{shown + size}p'" if shown < total else None

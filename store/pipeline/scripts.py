@@ -1,6 +1,6 @@
 """Reads sed, awk and jq scripts far enough to refuse by name what would write, execute or read elsewhere.
 
-This makes for clear messages. It is not the wall: the programs' own safe modes and the kernel stand beneath.
+This makes for clear messages. The actual safeguards are the programs' own safe modes and the kernel.
 """
 
 import re
@@ -29,9 +29,9 @@ _AWK_TOKEN = re.compile(
     r"|(?P<operator>\|\||&&|\+\+|--|>=|>>|[<=!]=|\|&|[^\s])",
     re.DOTALL,
 )
-# Wherever it stands: what is a string here may be none to awk, and no query needs it in one.
+# It counts anywhere, because awk may not take for a string what looks like one here, and no query needs it in one.
 _AWK_INCLUDE = re.compile(r"@(?:\s|\\\r?\n)*(?:include|load)\b")
-# Nothing in it can be read in two ways: a script must not cost more than its length.
+# The pattern has no two ways to match, so that a script costs only its length.
 _AWK_BRACKET = r"\[(?:\^|(?!\^))(?:\]|(?!\]))(?:\[:[a-z]+:\]|\\.|\[(?!:[a-z]+:\])|[^\[\]\\\n])*\]"
 _AWK_REGEX = re.compile(rf"/[^/\\\[\n]*(?:(?:\\.|{_AWK_BRACKET})[^/\\\[\n]*)*/")
 _AWK_KEYWORDS = {"print", "printf", "return", "in", "case", "else", "do", "delete", "exit"}
@@ -40,7 +40,7 @@ _JQ_TOKEN = re.compile(
     r"(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|(?P<blank>\s+)|.", re.DOTALL
 )
 _JQ_TEXT = re.compile(r'[^"\\]*(?:\\[^(][^"\\]*)*')
-"""What a string says, up to its end or to a program within it: ``\\(…)``."""
+"""The text of a string, up to its end or to a program within it: ``\\(…)``."""
 
 _FILES, _ENVIRONMENT = "it tells of files; a query knows refs", "it reads the environment; a query knows refs"
 _MODULES = "it reads a file: write the filter in the query"
@@ -56,14 +56,14 @@ _JQ_NAMES = {
 
 
 def check_sed(script: str) -> None:
-    """Raise QueryRefused where a sed script reads, writes or executes anything by itself."""
+    """Raise QueryRefused if a sed script reads, writes or executes anything by itself."""
     at = 0
     while at < len(script):
         at = _sed_command(script, at)
 
 
 def _sed_command(script: str, at: int) -> int:
-    """Judge the command that begins at ``at``; where the next may begin."""
+    """Check the command that begins at ``at``, and return where the next may begin."""
     at = _sed_addresses(script, at)
     if at >= len(script):
         return at
@@ -106,7 +106,7 @@ def _sed_address_flags(script: str, at: int) -> int:
 
 
 def _sed_part(script: str, at: int, delimiter: str) -> int:
-    """Where the part that begins at ``at`` is over, its delimiter included; as in GNU sed, brackets do not hide one."""
+    """Return where the part at ``at`` ends, after its delimiter; as in GNU sed, brackets do not hide one."""
     while at < len(script):
         if script[at] == "\\":
             at += 2
@@ -142,7 +142,7 @@ def _refuse_sed(command: str, does: str) -> None:
 
 
 def check_awk(program: str) -> None:
-    """Raise QueryRefused where an awk program reads, writes or executes anything by itself."""
+    """Raise QueryRefused if an awk program reads, writes or executes anything by itself."""
     if include := _AWK_INCLUDE.search(program):
         _refuse_awk(include[0], "reads a file")
     at, depth, printing, operand = 0, 0, -1, False
@@ -196,8 +196,8 @@ def _refuse_awk(what: str, does: str) -> None:
 
 
 def check_jq(program: str) -> None:
-    """Raise QueryRefused where a jq program reads modules or the environment, or tells where its input lies."""
-    refused = before = last = ""  # a name that may not stand there, unless it is that of an object's member
+    """Raise QueryRefused if a jq program reads modules or the environment, or tells where its input lies."""
+    refused = before = last = ""  # a name that is refused, unless it is that of an object's member
     for kind, text in _jq_tokens(program):
         if kind == "comment" and text.rstrip("\r").endswith("\\"):
             raise QueryRefused("a jq comment may not end in a backslash", "jq may take the next line for a part of it")
@@ -213,9 +213,9 @@ def check_jq(program: str) -> None:
 
 
 def _jq_tokens(program: str) -> Iterator[tuple[str, str]]:
-    """(kind, text) of each token, those of programs within strings among them; a string is told by its quote."""
+    """Yield (kind, text) of each token, with those of programs within strings; a string is given by its quote."""
     at, in_string = 0, False
-    within: list[int] = []  # parentheses that are open in each program within a string that one is in
+    within: list[int] = []  # open parentheses of each program within the present string
     while at < len(program):
         if in_string:
             text = _JQ_TEXT.match(program, at)
@@ -227,7 +227,7 @@ def _jq_tokens(program: str) -> Iterator[tuple[str, str]]:
                 _refuse_unended("jq", "string")
             continue
         token = _JQ_TOKEN.match(program, at)
-        assert token is not None  # any character is one
+        assert token is not None  # any character matches
         at = token.end()
         if within and token[0] == ")" and not within[-1]:
             within.pop()

@@ -1,6 +1,6 @@
 """Splits a query into programs and words as a POSIX shell would, and refuses by name whatever a shell would act on.
 
-Nothing here knows what a program or a ref is.
+It knows neither programs nor refs.
 """
 
 import os
@@ -13,7 +13,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
 
-QUOTED = "\x00"  # stands in a word's mask for a character that was quoted; a query cannot hold a NUL itself
+QUOTED = "\x00"  # stands in a word's mask for a quoted character; a query cannot contain a NUL itself
 
 _OPERATORS = (
     ("&&", "`&&` (a list of commands)", "run one pipeline at a time"),
@@ -46,7 +46,7 @@ class Word(NamedTuple):
     """One word of a program's arguments.
 
     Attributes:
-        text: what the program would be given.
+        text: the text that the program gets.
         mask: ``text`` with every quoted character replaced by ``QUOTED``.
         literal: whether part of it was in single quotes or behind a backslash, so that it cannot be a ref.
     """
@@ -57,15 +57,15 @@ class Word(NamedTuple):
 
 
 def refuse(what: str, hint: str) -> NoReturn:
-    """Raise QueryRefused, naming what a query cannot have."""
+    """Raise QueryRefused, and name what a query cannot have."""
     raise QueryRefused(f"a query cannot have {what}", hint)
 
 
 def split(text: str) -> list[list[Word]]:
-    """The words of each program of a pipeline.
+    """Return the words of each program of a pipeline.
 
     Raises:
-        QueryRefused: for anything but words, quotes and single ``|``; the message names it.
+        QueryRefused: it has more than words, quotes and single ``|``; the message names that.
     """
     if QUOTED in text:
         refuse("a NUL character", "programs cannot be given one")
@@ -97,7 +97,7 @@ def split(text: str) -> list[list[Word]]:
 
 
 def without_idle_redirections(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The tokens without ``2>/dev/null`` and ``2>&1``: a query's errors are in its reply anyway."""
+    """Yield the tokens without ``2>/dev/null`` and ``2>&1``, because a query's errors are in its reply anyway."""
     at = 0
     while at < len(tokens):
         number, operator, where = (*tokens[at : at + 3], None, None, None)[:3]
@@ -118,7 +118,7 @@ _IDLE = ((">", "/dev/null"), (">>", "/dev/null"), (">&", "1"))
 
 
 def _refuse_operator(operator: str, descriptor: str) -> NoReturn:
-    """Name an operator of the shell that no query has.
+    """Refuse an operator of the shell, by name.
 
     Args:
         operator: the operator.
@@ -131,7 +131,7 @@ def _refuse_operator(operator: str, descriptor: str) -> NoReturn:
 
 
 def _check_between(text: str) -> None:
-    """Between two words stand blanks only."""
+    """Raise QueryRefused unless there are only blanks between two words."""
     if "#" in text:
         refuse("`#` (a comment)", "quote it where it belongs to a pattern: '#'")
 
@@ -142,7 +142,7 @@ def _check_stage(words: list[Word]) -> None:
 
 
 def _word(text: str) -> Word:
-    """A word as the program gets it, refused where a shell would put something else in its place."""
+    """Return a word as the program gets it; refuse one that a shell would replace."""
     values, masks, literal = list[str](), list[str](), False
     for piece in pieces_of(text):
         value = piece.inside
@@ -153,7 +153,7 @@ def _word(text: str) -> Word:
         elif piece.kind == ESCAPED:
             if not value:
                 refuse("a backslash at its end", "single-quote it where it belongs to a pattern")
-            value = value.strip("\n")  # a line continued is a line
+            value = value.strip("\n")  # a continued line is one line
             literal |= bool(value)
         elif piece.kind == DOUBLE:
             value, has_literal = _double_quoted(value)
@@ -169,7 +169,7 @@ def _word(text: str) -> Word:
 
 
 def _double_quoted(inside: str) -> tuple[str, bool]:
-    """What stands in double quotes, and whether a backslash took any character's meaning."""
+    """Return the text in double quotes, and whether a backslash escaped any character."""
     values, literal = list[str](), False
     for match in _IN_DOUBLE.finditer(inside):
         if match.lastgroup == "expanded":
@@ -183,7 +183,7 @@ def _double_quoted(inside: str) -> tuple[str, bool]:
 
 
 def _refuse_expansion(found: str) -> NoReturn:
-    """Name what a shell would put something else in the place of."""
+    """Refuse what a shell would replace, by name."""
     if found == "!":
         refuse("an unquoted `!` (history or negation)", "quote it: '!', or use grep -v")
     if found[0] in "`<>":
@@ -205,5 +205,5 @@ def _check_word(word: Word, *, first: bool) -> None:
 
 
 def quoted(text: str) -> str:
-    """The text as one single-quoted word of a shell."""
+    """Quote a text as one single-quoted word of a shell."""
     return "'" + text.replace("'", "'\\''") + "'"

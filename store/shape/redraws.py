@@ -38,8 +38,8 @@ def rewritten(source: Source, first: int = 1, last: int = 0) -> tuple[Range, ...
 
     If ``first`` and ``last`` are given, only lines from first to about last count; 0 means the end.
 
-    Moving to the top-left corner, as ``watch`` and ``clear`` do, begins a screen: what stood there is rewritten by the
-    fitted on SCREEN_ROWS rows. Lines before the first such move are never overwritten by one.
+    A move to the top-left corner, as by ``watch`` and ``clear``, begins a screen. The next such move overwrites it, if
+    that fitted on SCREEN_ROWS rows. Lines before the first such move are never overwritten by one.
     """
     gone = _Ranges()
     screen: _Screen | None = None

@@ -11,7 +11,7 @@ from sightline.shape.source import LINE_LIMIT, Line, Source
 VERSION = 1
 """To be raised when these rules change, as CLEAN_VERSION is for the terminal's rule."""
 
-_LONGEST_LINE_BYTES = 8 << 20  # what precedes its last carriage return is gone: a longer one is told by its ends
+_LONGEST_LINE_BYTES = 8 << 20  # text before a line's last carriage return is dropped; of a longer line, ends decide
 _TERMINAL = DEFAULT.cleaning.views
 _KNOWN = (_TERMINAL, "last-segment", "csi")
 _ESCAPES = re.compile(

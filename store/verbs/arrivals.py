@@ -1,4 +1,4 @@
-"""What a running output writes while someone waits: new lines, one that matches, its end."""
+"""Waits for what a running output writes: new lines, a line that matches, its end."""
 
 import time
 
@@ -10,20 +10,20 @@ from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.lines import open_lines
 
-WAIT_SECONDS = 50.0  # no client waits much longer for a reply
-QUIET_SECONDS = 2.0  # new lines that nothing follows for so long are worth a reply
+WAIT_SECONDS = 50.0  # few clients wait longer for a reply
+QUIET_SECONDS = 2.0  # new lines followed by this much quiet are worth a reply
 _LOOK_SECONDS = 0.05
-_SEARCH_SHARE = 4  # a search that took so long is made again after this many times as long
+_SEARCH_SHARE = 4  # a search is repeated after this many times its own duration
 
 
 class Arrivals(NamedTuple):
-    """What a wait came to.
+    """The result of a wait.
 
     Attributes:
         target: the stream as it is now.
         seen: the last line that the session had been shown before.
-        total: how many whole lines there are.
-        match: number of the first line that matches and had not been shown, else of the first that does; 0 for none.
+        total: number of whole lines.
+        match: number of the first matching line that was not shown before, else of the first matching one; 0 for none.
     """
 
     target: Target
@@ -33,24 +33,24 @@ class Arrivals(NamedTuple):
 
     @property
     def running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the command is still running."""
         return self.target.buffer.state == "running"
 
 
 def wait_for(asking: Asker, target: Target, seconds: float, until: str = "", *, either: bool = False) -> Arrivals:
-    """Wait until the output ends, a line matches, or new lines are followed by a pause; and not for longer.
+    """Wait until the output ends, a line matches, or new lines are followed by a pause; at most this long.
 
-    Who waits for a line is not answered for a pause before it.
+    With a pattern, a pause before its line does not end the wait.
 
     Args:
-        asking: who waits; new is what this session has not been shown.
+        asking: who waits; lines that this session has not been shown are new.
         target: the stream.
-        seconds: how long, WAIT_SECONDS at most.
-        until: a regular expression, literal where it does not compile; empty for none.
-        either: whether standard error is waited for, too, once there is any.
+        seconds: most seconds to wait, up to WAIT_SECONDS.
+        until: a regular expression, or plain text if it is not a valid one; empty for none.
+        either: whether to wait for standard error, too, once there is any.
 
     Raises:
-        UsageError: it is no stream of a command, or the pattern is none.
+        UsageError: it is not a stream of a command, or the pattern is faulty.
     """
     if target.stream not in ("out", "err", "all"):
         raise UsageError("only the output of a command can be followed", "read this one by lines or bytes")
@@ -82,7 +82,7 @@ def _whole_lines(asking: Asker, target: Target) -> int:
 
 
 class _Sought:
-    """Looks for a line in an output that grows, no more often than is cheap."""
+    """Searches a line in an output that grows, no more often than is cheap."""
 
     def __init__(self, asking: Asker, pattern: str) -> None:
         self._asking = asking
@@ -91,7 +91,7 @@ class _Sought:
         self._again_at = 0.0
 
     def match(self, arrived: Arrivals) -> int:
-        """The line that matches; 0 where none does, or nothing that is new was looked at."""
+        """Return the matching line; 0 if none matches, or nothing new was searched."""
         began = time.monotonic()
         if arrived.total == self._searched or (arrived.running and began < self._again_at):
             return 0
@@ -106,11 +106,11 @@ class _Sought:
         return late.search(path, self._pattern, first=_MOST_MATCHES, cancel=self._asking.cancel).lines
 
 
-_MOST_MATCHES = 10_000  # of which the first that is new is picked
+_MOST_MATCHES = 10_000  # among which the first new one is picked
 
 
 def _seen(asking: Asker, target: Target) -> int:
-    """The last line that the session has been shown; of both streams, how many lines from the first on."""
+    """Return the last line that the session has been shown; for both streams, the number of lines from the first on."""
     log, session = asking.local, asking.session
     if target.stream != "all":
         return seen_lines(log, session, target)

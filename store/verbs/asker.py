@@ -1,4 +1,4 @@
-"""Who calls a verb, and how that one would call the next: what every verb gets from its door."""
+"""Who calls a verb, and how that caller would write the next call; every verb gets this from its door."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -13,27 +13,27 @@ from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Reading, Store, Target
 from sightline.verbs import late
 
-if TYPE_CHECKING:  # only what runs long, and can be cancelled, needs it
+if TYPE_CHECKING:  # only long calls, which can be cancelled, need it
     from sightline.search.processes import Cancel
 else:
-    Cancel = object  # as its name in quotes it would be compiled at every start, which takes 1.5 ms
+    Cancel = object  # written as a name in quotes, it would take 1.5 ms at every start
 
 Calls = Callable[..., str]
-"""The asking door's own syntax, for the ready-made next call of a reply: takes a verb and its arguments by name, and
-gives text such as ``sightline show @cmd_a1b2c3 --lines 42-80``."""
+"""Writes a ready-made next call in the door's own syntax, from a verb and its arguments by name, such as
+``sightline show @cmd_a1b2c3 --lines 42-80``."""
 
 
 class Asker(NamedTuple):
     """One caller of verbs.
 
     Attributes:
-        local: this machine's store: what is captured goes there, and each reply is logged there.
-        session: who asks.
-        calls: how a next call is written.
-        profile: what goes inline.
-        cancel: ends a query, a search or a wait from another thread; None where the caller stays for the answer.
-        room: how large a reply may be.
-        shared: what is read instead of this machine's store; None where it is that.
+        local: this machine's store, which keeps captures and logs every reply.
+        session: the session that asks.
+        calls: writes a next call.
+        profile: decides what goes inline.
+        cancel: cancels a query, a search or a wait from another thread; None if the caller always waits.
+        room: the size that a reply may have.
+        shared: the store that is read instead; None for this machine's.
     """
 
     local: Store
@@ -46,16 +46,16 @@ class Asker(NamedTuple):
 
     @property
     def store(self) -> Reading:
-        """What refs name, and what is read."""
+        """The store that is read, and in which refs are looked up."""
         return self.local if self.shared is None else self.shared
 
     @property
     def person(self) -> bool:
-        """Whether a person asks: ``@last`` is then the newest output of the store."""
+        """Whether a person asks, for whom ``@last`` is the newest output of the store."""
         return is_person(self.session)
 
     def ref_of(self, text: str) -> str:
-        """The ref that a text means, as it is written in full. Raises AmbiguousRef for a pasted marker."""
+        """Return the full form of the ref that a text means. Raises AmbiguousRef for a pasted marker."""
         text = text.strip().strip("`'\"")
         if "…" in text:
             return late.ref_of(self.local, self.session, text)
@@ -66,7 +66,7 @@ class Asker(NamedTuple):
         return text
 
     def resolve(self, ref: str) -> Target:
-        """What a ref, or what plainly means one, names for this caller; raises as `Reading.resolve`."""
+        """Return what a ref, or a text that plainly means one, names for this caller; raises as `Reading.resolve`."""
         text = self.ref_of(ref)
         try:
             return self.store.resolve(text, session=None if self.person else self.session.name, prefixes=True)
@@ -74,7 +74,7 @@ class Asker(NamedTuple):
             raise late.with_nearest(self.store, text, error) from None
 
     def resolve_whole(self, ref: str) -> Target:
-        """The same where lines make no sense: a whole stream. Raises BadRef for a range, too."""
+        """Return the whole stream that a ref names, where lines make no sense. Raises BadRef for a range, too."""
         target = self.resolve(ref)
         if target.first:
             raise BadRef(f"{ref}: only a whole stream can be used here", f"without the lines: {target.ref}")

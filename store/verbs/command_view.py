@@ -1,4 +1,4 @@
-"""What an agent is shown of a command's output: all of it where it is short, else a view that says what is missing."""
+"""Makes what an agent is shown of a command's output: all of a short one, else a view that says what is missing."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from sightline.shape.json.result import Structured
 
 _MAY_FIT = 4
-"""An output of so many times its budget, raw, may yet be cleaned and folded to what fits without a head."""
+"""An output of up to this many times its budget may fit after cleaning and folding."""
 
-_NEXT_LINES = 200  # lines of an elision that the ready-made next call asks for
+_NEXT_LINES = 200  # left-out lines that the ready-made next call asks for
 
 
 class Ending(NamedTuple):
-    """How a command ended, or that it has not.
+    """How a command ended, or that it still runs.
 
     Attributes:
-        exit_code: None where it is unknown or there is none.
-        seconds: how long it ran, None where that is unknown.
-        signal: number of the signal that ended it, 0 for none.
+        exit_code: its exit code; None if it is not known, or there is none.
+        seconds: how long it ran; None if that is not known.
+        signal: number of the signal that ended it; 0 for none.
         timed_out: whether the time limit ended it.
-        running: whether it goes on.
-        told_elsewhere: whether a code that is unknown here is told by whoever shows the view, beside it.
+        running: whether it still runs.
+        told_elsewhere: whether the caller shows an exit code that is not known here.
     """
 
     exit_code: int | None
@@ -50,12 +50,12 @@ class Ending(NamedTuple):
 
     @property
     def process_code(self) -> int:
-        """What a command line that ran it exits with: 124 for a timeout, as timeout(1) does."""
+        """The exit code of a command line that ran it: 124 after a timeout, as from timeout(1)."""
         return 124 if self.timed_out else (self.exit_code or 0)
 
 
 def ending_of(buffer: Buffer) -> Ending:
-    """How a buffer's command ended, from its record."""
+    """Return how a buffer's command ended, from its record."""
     seconds = buffer.ended - buffer.created if buffer.ended is not None else None
     running = buffer.state == "running"
     return Ending(buffer.exit_code, seconds, buffer.signal, buffer.timed_out, running)
@@ -73,17 +73,17 @@ def command_reply(
     only: str = "",
     **more: Any,
 ) -> Reply:
-    """The reply for a command's buffer.
+    """Make the reply for a command's buffer.
 
     Args:
         asking: who asks.
-        buffer: its record.
+        buffer: the buffer's record.
         ending: how the command ended.
         verbosity: ``auto`` or a mode; an explicit mode always wins.
-        verb: the verb that was called.
+        verb: the verb.
         request: its arguments.
-        always_ref: whether even a short output is given with its ref.
-        only: the one stream that is shown, ``out`` or ``err``; empty for both.
+        always_ref: whether even a short output gets a ref.
+        only: the only stream to show, ``out`` or ``err``; empty for both.
         more: further fields, such as warning or note.
     """
     store, profile = asking.store, asking.profile
@@ -140,18 +140,18 @@ def cut_view(
     bare: bool = True,
     room: Room = ROOMY,
 ) -> tuple[Shaped, dict[str, Any]]:
-    """The body of an output that is not short, and the fields above it.
+    """Make the body of an output that is not short, and the fields above it.
 
     Args:
-        calls: how a next call is written.
-        profile: the budgets, and how is cut.
+        calls: writes a next call.
+        profile: the budgets, and the way of cutting.
         streams: standard output, standard error.
         ending: how the command ended.
-        fields: those that are known, ``output_id`` among them.
+        fields: the known fields, with ``output_id``.
         verbosity: ``auto`` or a mode.
-        examination: what is known of the output, looked into where that is needed.
-        bare: whether a body that lacks nothing goes without the fields.
-        room: how large a reply may be.
+        examination: returns what is known of the output; called only if that is needed.
+        bare: whether a body that lacks nothing has no fields.
+        room: the size that the reply may have.
     """
     out, err = streams
     known = None if ending.running else examination()
@@ -178,9 +178,9 @@ def cut_view(
         )
 
     def headed(shaped: Shaped, description: str = "", path: str = "") -> dict[str, Any]:
-        """The fields above a body."""
+        """Return the fields above a body."""
         full = fields | counts_of(shaped) | {"description": description or None}
-        if path and out.line_count == 1 and "next" not in full:  # a line is no way to its parts
+        if path and out.line_count == 1 and "next" not in full:  # one line cannot be divided by line numbers
             full["next"] = calls("read_output", ref=ref, path=path)
         if shaped.truncated and "next" not in full:
             search = examination().search if shaped.errors_elided and failed else ""
@@ -207,7 +207,7 @@ def cut_view(
 
 
 def _settled(reply: Reply, buffer: Buffer, sources: tuple[Source, Source]) -> Reply:
-    """The reply, its last lines not counted as shown where they have no end yet."""
+    """Return the reply with its unfinished last lines not counted as shown."""
     shows = reply.shows
     for stream, source in zip(("out", "err"), sources, strict=True):
         if source.byte_count and not terminated(source):
@@ -216,7 +216,7 @@ def _settled(reply: Reply, buffer: Buffer, sources: tuple[Source, Source]) -> Re
 
 
 def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool:
-    """Whether failure comes first in the view; where the exit code is unknown, what the output says decides."""
+    """Return whether failures come first in the view; if the exit code is not known, the output decides."""
     if ending.running:
         return False
     if ending.exit_code is None and not ending.timed_out:
@@ -236,7 +236,7 @@ def _hints(asking: Asker, buffer: Buffer, ending: Ending) -> dict[str, Any]:
 
 
 def counts_of(shaped: Shaped) -> dict[str, Any]:
-    """The fields that say how much of an output is shown."""
+    """Return the fields that say how much of an output is shown."""
     fields: dict[str, Any] = {
         "truncated": shaped.truncated or None,
         "stdout_shown": shaped.out_shown,
@@ -248,7 +248,7 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
 
 
 def _next_call(calls: Calls, ref: str, shaped: Shaped, search: str, out: Source, err: Source) -> str:
-    """Lists the failures that are missing, or else reads the first lines that are."""
+    """Return the call that lists the missing failures, or else reads the first missing lines."""
     if search:
         both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
         place = ref if shaped.out_total or not shaped.err_total else err.ref
@@ -268,7 +268,7 @@ def _next_call(calls: Calls, ref: str, shaped: Shaped, search: str, out: Source,
 
 
 def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:
-    """The ranges of a stream's lines that stand in a body, or that a display wrote over; those nobody goes on with."""
+    """Yield the ranges of a stream's lines that a body shows, or that were overwritten; a next call skips these."""
     for segment in uncut(shaped.segments):
         if segment.ref == ref:
             yield segment.first, segment.last

@@ -1,7 +1,7 @@
-"""Sending a reply: it is logged with its exact text first, and what must be said with it goes along.
+"""Sends a reply: first logs it with its exact text, and adds what must be said with it.
 
-That is what is missing of an output of which only a part reached the store, what was hidden as a secret, and the notes
-that wait for who asks.
+That is what is missing of a partial output, what was hidden as a secret, and the notes that wait for the session that
+asks.
 """
 
 import os
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
-    """Log a reply, send it, and count it as a use of what it showed. Notes that wait for who asks go with it.
+    """Log a reply, send it, and count it as a use of what it showed. Waiting notes for the session go with it.
 
-    A reply that cannot be logged is sent all the same, with a warning that says so.
+    A reply that cannot be logged is sent in spite of that, with a warning that says so.
 
     Args:
         asking: who asked.
-        reply: what is answered.
-        render: how it is written.
+        reply: the reply.
+        render: writes it.
         send: takes the text that was logged.
-        is_use: False for a look, after which the store is as it was: nothing moves in the order of use, nothing goes.
+        is_use: False if the order of use must not change, and nothing may be evicted.
     """
     if is_use and os.path.exists(asking.local.layout.outbox):
         _deliver_with_notes(
@@ -70,21 +70,21 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
             record_shown(asking.local, view, reply.find_shown())
         if is_use and asking.local.over_limits():
             late.enforce_limits(asking.local)
-    except Exception:  # the reply is out; what is wrong with the store, the next call or `doctor` tells
+    except Exception:  # the reply is out; the next call or `doctor` reports what is wrong with the store
         return
 
 
 def _partial(store: Reading, name: str) -> Buffer | None:
-    """A buffer of which only a part is there; None for any other."""
+    """Return a buffer of which only a part is there; None for any other."""
     buffer = store.index.buffer(name)
     return buffer if buffer and buffer.is_partial and buffer.state != "evicted" else None
 
 
 def _deliver_with_notes(asking: Asker, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:
-    """Deliver a reply with the notes that wait for who asks, as many as fit into it; the rest wait on.
+    """Deliver a reply with as many notes as fit into it; the other notes wait.
 
-    So do all of them where a door writes no fields, as it does of an error at the command line. What waits for whoever
-    asks next is not for the person who sits at the terminal.
+    All of them wait if the door writes no fields, as for an error on the command line. Notes for whoever asks next are
+    not for the person at the terminal.
     """
     anyone = not (asking.person and os.isatty(1))
     held = late.hold_waiting(asking.local, asking.session.name, anyone=anyone)
@@ -122,11 +122,11 @@ def _with(reply: Reply, notes: "list[Waiting]") -> Reply:
 
 
 def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
-    """The reply with what is missing of its buffers. The markers come on top of any budget, as notes do.
+    """Add to the reply what is missing of its buffers. These markers do not count towards any budget, like notes.
 
     Args:
-        reply: what is answered.
-        partial: those of its buffers that are not whole, at least one.
+        reply: the reply.
+        partial: those of its buffers that are partial, at least one.
     """
     body = list(reply.body)
     for buffer in partial:
@@ -142,7 +142,7 @@ def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
 
 
 def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:
-    """A body with the marker of a gap, if a line beside it stands there."""
+    """Yield a body with the marker of a gap, if it has a line beside the gap."""
     ref = Target(buffer, gap.stream).ref
     marker = late.missing(gap.amount, buffer.partial)
     waiting, ended = True, True
@@ -165,7 +165,7 @@ def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segm
 
 
 def _parted(segment: Segment, line: int) -> tuple[Segment, Segment | None]:
-    """A segment up to a line, and what follows; all of it where its text is not the text of its lines."""
+    """Split a segment after a line; if its text is not the text of its lines, keep it whole."""
     lines = _lines(segment.text)
     if line == segment.last or len(lines) != segment.last - segment.first + 1:
         return segment, None
@@ -185,10 +185,10 @@ _TOLD = "redacted: "
 
 
 def _without_secrets(asking: Asker, reply: Reply) -> Reply:
-    """The reply without secrets in its fields and its body; its note says what was hidden.
+    """Return the reply without secrets in its fields and its body; its note says what was hidden.
 
-    What it shows of streams was looked through when they were written, and is again: cleaning may have joined what
-    backspaces or other codes parted there, and a stream may be older than the setting. Such lines are shown in part.
+    The shown streams were searched when they were written, and are searched again: cleaning may have joined what
+    backspaces or other codes separated there, and a stream may be older than the setting. Such lines count as partly
     """
     redaction = asking.local.redaction()
     if redaction is None:
@@ -210,6 +210,6 @@ def _hidden(redaction: "Redaction", segment: Segment) -> Segment:
 
 
 def _told_of(buffer: Buffer | None) -> str:
-    """What a buffer's note says of what was hidden in it."""
+    """Return what a buffer's note says about secrets hidden in it."""
     notes = buffer.note.split("; ") if buffer else []
     return next((note for note in notes if note.startswith(_TOLD)), "")

@@ -1,4 +1,4 @@
-"""Where the whole of an output lies, for those who can read files there; and what has become of a file since."""
+"""Tells readers on this machine where an output lies whole, and whether a file has changed since."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,8 +11,8 @@ from sightline.verbs.reply import Reply, in_order
 
 
 def file_fields(store: Reading, buffer: Buffer, profile: Profile) -> dict[str, Any]:
-    """``full_output``, the path of standard output or of a result's first block, and ``output_files``, those of all
-    streams; nothing without any, or where they lie on another machine."""
+    """Return ``full_output``, the path of standard output or of a result's first block, and ``output_files``, those of
+    all streams; nothing if there are none, or they are on another machine."""
     if not isinstance(store, Store):
         return {}
     by_content = profile.files.naming == "sha256.json"
@@ -26,7 +26,7 @@ def file_fields(store: Reading, buffer: Buffer, profile: Profile) -> dict[str, A
 
 
 def telling_changes(store: Reading, reply: Reply, buffers: Iterable[Buffer]) -> Reply:
-    """The reply, with a note where it shows a version of a file that has changed since: of this machine alone."""
+    """Add a note to the reply if it shows a version of a file on this machine that has changed since."""
     if not isinstance(store, Store):
         return reply
     told = {buffer.ref: note for buffer in buffers if (note := late.changed_since(store, buffer))}

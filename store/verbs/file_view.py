@@ -1,4 +1,4 @@
-"""The view of a file: of a version that is kept, and was read, whole where it is short."""
+"""Makes the view of a version of a file, whole if it is short."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ from sightline.verbs.structured_view import shape_output
 
 _NEXT_LINES = 200
 _SNIFFED_BYTES = 8192
-OUTLINED_LINES = 20_000  # of a longer file only so much is looked at
+OUTLINED_LINES = 20_000  # a longer file is not searched further
 
 
 class Called(NamedTuple):
-    """What asks for a file.
+    """The call that asks for a file.
 
     Attributes:
         verb: the verb.
@@ -34,12 +34,12 @@ class Called(NamedTuple):
 
 
 def file_reply(asking: Asker, target: Target, called: Called, verbosity: str = "auto") -> Reply:
-    """The view of a version of a file; of a binary one only what it is.
+    """Make the view of a version of a file; for a binary one, only its type and size.
 
     Args:
         asking: who asks.
         target: the version.
-        called: what was called.
+        called: the call.
         verbosity: ``auto``, which is ``normal`` here, or a mode.
     """
     if is_binary(asking, target):
@@ -48,7 +48,7 @@ def file_reply(asking: Asker, target: Target, called: Called, verbosity: str = "
 
 
 def is_binary(asking: Asker, target: Target) -> bool:
-    """Whether a stream is no text."""
+    """Return whether a stream is not text."""
     with asking.store.open(target) as source:
         return b"\0" in source.read(0, _SNIFFED_BYTES)
 
@@ -91,7 +91,7 @@ def _view(asking: Asker, target: Target, called: Called, verbosity: str) -> Repl
     }
     fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
     if shaped.truncated:
-        is_part = made.path and shaped.out_total == 1  # a line is no way to its parts
+        is_part = made.path and shaped.out_total == 1  # one line cannot be divided by line numbers
         lines = _first_gap(shaped.segments, shaped.out_total)
         where = {"path": made.path} if is_part else {"lines": lines}
         fields["next"] = asking.calls("read_output", ref=target.ref, **where)
@@ -110,7 +110,7 @@ def _first_gap(segments: tuple[Segment, ...], total: int) -> str:
 
 
 def fields_of(buffer: Buffer) -> dict[str, Any]:
-    """The fields that every reply about a file has."""
+    """Return the fields of every reply about a file."""
     info = buffer.stream("out")
     return {"file_id": buffer.ref, "total_lines": info.lines, "total_bytes": info.bytes, "note": buffer.note or None}
 
@@ -118,7 +118,7 @@ def fields_of(buffer: Buffer) -> dict[str, Any]:
 def reply_of(
     fields: dict[str, Any], body: tuple[Segment, ...], buffer: Buffer, called: Called, *, missing: bool
 ) -> Reply:
-    """A reply about a version of a file."""
+    """Make a reply about a version of a file."""
     ordered = in_order(fields)
     ordered.pop("exit_code", None)
     shows = Shows(

@@ -1,6 +1,6 @@
-"""The verb grep: lines that match in many outputs, the newest first; which ones is narrowed before any is read.
+"""The verb grep: finds matching lines in many outputs, the newest first, after narrowing these without reading them.
 
-It says what it looked through: a search that stops early, or cannot read something, must not pass for one of all.
+The reply says what was searched, because a search that stops early, or cannot read something, is not complete.
 """
 
 import re
@@ -25,11 +25,11 @@ from sightline.verbs.reply import Reply, in_order
 VERB = "grep"
 LIMIT = 100
 LINE_BYTES = 400
-"""Of a line that are shown; of a longer one those around its first match."""
+"""Bytes shown of a longer line, around its first match."""
 
-_LEAD_BYTES = 80  # before a match in a longer line
-WINDOW_BYTES = 1 << 22  # of a line longer than a block that are searched at a time
-_OVERLAP_BYTES = 1 << 16  # that windows share, so that a match may lie across their border
+_LEAD_BYTES = 80  # of them before the match
+WINDOW_BYTES = 1 << 22  # of a line longer than a block that are searched at once
+_OVERLAP_BYTES = 1 << 16  # that consecutive windows share, so that a match may cross their border
 
 _REPLY_BYTES = 48 << 10
 
@@ -38,9 +38,9 @@ class Request(NamedTuple):
     """The arguments of grep.
 
     Attributes:
-        pattern: a regular expression, taken literally where it is none; small letters match capitals, too.
-        match: words and filters, as those of list_outputs, that outputs must answer to.
-        limit: how many lines at most.
+        pattern: a regular expression, or plain text if it is not a valid one; small letters match capitals, too.
+        match: words and filters for outputs, as in list_outputs.
+        limit: most lines to show.
     """
 
     pattern: str
@@ -48,12 +48,12 @@ class Request(NamedTuple):
     limit: int = LIMIT
 
     def logged(self) -> dict[str, Any]:
-        """The arguments that were given, for the audit log."""
+        """Return the given arguments, for the audit log."""
         return {name: value for name, value in self._asdict().items() if value != Request._field_defaults.get(name)}
 
 
 class _Looked:
-    """What was looked through so far."""
+    """What has been searched so far."""
 
     def __init__(self) -> None:
         self.outputs = self.bytes = self.unread = 0
@@ -66,7 +66,7 @@ class _Looked:
 
 
 def grep_outputs(asking: Asker, request: Request) -> Reply:
-    """Search many outputs. Raises UsageError for an empty pattern, or one that spans lines, and a limit below 1."""
+    """Search many outputs. Raises UsageError for a pattern that is empty or spans lines, and a limit below 1."""
     if not request.pattern or "\n" in request.pattern or "\0" in request.pattern:
         raise UsageError("the pattern is empty, or spans lines", "give some text, or a regular expression for one line")
     if request.limit < 1:
@@ -114,7 +114,7 @@ def _compiled(pattern: str) -> "re.Pattern[bytes]":
 
 
 class _Found(NamedTuple):
-    """A line that matches: its number, its bytes or those around the match, where these begin, and its length."""
+    """A matching line: its number, its bytes or those around the match, their offset, and the line's length."""
 
     number: int
     data: bytes
@@ -123,22 +123,22 @@ class _Found(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the line is there."""
+        """Whether these are all bytes of the line."""
         return len(self.data) == self.length
 
     @property
     def told(self) -> str:
-        """The text of it, with an ellipsis where the line goes on."""
+        """Its text, with an ellipsis where the line goes on."""
         if self.is_whole:
             return clean_line(self.data)
-        text = clean_line(self.data).strip("\ufffd")  # half a character at either end
+        text = clean_line(self.data).strip("\ufffd")  # half a character at an end
         return f"{'…' * bool(self.start)}{text}{'…' * (self.start + len(self.data) < self.length)}"
 
 
 def _lines(
     store: Reading, among: list[Buffer], pattern: "re.Pattern[bytes]", looked: _Looked
 ) -> Iterator[tuple[str, str, _Found]]:
-    """(buffer, stream, line) of all that match."""
+    """Yield (buffer, stream, line) for all matches."""
     for buffer in among:
         looked.outputs += 1
         looked.hosts.add(host_of(buffer.name))
@@ -146,7 +146,7 @@ def _lines(
             try:
                 with store.open_text(Target(buffer, stream)) as source:
                     for first, block in source.blocks():
-                        if len(block) > BLOCK_BYTES:  # a part of a longer line
+                        if len(block) > BLOCK_BYTES:  # part of a longer line
                             begin, end = source.offset_of_line(first), source.offset_of_line(first + 1)
                             looked.bytes += end - begin
                             found = _in_long_line(source, first, begin, end, pattern)
@@ -160,18 +160,18 @@ def _lines(
 
 
 def _in_long_line(source: Source, number: int, begin: int, end: int, pattern: "re.Pattern[bytes]") -> Iterator[_Found]:
-    """The line, if it matches; it is read a window at a time, with what stands around each."""
+    """Return the line if it matches; it is read in windows, with bytes around each."""
     end -= source.read(end - 1, 1) == b"\n"
     for at in range(begin, end, WINDOW_BYTES):
         start, stop = max(at - _OVERLAP_BYTES, begin), min(at + WINDOW_BYTES + _OVERLAP_BYTES, end)
         match = pattern.search(source.read(start, stop - start), at - start)
-        if match and (stop == end or start + match.start() < at + WINDOW_BYTES):  # else `$` may mean the window's end
+        if match and (stop == end or start + match.start() < at + WINDOW_BYTES):  # `$` may match the window's end
             yield _around(number, source.read, begin, end - begin, start - begin + match.start())
             return
 
 
 def _around(number: int, read: Callable[[int, int], bytes], begin: int, length: int, at: int) -> _Found:
-    """A line, or what stands around a byte of it where it is long; ``read`` gives bytes from an offset on."""
+    """Return a line, or the bytes around one byte of a long line; ``read`` returns bytes from an offset on."""
     start = max(min(at - _LEAD_BYTES, length - LINE_BYTES), 0)
     return _Found(number, read(begin + start, min(LINE_BYTES, length - start)), start, length)
 

@@ -1,6 +1,6 @@
-"""The head of a reply, as the command line writes its fields, and how short it is where a budget is small.
+"""The head of a reply, its fields on one line as the command line writes them, shortened for a small budget.
 
-Every door measures a budget by it: a budget counts the head and the body as they stand on a terminal.
+Every door measures budgets by it: a budget counts the head and the body as a terminal would show them.
 """
 
 import json
@@ -8,26 +8,26 @@ from collections.abc import Callable
 from typing import Any
 
 SMALL_BYTES = 2048
-"""A budget up to this size has a short head: what failed stands there before any hint."""
+"""A budget up to this size has a short head, because failures have precedence over hints there."""
 
 HEAD_BYTES = 300
-"""What the head of a small budget takes at most, and never more than half of it."""
+"""Bytes of the head in a small budget at most; it also takes at most half of the budget."""
 
 ROOMY_HEAD_BYTES = 1024
-"""The same of a larger budget."""
+"""Bytes of the head in a larger budget at most."""
 
 ON_TOP = ("note", "notes", "warning", "hint", "partial")
-"""Fields that no budget counts: what must be said beside a view."""
+"""Fields that count towards no budget, because they must be said beside any view."""
 
 _COUNTS = ("stdout_shown", "stdout_total", "stderr_shown", "stderr_total", "total_bytes")
 _SPARED = ("next", "total_bytes", "stdout_shown", "stdout_total", "stderr_shown", "stderr_total", "description")
-"""Fields that a head with too little room goes without, the first one first: markers tell as much."""
+"""Fields that a head with too little room drops, in this order, because markers say the same."""
 
 _LEAST_SUMMARY_BYTES = 24
 
 
 def head_line(fields: dict[str, Any]) -> str:
-    """The fields on one line: ``[output_id=@cmd_a1b2c3 exit_code=1 summary="…" next="…"]``."""
+    """Write the fields on one line: ``[output_id=@cmd_a1b2c3 exit_code=1 summary="…" next="…"]``."""
     return "[" + " ".join(f"{name}={_value(value)}" for name, value in fields.items()) + "]\n"
 
 
@@ -39,19 +39,19 @@ def _value(value: Any) -> str:
 
 
 def head_bytes(fields: dict[str, Any]) -> int:
-    """What the fields take of a budget."""
+    """Return the bytes of the fields in a budget."""
     counted = {name: value for name, value in fields.items() if name not in ON_TOP}
     return len(head_line(counted).encode(errors="surrogateescape"))
 
 
 def fitted_head(fields: dict[str, Any], budget: int, *, failed: bool, summary: Callable[[int], str]) -> dict[str, Any]:
-    """The fields, as many and as short as a budget has room for.
+    """Return as many fields, as short, as a budget has room for.
 
     Args:
-        fields: all of them, in order; those without a value left out.
+        fields: all fields, in order, without those that have no value.
         budget: bytes of the whole reply.
-        failed: whether a failure is told: in a small budget its lines are worth more than hints and counts.
-        summary: the summary in at most so many bytes.
+        failed: whether it is about a failure, whose lines have precedence over hints and counts in a small budget.
+        summary: returns the summary in at most this many bytes.
     """
     small = budget <= SMALL_BYTES
     room = min(HEAD_BYTES if small else ROOMY_HEAD_BYTES, budget // 2)

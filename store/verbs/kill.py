@@ -1,4 +1,4 @@
-"""Ending commands that run, by their refs: ``kill @cmd_a1b2c3`` as an agent types it, and ``sightline kill``."""
+"""Ends running commands by their refs: ``kill @cmd_a1b2c3`` as an agent types it, and ``sightline kill``."""
 
 import re
 import signal
@@ -20,11 +20,11 @@ _KILL = re.compile(r"\s*kill((?:\s+-(?:s\s+)?\w+)?)((?:\s+[\"']?@[\w.]+[\"']?)+)
 
 
 class Order(NamedTuple):
-    """Which commands are to end.
+    """The commands to end.
 
     Attributes:
         refs: their refs.
-        signal: the number of what they are sent first.
+        signal: number of the signal that they get first.
     """
 
     refs: tuple[str, ...]
@@ -32,7 +32,7 @@ class Order(NamedTuple):
 
 
 def order_of(command: str) -> Order | None:
-    """What a command line orders where it is nothing but ``kill`` with refs; None for any other."""
+    """Return the order in a command line that is just ``kill`` with refs; None for any other."""
     match = _KILL.fullmatch(command)
     if not match:
         return None
@@ -54,10 +54,10 @@ def _number_of(name: str) -> int | None:
 
 
 def kill(asking: Asker, order: Order, *, verb: str, request: dict[str, Any]) -> Reply:
-    """End commands with all that they started, and reply with how they ended: of one its view, of several a line each.
+    """End commands with all that they started, and reply with how they ended: one by its view, several in a line each.
 
     Raises:
-        BadRef: one is no command; else as `Asker.resolve`.
+        BadRef: one is not a command. What `Asker.resolve` raises.
     """
     targets = [asking.resolve(ref) for ref in order.refs]
     if others := [target.ref for target in targets if target.buffer.kind != "cmd"]:

@@ -1,6 +1,6 @@
-"""What only some replies need of the floors below, loaded when the first such reply is made.
+"""Names of the floors below that only some replies need, loaded when the first such reply is made.
 
-A start of ``run -- true`` or ``list`` takes 45 ms. Behind each name stands what it would add to every start.
+A start of ``run -- true`` or ``list`` takes 45 ms. Each line says what loading the name would add to every start.
 """
 
 from typing import TYPE_CHECKING
@@ -52,18 +52,18 @@ else:
             "capture.filters": ("inner_filter", "left_side"),  # 4 ms: the lexer of shell text, and its patterns
             "log.notes": ("hold_waiting", "release"),  # 1 ms: few replies have any
             "log.retention": ("enforce_limits",),  # 1 ms
-            "search.line_search": ("search",),  # 10 ms, for a line that is waited for
-            "shape.cut_styles": ("shape_as",),  # 5 ms: what is short is not cut
+            "search.line_search": ("search",),  # 10 ms, for a wait for a line
+            "shape.cut_styles": ("shape_as",),  # 5 ms: a short output is not cut
             "shape.failure.examination": ("Examination",),  # 12 ms, most of it patterns
             "shape.invisible": ("fit_to_read",),  # its pattern: most texts need none
-            "shape.markers": ("missing", "rewritten_lines"),  # 3 ms of patterns: only what is cut, or lacks something
+            "shape.markers": ("missing", "rewritten_lines"),  # 3 ms of patterns: few outputs are cut or partial
             "shape.memory": ("BytesSource",),
             "shape.summary": ("summary",),
-            "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms: no view of the default profile
-            "shape.whole": ("SEPARATOR", "whole"),  # 1 ms: what wrote nothing has no body
-            "shell_words.commands": ("commands_in",),  # 4 ms: few lines hold a word of those that ask back
-            "verbs.structured_view": ("shape_output",),  # 10 ms: what is short needs no shape
+            "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms, not for views of the default profile
+            "shape.whole": ("SEPARATOR", "whole"),  # 1 ms: no output, no body
+            "shell_words.commands": ("commands_in",),  # 4 ms: few lines have a word of commands that ask back
+            "verbs.structured_view": ("shape_output",),  # 10 ms: a short output needs no shape
             "verbs.typed_ref": ("retyped", "typed_ref", "with_nearest"),  # 4 ms: most refs are right
-            "verbs.pasted_marker": ("ref_of", "without_marker"),  # 4 ms, of markers and the log: most refs are typed
+            "verbs.pasted_marker": ("ref_of", "without_marker"),  # 4 ms, for markers and the log: most refs are typed
         },
     )

@@ -1,6 +1,6 @@
-"""What only some calls of a verb need of other verbs, loaded by the first that does: beside `late`, which names floors.
+"""Names of other verbs that only some calls need, loaded by the first of them; `late` has those of the floors below.
 
-Behind each name stands what it would add to every start.
+Each line says what loading the name would add to every start.
 """
 
 from typing import TYPE_CHECKING
@@ -27,12 +27,12 @@ else:
     __getattr__ = late_names(
         "sightline.verbs",
         kill=("kill", "order_of"),  # 5 ms
-        past_calls=("known_of", "past_calls"),  # 15 ms that a person's list does without
-        path_output=("path_reply", "pretty_lines", "schema_reply"),  # 15 ms: most outputs are no JSON
-        previous_run=("previous_run",),  # what goes well is not compared
-        query=("query_instead",),  # 20 ms that only a ref costs
+        past_calls=("known_of", "past_calls"),  # 15 ms, which a person's list does not need
+        path_output=("path_reply", "pretty_lines", "schema_reply"),  # 15 ms: most outputs are not JSON
+        previous_run=("previous_run",),  # a success is not compared
+        query=("query_instead",),  # 20 ms, which only a ref needs
         result_view=("result_reply",),  # 20 ms: most outputs are a command's
         run_comparison=("comparison_of_runs", "same_failure"),  # 30 ms
-        substitution=("substitute", "substitute_words"),  # 5 ms that only a ref costs
-        unkept_view=("unkept_reply",),  # as seldom as a full disk
+        substitution=("substitute", "substitute_words"),  # 5 ms, which only a ref needs
+        unkept_view=("unkept_reply",),  # needed as seldom as a disk is full
     )

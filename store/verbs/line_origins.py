@@ -1,4 +1,4 @@
-"""Where the lines of an answer came from: exactly, where its programs only pick lines, else what it was made of."""
+"""Finds the lines behind an answer: exactly if its programs only pick lines, else the lines that it was made from."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,11 +13,11 @@ from sightline.shape.line_cut import common_head
 from sightline.store import Reading, Target
 
 RERUN_SECONDS = 1.5
-"""A search that took longer is not run again for its line numbers: who asked still waits for the process to end."""
+"""A longer search is not repeated for its line numbers, because the caller waits for the process to end."""
 
 
 def lines_of(target: Target) -> int:
-    """Lines of what a target names, as its record has them."""
+    """Return the number of lines that a target names, by its record."""
     return target.buffer.lines if target.stream == "all" else target.buffer.stream(target.stream).lines
 
 
@@ -28,9 +28,9 @@ def tracer(
 
     Args:
         store: the store.
-        pipeline: what was run.
-        result: what came of it.
-        targets: what its refs name, as they were when it was run.
+        pipeline: the query.
+        result: its result.
+        targets: what its refs named when it ran.
         everything: whether all of the answer was shown, whatever its size.
     """
 
@@ -40,7 +40,7 @@ def tracer(
     def find() -> Traced:
         again = result.seconds <= RERUN_SECONDS
         if any(_may_grow(target) and target.stream == "all" for target in targets.values()):
-            return Traced()  # lines of both streams have no numbers yet that stay
+            return Traced()  # lines of both streams have no final numbers yet
         shown = result.stdout_total if everything else result.stdout_shown
         searches = pipeline.stages[0].program in ("grep", "egrep", "fgrep", "rg")
         exact = exact_ranges(pipeline, shown, lines_of=total) if again or not searches else None
@@ -54,7 +54,7 @@ def tracer(
 
 
 def _cut(store: Reading, only: Shown, result: QueryResult) -> Traced:
-    """The one line of an answer that was too long for it, as far as its beginning stands there as it is."""
+    """Trace the only line of an answer, which was too long for it, as far as its beginning is unchanged."""
     with store.open_text(store.resolve(format_ref(only.buffer, only.stream))) as source:
         line = next(iter(source.lines(only.first, only.first)), None)
         if line is None:
@@ -66,7 +66,7 @@ def _cut(store: Reading, only: Shown, result: QueryResult) -> Traced:
     return Traced(parts=(LinePart(only.buffer, only.stream, *line.cut((0, size))),))
 
 
-_SURE_BYTES = 64  # by which a line that begins with digits is told from one with its number before it
+_SURE_BYTES = 64  # enough to tell a line that begins with digits from one after its number
 _NUMBER = re.compile(rb"\s*\d+(?:[:\-\t]| +)")  # of grep -n, cat -n
 
 
@@ -77,7 +77,7 @@ def _may_grow(target: Target) -> bool:
 def _of_streams(
     store: Reading, targets: Mapping[str, Target], ranges: Mapping[str, Iterable[Range]], *, whole: bool
 ) -> Iterable[Shown]:
-    """Ranges by ref as ranges of streams; of one that may grow, where ``whole``, without a last line that may go on."""
+    """Return ranges by ref as ranges of streams; for a growing one with ``whole``, without an unfinished last line."""
     for ref, found in ranges.items():
         target = targets[ref]
         end = lines_of(target) - (whole and _may_grow(target))

@@ -1,4 +1,4 @@
-"""Lines of a stream, or of both in order of arrival, as pieces of a body: cleaned, each with the raw line it is."""
+"""Makes lines of a stream, or of both in order of arrival, pieces of a body: cleaned, with their raw lines."""
 
 import contextlib
 from collections.abc import Iterator
@@ -18,25 +18,25 @@ from sightline.verbs.short_output import clean
 
 
 class Lines(Protocol):
-    """What a page or a search shows lines of."""
+    """The lines for a page or a search."""
 
     @property
     def line_count(self) -> int:
-        """How many there are."""
+        """Number of lines."""
 
     @property
     def byte_count(self) -> int:
-        """How many bytes they are."""
+        """Number of bytes."""
 
     @property
     def unended(self) -> tuple[tuple[str, int], ...]:
-        """(stream, number in it) of the last lines that have no newline yet: they may still go on."""
+        """Return (stream, its line) for last lines without a newline, which may still grow."""
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
-        """(ref of the stream, line with its number in that stream) for lines first to last, inclusive."""
+        """Yield (ref of the stream, line with its number there) for lines first to last, inclusive."""
 
     def plain(self, first: int, last: int, room: int, /) -> Segment | None:
-        """The first of these lines, as many as fit in so many bytes; None where their text is not quickly made."""
+        """Return as many of these lines as fit in the room; None if their text takes long to make."""
 
 
 class _OneStream:
@@ -63,7 +63,7 @@ class _OneStream:
             data = b"\n".join(data.split(b"\n", lines)[:lines]) + b"\n"
         elif len(data) < len(block):
             data = data[: data.rfind(b"\n") + 1]
-        else:  # it goes on in another block, or ends without a newline
+        else:  # it goes on in the next block, or ends without a newline
             return None
         if first + lines > self.line_count + 1 - len(self.unended):
             return None
@@ -92,7 +92,7 @@ class _BothStreams:
 
 @contextlib.contextmanager
 def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> Iterator[Lines]:
-    """The lines that a target names, as they are now, to be read by a profile's rule."""
+    """Open the lines that a target names, as they are now, for reading by a profile's rule."""
     lines = _BothStreams(store, target, profile) if target.stream == "all" else _OneStream(store, target, profile)
     try:
         yield lines
@@ -101,12 +101,12 @@ def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> It
 
 
 class Page(NamedTuple):
-    """Lines that fit.
+    """The lines that fit.
 
     Attributes:
         segments: the body.
-        last: number of the last line in it; one less than the first asked for where there is none.
-        clipped: the one line that was cut in its middle, None where all are whole.
+        last: number of the last line in it; one less than the first asked for if there is none.
+        clipped: the only line that was cut in its middle; None if all are whole.
     """
 
     segments: tuple[Segment, ...]
@@ -115,12 +115,12 @@ class Page(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The body as text."""
+        """The text of the body."""
         return join_segments(self.segments)
 
 
 def beyond(path: str, first: int, total: int) -> BadRange:
-    """The error that a file has no such line."""
+    """Return the error for a line that a file does not have."""
     return BadRange(
         f"{path} has {total:,} lines; there is no line {first:,}",
         f"lines 1-{total} are there" if total else "it is empty",
@@ -128,7 +128,7 @@ def beyond(path: str, first: int, total: int) -> BadRange:
 
 
 def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
-    """As many whole lines as fit in so many bytes; a first one that does not is cut in its middle."""
+    """Return as many whole lines as fit; if even the first one does not, it is cut in its middle."""
     if plain := lines.plain(first, last, room):
         return Page((plain,), plain.last)
     body = _Body()
@@ -137,7 +137,7 @@ def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
     total = lines.line_count
     last_ended = total - len(lines.unended)
     for ref, line in lines.numbered(first, last):
-        # The last line without a newline gets none. One between others does: that is not its plain rendering then.
+        # An unfinished last line gets no newline. One between others does, so its text is not its plain rendering.
         text = clean_line(line.data) + ("" if total == number + 1 > last_ended else "\n")
         size = len(text) if text.isascii() else len(text.encode())
         if size > left or len(line.data) != line.length:
@@ -156,7 +156,7 @@ def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
 
 
 class _Body:
-    """What a page shows: neighbouring whole lines of one stream are one piece."""
+    """Builds a page; neighbouring whole lines of one stream become one piece."""
 
     def __init__(self) -> None:
         self._segments: list[Segment] = []
@@ -164,7 +164,7 @@ class _Body:
         self._ref, self._first, self._last = "", 0, 0
 
     def add_line(self, ref: str, number: int, text: str) -> None:
-        """A whole line. There are hundreds to a page: nothing is made for each."""
+        """Add a whole line. A page has hundreds, so no object is made for each."""
         if number != self._last + 1 or ref != self._ref:
             self._end_piece()
             self._ref, self._first = ref, number
@@ -172,12 +172,12 @@ class _Body:
         self._last = number
 
     def add(self, segment: Segment) -> None:
-        """A line in another form, which stands alone."""
+        """Add a line in another form, as a piece of its own."""
         self._end_piece()
         self._segments.append(segment)
 
     def segments(self) -> tuple[Segment, ...]:
-        """All of it."""
+        """Return the whole body."""
         self._end_piece()
         return tuple(self._segments)
 
@@ -189,7 +189,7 @@ class _Body:
 
 
 def clipped(ref: str, line: Line, room: int) -> Segment:
-    """A line that is too long, its middle cut out and counted in bytes."""
+    """Return a line that is too long, with its middle cut out and counted in bytes."""
     size = min(max((room - _MARKER_BYTES) // 2, 1), len(line.data) // 2)
     first, last = line.data[:size], line.data[len(line.data) - size :]
     kept, end = _whole_characters(first), _whole_characters(last)
@@ -204,17 +204,17 @@ _MARKER_BYTES = 96
 
 
 def _whole_characters(data: bytes) -> bytes:
-    """Without the part of a character that a cut left at either end."""
+    """Return bytes without the part of a character that a cut left at either end."""
     return data if data.isascii() else data.decode("utf-8", "ignore").encode()
 
 
 def around(line: Line, limit: int, word: str) -> tuple[str, CutLine | None]:
-    """The text of a line, a long one clipped to a number of characters around a word, in small letters.
+    """Return a line's text, a long one clipped to this length around a word in small letters.
 
-    Of a line that was not read whole, its first half is looked at, and the last where only that has the word.
+    If a line was not read whole, its first half is searched, and its last half if only that has the word.
 
     Returns:
-        The text, and what it shows of the line where that is not all.
+        The text, and which part of the line it shows unless that is all.
     """
     half = len(line.data) // 2
     ends = (line.data,) if line.whole else (line.data[:half], line.data[half:])

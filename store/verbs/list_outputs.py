@@ -1,4 +1,4 @@
-"""The verb list_outputs: buffers, most recently used first, or those that match best."""
+"""The verb list_outputs: lists buffers, most recently used first, or those that match best."""
 
 import sys
 import time
@@ -21,7 +21,7 @@ from sightline.verbs.reply import Reply, in_order, state_in_words
 
 VERB = "list_outputs"
 LIMIT = 20
-MATCHED_BUFFERS = 10_000  # how far back a match is looked for
+MATCHED_BUFFERS = 10_000  # how far back a match is searched
 _COMMAND_CHARACTERS = 100
 PAGE_BUFFERS = 500
 
@@ -30,11 +30,11 @@ class Request(NamedTuple):
     """The arguments of list_outputs.
 
     Attributes:
-        match: words that command, ref or label must resemble, and those of `sightline.audit.buffer_filter`.
-        session: name of the session that captured.
-        limit: how many buffers at most.
-        project: a folder of the project that captured.
-        mine: whether the calls of the session that asks are wanted instead, newest first.
+        match: words that command, ref or label must resemble, and filters of `sightline.audit.buffer_filter`.
+        session: name of the session that captured them.
+        limit: most buffers to list.
+        project: a folder of the project in which they were captured.
+        mine: whether to list the calls of the asking session instead, newest first.
     """
 
     match: str = ""
@@ -44,7 +44,7 @@ class Request(NamedTuple):
     mine: bool = False
 
     def logged(self) -> dict[str, Any]:
-        """The arguments that were given, for the audit log."""
+        """Return the given arguments, for the audit log."""
         return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
 
 
@@ -93,7 +93,7 @@ def _calls(asking: Asker, request: Request) -> Reply:
 
 
 def find_buffers(store: Reading, request: Request) -> list[Buffer]:
-    """The buffers that a request names, in order. Raises UsageError for a limit below 1."""
+    """Return the buffers that a request names, in order. Raises UsageError for a limit below 1."""
     if request.limit < 1:
         raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
     session = request.session or None
@@ -112,7 +112,7 @@ def find_buffers(store: Reading, request: Request) -> list[Buffer]:
 
 
 def _narrowing(request: Request) -> tuple[Narrowing, bool]:
-    """What of a request a store can find without looking at each output, and whether that is all of it."""
+    """Return the part of a request that a store can answer from its index, and whether that is all of it."""
     if not request.match:
         return Narrowing(limit=request.limit), not (request.session or request.project)
     found, is_all = late.narrowing(request.match)
@@ -123,8 +123,8 @@ def _narrowing(request: Request) -> tuple[Narrowing, bool]:
 def _matching(
     store: Reading, match: str, session: str | None, project: Project | None, among: Sequence[Buffer] | None = None
 ) -> list[Buffer]:
-    """Buffers that hold every word come first, in order of use; then those that come close; of some, or of all."""
-    from rapidfuzz import fuzz  # 13 ms that only a match costs
+    """Return buffers with every word, in order of use, and then those that come close."""
+    from rapidfuzz import fuzz  # 13 ms, which only a match needs
 
     exact: list[Buffer] = []
     close: list[tuple[float, int, Buffer]] = []
@@ -160,7 +160,7 @@ def _is_in(buffer: Buffer, session: str | None, project: Project | None) -> bool
 
 
 def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[str]:
-    """A line for each buffer, in columns; ``known`` is what else is told of each."""
+    """Return a line for each buffer, in columns; ``known`` is what else to say of each."""
     table = [_row(buffer, now) for buffer in buffers]
     if known:
         table = [(*row[:2], told, *row[2:]) for row, told in zip(table, known, strict=True)]
@@ -179,7 +179,7 @@ def _row(buffer: Buffer, now: float) -> tuple[str, ...]:
 
 
 def named_in(buffer: Buffer, characters: int) -> str:
-    """What a buffer is called, in so many characters at most: of a path its end stays, else the beginning."""
+    """Return what to call a buffer, cut to this length: a path at its beginning, anything else at its end."""
     name = call_name(buffer)
     if buffer.kind == "file" and (start := left_out_of_path(name, characters)):
         return f"…{name[start:]}"
@@ -187,7 +187,7 @@ def named_in(buffer: Buffer, characters: int) -> str:
 
 
 def as_data(buffer: Buffer) -> dict[str, Any]:
-    """A buffer as ``list --json`` gives it; times are seconds since the epoch."""
+    """Encode a buffer for ``list --json``; times are seconds since the epoch."""
     return {
         "ref": buffer.ref,
         "kind": buffer.kind,

@@ -1,4 +1,4 @@
-"""What a file of source text is made of, in a sentence: its language, its lines, and where its definitions begin."""
+"""Sums up a source file in a sentence: its language, its lines, and where its definitions begin."""
 
 import os
 import re
@@ -30,12 +30,12 @@ _LINE_CHARACTERS = 300
 
 
 class Definition(NamedTuple):
-    """Where something is defined.
+    """A place where something is defined.
 
     Attributes:
-        line: its line, from 1.
-        name: such as ``class Reader``.
-        depth: how far it is indented.
+        line: number of the line, from 1.
+        name: name, such as ``class Reader``.
+        depth: its indentation.
     """
 
     line: int
@@ -44,12 +44,12 @@ class Definition(NamedTuple):
 
 
 def language_of(path: str) -> str:
-    """The language that a file's name tells; empty for none."""
+    """Return the language by a file's name; empty for none."""
     return _LANGUAGES.get(os.path.splitext(path)[1].lower(), "")
 
 
 def definitions(path: str, lines: Iterable[Line]) -> list[Definition]:
-    """What a file defines, in order, by the words that its lines begin with; nothing is parsed."""
+    """Return what a file defines, in order, by the words at the beginnings of its lines; nothing is parsed."""
     language = language_of(path)
     if language in _NONE:
         return []
@@ -65,7 +65,7 @@ def definitions(path: str, lines: Iterable[Line]) -> list[Definition]:
 
 
 def summary_of(path: str, total: int, found: list[Definition]) -> str:
-    """``Python, 812 lines: class Reader (4), def main (120) and 3 more``; what is outermost comes first."""
+    """Write ``Python, 812 lines: class Reader (4), def main (120) and 3 more``, the outermost first."""
     counted = f"{total:,} line{'' if total == 1 else 's'}"
     head = ", ".join(filter(None, (language_of(path), counted)))
     least = min((one.depth for one in found), default=0)
@@ -77,7 +77,7 @@ def summary_of(path: str, total: int, found: list[Definition]) -> str:
 
 
 def place_of(found: list[Definition], line: int) -> str:
-    """What a line lies in, from the outside inwards: ``class Reader, def read``; empty for nothing that is known."""
+    """Return the definitions around a line, the outermost first: ``class Reader, def read``; empty for none."""
     inside: list[Definition] = []
     for one in found:
         if one.line > line:

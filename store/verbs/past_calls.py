@@ -1,4 +1,4 @@
-"""What a session has asked before, and what it knows of an output: for an agent whose context was compacted."""
+"""Tells a session what it has asked before, and what it knows of an output, for an agent with a compacted context."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _WHAT = ("command", "argv", "pipeline", "ref", "path", "match")
 
 
 def past_calls(asking: Asker, limit: int, now: float) -> list[str]:
-    """A line for each of the newest calls of a session, newest first: when, what was asked, of what, what was told."""
+    """Return a line for each of the newest calls of a session: when it came, its question, its output, its answer."""
     views = list_views(asking.local, session=asking.session.name, limit=limit)
     return [_row(asking, indexed, now) for indexed in views]
 
@@ -45,7 +45,7 @@ def _row(asking: Asker, indexed: IndexedView, now: float) -> str:
 
 
 def _told(asking: Asker, indexed: IndexedView) -> str:
-    """The summary that the reply had, else how it ended."""
+    """Return the summary that the reply had, else how the command ended."""
     view = indexed.view
     try:
         head = view_text(asking.local, indexed).partition("\n")[0]
@@ -64,7 +64,7 @@ def _short(text: str, most: int) -> str:
 
 
 def known_of(asking: Asker, buffers: Sequence[Buffer]) -> list[str]:
-    """What an agent should know of each output: its failures, and how much of it the session has not seen."""
+    """Return what an agent should know of each output: its failures, and how much of it the session has not seen."""
     coverage = CoverageList(asking.local, asking.session.name)
     coverage.refresh(only=[buffer.name for buffer in buffers])
     return [", ".join(filter(None, (_failures(asking, buffer), _unseen(coverage, buffer)))) for buffer in buffers]

@@ -1,6 +1,6 @@
-"""Finds the lines that a marker stands for when it is pasted in the place of a ref.
+"""Finds the lines of a marker that is pasted in place of a ref.
 
-A marker with a ref says so itself. A short one, such as ``[… 3-345]``, means the session's last view that holds it.
+A marker with a ref names them. A short one, such as ``[… 3-345]``, belongs to the session's last view that has it.
 """
 
 import re
@@ -15,10 +15,10 @@ from sightline.shape.markers import MARKER, pasted_lines
 from sightline.store import Reading
 
 MARK = "[…"
-"""What every marker begins with, and no ref."""
+"""Every marker begins with this, and no ref does."""
 
 VIEWS = 200
-"""Views of a session that are looked through, the newest first."""
+"""Views of a session that are searched, the newest first."""
 
 _CANDIDATES = 3
 _NAMED = r"(?:[A-Za-z][A-Za-z0-9-]*/)?@[^\s:]+(?::\d+(?:-\d+)?)?"
@@ -26,10 +26,10 @@ _IN_A_PIPELINE = r"(['\"]?)(\[… ?[^\]\n]*\])\1"
 
 
 def ref_of(store: Reading, session: Session, text: str) -> str:
-    """The ref of the lines that a marker stands for; any other text as it is.
+    """Return the ref of a marker's lines; any other text unchanged.
 
     Raises:
-        AmbiguousRef: the marker is short, and no view of the session holds it.
+        AmbiguousRef: the marker is short, and no view of the session has it.
     """
     marker = text.strip()
     if MARK not in marker:
@@ -41,7 +41,7 @@ def ref_of(store: Reading, session: Session, text: str) -> str:
 
 
 def without_marker(pipeline: str, ref: Callable[[str], str]) -> str:
-    """A pipeline that reads the lines of the marker in it, quoted or not; a query itself reads whole streams."""
+    """Return a pipeline that reads the lines of the marker in it, which may be quoted; queries read whole streams."""
     found = next((one for one in re.finditer(_IN_A_PIPELINE, pipeline) if re.fullmatch(MARKER, one[2])), None)
     if found is None:
         return pipeline
@@ -63,7 +63,7 @@ def _of_last_view(store: Reading, session: Session, lines: str) -> str:
         try:
             text = view_text(store, indexed)
         except SightlineError:
-            continue  # it was blanked, or what it quotes is gone
+            continue  # the text was blanked, or what it quotes is gone
         if written.search(text):
             return _ref(name, lines)
     likely = ", ".join(_ref(name, lines) for name in seen[:_CANDIDATES])

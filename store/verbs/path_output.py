@@ -1,4 +1,4 @@
-"""The JSON parts of read_output: the value that a path names, the skeleton of a text, the lines of a page of bytes."""
+"""The JSON parts of read_output: the value at a path, the skeleton of a text, the lines of a page of bytes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -27,15 +27,15 @@ from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.structured_view import sampling_of
 
 _READ_BYTES = 1 << 16
-_DESCRIBED_BYTES = 1 << 20  # of a larger value only the type is told
+_DESCRIBED_BYTES = 1 << 20  # for a larger value, only the type is given
 _NEXT_LINES = 200
 
 
 def path_reply(asking: Asker, target: Target, path: str, *, limit: int, verb: str, logged: dict[str, Any]) -> Reply:
-    """The value that a path names: a string as its text, anything else as indented JSON.
+    """Return the value at a path: a string as its text, anything else as indented JSON.
 
     Raises:
-        BadPath: the path is not supported; NotFound: it leads nowhere; UsageError: the stream is no JSON.
+        BadPath: the path is not supported. NotFound: it leads to nothing. UsageError: the stream is not JSON.
     """
     steps = parse_path(path)
     with asking.store.open_text(target) as source:
@@ -65,7 +65,7 @@ def path_reply(asking: Asker, target: Target, path: str, *, limit: int, verb: st
     segment = Segment(text.body, target.ref, span.first, span.last, True, span.cuts)
     if not text.is_whole:
         fields["truncated"] = True
-        if last > first:  # its lines are taken to be those of the stream
+        if last > first:  # its lines count as those of the stream
             following = min(first + text.lines, last)
             end = min(last, following + _NEXT_LINES - 1)
             fields["next"] = asking.calls(verb, ref=target.ref, lines=f"{following}-{end}")
@@ -75,7 +75,7 @@ def path_reply(asking: Asker, target: Target, path: str, *, limit: int, verb: st
 
 
 def _check(source: Source) -> None:
-    """Raises NotJson where the text cannot be JSON, UsageError where it is several values."""
+    """Raise NotJson if the text cannot be JSON, and UsageError if it is several values."""
     head = source.read(0, 4096)
     if not looks_like_json(head):
         raise NotJson(0)
@@ -102,10 +102,10 @@ class _Text(NamedTuple):
     """A value as text.
 
     Attributes:
-        body: the text.
-        is_whole: whether it is all of the value.
-        lines: how many lines of it.
-        end: where in the stream that ends which it stands for; where nobody can tell exactly, further up.
+        body: the text of the value.
+        is_whole: whether that is all of the value.
+        lines: number of its lines.
+        end: offset in the stream where its part ends; if that is not known exactly, an earlier one.
     """
 
     body: str
@@ -115,7 +115,7 @@ class _Text(NamedTuple):
 
 
 def _text(source: Source, found: Found, room: int) -> _Text:
-    """The value as text, as far as there is room."""
+    """Return the value as text, as far as there is room."""
     is_string = found.kind == "string" and found.taken is None
     chunks = string_text(source, found.start, found.end) if is_string else pretty(_written(source, found))
     data = bytearray()
@@ -130,7 +130,7 @@ def _text(source: Source, found: Found, room: int) -> _Text:
     while cut and data[cut] & 0xC0 == 0x80:
         cut -= 1
     text = clean_text(bytes(data[:cut]))
-    if is_string:  # as JSON it is no shorter than as text
+    if is_string:  # JSON is no shorter than the text
         return _Text(text, False, 1, min(found.start + 1 + cut, found.end))
     end = found.start + raw_size(_written(source, found), cut) - (found.taken is not None)
     return _Text(text, False, max(text.count("\n"), 1), max(end, found.start))
@@ -146,13 +146,13 @@ def _written(source: Source, found: Found) -> Iterator[bytes]:
 
 
 def _raw_start(asking: Asker, target: Target, path: str) -> int:
-    """The value's offset in the stream's own bytes."""
+    """Return the value's offset in the stream's own bytes."""
     with asking.store.open(target) as source:
         return find(source, parse_path(path)).start
 
 
 def schema_reply(asking: Asker, target: Target, *, verb: str, logged: dict[str, Any]) -> Reply:
-    """The recursive skeleton of a JSON text. Raises UsageError where it is none."""
+    """Return the recursive skeleton of a JSON text. Raises UsageError if it is not JSON."""
     sampling = sampling_of(asking.profile)
     with asking.store.open_text(target) as source:
         document = read_document(source, sampling) if looks_like_json(source.read(0, 4096)) else None
@@ -193,11 +193,11 @@ def _reply(
 
 
 _MOST_PRETTY_BYTES = 64 << 20
-"""Further in nothing is worked out: it would take seconds, for a page that nobody pages on from."""
+"""Beyond this, lines are not worked out: it would take seconds, for pages that nobody reads."""
 
 
 def pretty_lines(store: Reading, target: Target, start: int, end: int) -> Traced:
-    """The lines that the bytes from start to before end stand for, and those of which they are a part."""
+    """Return the lines that the bytes from start to before end stand for, and those that they show in part."""
     if end > _MOST_PRETTY_BYTES or start >= end:
         return Traced()
     with store.open(target) as source:

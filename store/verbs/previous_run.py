@@ -1,13 +1,13 @@
-"""Finds what an output is most often compared with: the run of the same command before it."""
+"""Finds what an output is usually compared with: the previous run of the same command."""
 
 from sightline.records import Buffer
 from sightline.store import Reading
 
 
 def previous_run(store: Reading, buffer: Buffer) -> Buffer | None:
-    """The run of the same command before this one, the version of the same file, or the result of the same call.
+    """Return the previous run of the command, version of the file, or result of the call; None for the first one.
 
-    One in the same folder is preferred; where there is none, any will do. None where it is the first.
-    Looks through the whole index where it finds none (30 ms for 100,000 buffers): not for the UI's thread.
+    A run in the same folder is preferred; if there is none, any will do. If there is none at all, the whole index was
+    searched (30 ms for 100,000 buffers), so do not call this in the UI's thread.
     """
     return store.index.previous_run(buffer) or store.index.previous_run(buffer, anywhere=True)

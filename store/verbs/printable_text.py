@@ -1,4 +1,4 @@
-"""Text of a person's or a program's, made fit for one line of a terminal."""
+"""Makes text of a person or a program fit for one line of a terminal."""
 
 import json
 
@@ -6,12 +6,12 @@ from sightline.verbs import late
 
 
 def printable(text: str) -> str:
-    """The text with what is not printable, or may hide something, written as an escape."""
+    """Return the text with what is not printable, or may hide something, written as an escape."""
     if text.isascii() and text.isprintable():
         return text
     return late.fit_to_read(text, escape)
 
 
 def escape(char: str) -> str:
-    """A character as JSON escapes it."""
+    """Return a character as JSON escapes it."""
     return json.dumps(char)[1:-1].replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""The verb query: ordinary Unix filters over refs, provably read-only; never a new ref."""
+"""The verb query: asks by ordinary Unix filters over refs, provably read-only, and never makes a new ref."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,15 +27,15 @@ class Request(NamedTuple):
     """The arguments of query.
 
     Attributes:
-        pipeline: such as ``grep FAILED @cmd_a1b2c3 | sort | uniq -c``.
-        sink: for a person's ``--full``: gets all of the answer as it comes, the reply then has none of it.
+        pipeline: the query, such as ``grep FAILED @cmd_a1b2c3 | sort | uniq -c``.
+        sink: for a person's ``--full``, gets all of the answer as it comes; the reply then has none of it.
     """
 
     pipeline: str
     sink: Callable[[bytes], None] | None = None
 
     def logged(self) -> dict[str, Any]:
-        """The arguments that were given, for the audit log."""
+        """Return the given arguments, for the audit log."""
         return {"pipeline": self.pipeline, **({"full": True} if self.sink else {})}
 
 
@@ -43,20 +43,20 @@ def query(asking: Asker, request: Request) -> Reply:
     """Ask a question of captured outputs.
 
     Raises:
-        QueryRefused: it is not a read-only pipeline over refs.
+        QueryRefused: the query is not a read-only pipeline over refs.
         BadRef, UnknownRef, ExpiredRef, AmbiguousRef: a ref in it names nothing.
-        ProgramMissing, SandboxFailed: it cannot be run on this machine.
+        ProgramMissing, SandboxFailed: the query cannot run on this machine.
     """
     return _answered(asking, understood(asking, request.pipeline), VERB, request.logged(), request.sink)
 
 
 def query_instead(asking: Asker, command: str, *, verb: str, logged: dict[str, Any]) -> Reply | None:
-    """The answer to a command that only asks of outputs, without a buffer of it; None where the shell must have it.
+    """Answer a command that only asks about outputs, without a buffer of it; None if the shell must run it.
 
     Args:
         asking: who asks.
         command: a command line.
-        verb: the verb that was called with it.
+        verb: the verb of the call.
         logged: its arguments.
 
     Raises:
@@ -75,7 +75,7 @@ def query_instead(asking: Asker, command: str, *, verb: str, logged: dict[str, A
 
 
 _BYTE_WISE = {"wc": "-c", "head": "-c", "tail": "-c", "cut": "-b", "cmp": "", "xxd": "", "od": ""}
-"""Programs that tell a JSON result as it was stored from its lines, with the option by which they do."""
+"""Programs that count bytes of a stored JSON result rather than its lines, with the option for that."""
 
 
 def _counts_bytes(question: "Question", stage: Stage) -> bool:
@@ -86,7 +86,7 @@ def _counts_bytes(question: "Question", stage: Stage) -> bool:
 
 
 class Question(NamedTuple):
-    """A pipeline, and what it is asked of.
+    """A pipeline, and the outputs that it asks about.
 
     Attributes:
         pipeline: what runs.
@@ -98,7 +98,7 @@ class Question(NamedTuple):
 
 
 def understood(asking: Asker, text: str) -> Question:
-    """What a text asks, or where it is refused, what is plainly meant by it. Raises as `query`."""
+    """Return what a text asks or, if it is refused, what it plainly means. Raises what `query` raises."""
     if "…" in text:
         text = late.without_marker(text, lambda marker: late.ref_of(asking.local, asking.session, marker))
     try:
@@ -171,13 +171,13 @@ def _fields(asking: Asker, result: QueryResult) -> dict[str, Any]:
             fields |= {"stderr_shown": result.stderr_shown, "stderr_total": result.stderr_total}
         if result.clipped_bytes:
             fields["note"] = f"one line is larger than a reply: {result.clipped_bytes:,} bytes of it are not shown"
-    if result.next_pipeline:  # a full page of an answer, too, may be followed by another
+    if result.next_pipeline:  # after a full page, there may be another
         fields["next"] = asking.calls(VERB, pipeline=result.next_pipeline)
     return in_order(fields)
 
 
 def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Segment, ...]:
-    """The answer, with refs for the paths that programs such as ``wc`` name their files by."""
+    """Return the answer, with refs in place of the paths by which programs such as ``wc`` name their files."""
 
     def text(data: bytes) -> str:
         cleaned = text_of(data, cleaning)

@@ -1,4 +1,4 @@
-"""The verb read_file: a file, captured as an immutable version, shown whole, in part or as a view."""
+"""The verb read_file: captures a file as an immutable version, and shows it whole, in part or as a view."""
 
 import os
 from typing import Any
@@ -19,17 +19,17 @@ from sightline.verbs.reply import Reply, fitting
 from sightline.verbs.unkept_view import unkept_file
 
 VERB = "read_file"
-_LONG_LINES = 200  # of a shorter file a part needs no word on where it lies
+_LONG_LINES = 200  # in a shorter file, a part's place needs no words
 
 
 class Request(NamedTuple):
     """The arguments of read_file.
 
     Attributes:
-        path: the file.
-        start_line: first line wanted, 1-based; 0 for all of it.
-        end_line: last line, inclusive; 0 for the end, or as many lines as the profile's window has.
-        exact: whether the path was judged as it stands, so that no symbolic link may be followed any more.
+        path: the file to read.
+        start_line: first line wanted, from 1; 0 for the whole file.
+        end_line: last line, inclusive; 0 for the end of the file, or of the profile's window.
+        exact: whether the path was approved as it is, so that no symbolic link may be followed.
     """
 
     path: str
@@ -38,21 +38,21 @@ class Request(NamedTuple):
     exact: bool = False
 
     def logged(self) -> dict[str, Any]:
-        """The arguments that were given, for the audit log."""
+        """Return the given arguments, for the audit log."""
         return {name: value for name, value in self._asdict().items() if value and name != "exact"}
 
 
 def names_output(asking: Asker, path: str) -> bool:
-    """Whether a path is the ref of an output, and no file is called so."""
+    """Return whether a path is the ref of an output, and no file has that name."""
     return looks_like_a_ref(asking.ref_of(path)) and not os.path.exists(path)
 
 
 def read_file(asking: Asker, request: Request) -> Reply:
-    """Show a file; given the ref of an output, do what read_output does.
+    """Show a file; for the ref of an output, do what read_output does.
 
     Raises:
         FileNotReadable: there is no such file, or it cannot be read.
-        BadRange: lines that are not there.
+        BadRange: the lines do not exist.
     """
     if names_output(asking, request.path):
         lines = (
@@ -110,7 +110,7 @@ def _part(asking: Asker, target: Target, request: Request, called: Called) -> Re
 
 
 def _where(asking: Asker, target: Target) -> str | None:
-    """Where the lines lie that are asked for; None where that is not known."""
+    """Return where the wanted lines are; None if that is not known."""
     with asking.store.open(target._replace(first=0, last=0)) as source:
         found = definitions(target.buffer.command, source.lines(1, min(target.first, OUTLINED_LINES)))
     place = place_of(found, target.first) if target.first <= OUTLINED_LINES else ""

@@ -1,4 +1,4 @@
-"""The verb read_output: the view of a buffer, pages of it by lines or bytes, what a running one has written since."""
+"""The verb read_output: shows the view of a buffer, pages of it by lines or bytes, or what a running one has added."""
 
 from collections.abc import Collection
 from typing import Any
@@ -34,16 +34,16 @@ class Request(NamedTuple):
         ref: the buffer, with or without a stream and a range.
         lines: ``"42-80"``, ``"42"`` or ``"42-"``.
         offset: byte at which the page begins.
-        limit: bytes of the page; the profile's where it is None.
-        search: a regular expression, literal where it does not compile.
+        limit: bytes of the page; None for the profile's number.
+        search: a regular expression, or plain text if it is not a valid one.
         context: lines shown around each match.
-        ignore_case: whether letters match in either case; as the profile has it where it is None.
+        ignore_case: whether letters match in either case; None for the profile's choice.
         stream: ``out``, ``err`` or ``all``, instead of the ref's.
         wait: seconds to wait for a running buffer: for its end, or for new lines and 2 s of quiet after them.
         path: a JSON path such as ``$.items[0].name``.
         schema: whether the skeleton of a JSON text is wanted.
-        verbosity: ``auto`` or a mode, for the view; empty where a ref alone is answered as the profile has it.
-        until: a regular expression: the wait is for a line that matches.
+        verbosity: ``auto`` or a mode, for the view; empty for the profile's choice.
+        until: a regular expression; the wait then ends when a line matches it.
     """
 
     ref: str
@@ -62,29 +62,29 @@ class Request(NamedTuple):
 
     @property
     def alone(self) -> bool:
-        """Whether nothing but a ref is given."""
+        """Whether only a ref is given."""
         return self.logged().keys() <= {"ref", "stream"}
 
     def logged(self) -> dict[str, Any]:
-        """The arguments that were given, for the audit log."""
+        """Return the given arguments, for the audit log."""
         given = self._asdict()
         return {name: given[name] for name in given if name == "ref" or given[name] != Request._field_defaults[name]}
 
 
 def read_output(asking: Asker, request: Request) -> Reply:
-    """Show a buffer: as a view, or the part that is asked for.
+    """Show a buffer, as a view or in the part that is asked for.
 
     Raises:
         BadRef, UnknownRef, ExpiredRef, AmbiguousRef: the ref names nothing that can be shown.
-        BadRange: lines or bytes that are not there; UsageError: arguments that do not go together.
-        BadPath, NotFound: a path that is not supported, or leads nowhere.
+        BadRange: the lines or bytes do not exist. UsageError: the arguments do not go together.
+        BadPath, NotFound: the path is not supported, or leads to nothing.
     """
     _check(request)
     ref = asking.ref_of(request.ref)
     target = asking.resolve(ref)
     if request.stream:
         target = target._replace(stream=request.stream)
-    budget_for(request.verbosity or "auto", True, asking.profile.budgets)  # a wrong word is told
+    budget_for(request.verbosity or "auto", True, asking.profile.budgets)  # reports a wrong word
     reply = _shown(asking, target, request, named=bool(request.stream or parse_ref(ref).stream))
     if target.buffer.kind != "file":
         return reply
@@ -92,7 +92,7 @@ def read_output(asking: Asker, request: Request) -> Reply:
 
 
 def _shown(asking: Asker, target: Target, request: Request, *, named: bool) -> Reply:
-    """What is asked for; of both streams of a command where neither was named."""
+    """Return the stream asked for; both streams of a command if none was named."""
     if request.path or request.schema:
         return _json_part(asking, target, request)
     if request.lines:
@@ -145,7 +145,7 @@ _NEEDS = {
 
 
 def _ways(request: Request) -> dict[str, bool]:
-    """The ways to ask, and which are asked for."""
+    """Return each way to ask, and whether it is used."""
     return {
         "lines": bool(request.lines),
         "offset": request.offset is not None,
@@ -158,7 +158,7 @@ def _ways(request: Request) -> dict[str, bool]:
 
 
 def _qualifiers(request: Request, ways: Collection[str]) -> dict[str, tuple[bool, bool]]:
-    """What only some ways have, each with whether it is given, and whether it says something."""
+    """Return arguments that only some ways have, each with whether it is given, and whether it applies."""
     return {
         "context": (bool(request.context), "search" in ways),
         "ignore_case": (request.ignore_case is False, "search" in ways),
@@ -224,7 +224,7 @@ def _line_page(asking: Asker, target: Target, request: Request, more: dict[str, 
 
 
 def clipping_fields(asking: Asker, line: Segment) -> dict[str, Any]:
-    """What a reply says of a line that was cut in its middle, and the call that reads it by bytes."""
+    """Return the fields about a line that was cut in its middle, with the call that reads it by bytes."""
     target = asking.store.resolve(line.ref)
     if asking.store.pretty_facts(target):  # its lines are not those of the bytes
         return {"truncated": True, "hint": f"line {line.first} is larger than a page; a JSON path leads to its value"}
@@ -270,7 +270,7 @@ def _byte_page(asking: Asker, target: Target, request: Request) -> Reply:
     reply = _reply(fields, body, target, request, total, missing=missing)
     if asking.store.pretty_facts(target) is None:
         return settled_reply(reply, target, unended)
-    # Its lines are not those of the bytes; which they are, is worked out when the page is out.
+    # Its lines are not those of the bytes, and are worked out after the page is sent.
     return reply._replace(
         shows=reply.shows._replace(shown=(), parts=()),
         find_shown=lambda: late_verbs.pretty_lines(asking.store, target, start, end),
@@ -278,7 +278,7 @@ def _byte_page(asking: Asker, target: Target, request: Request) -> Reply:
 
 
 def _bytes_from(source: Stream, start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
-    """Where a page ends, and its body."""
+    """Return where a page ends, and its body."""
     end = _page_end(source, start, min(start + limit, source.byte_count))
     if start >= end:
         return end, ()
@@ -292,7 +292,7 @@ def _bytes_from(source: Stream, start: int, limit: int, cleaning: str) -> tuple[
 
 
 def _character_start(source: Stream, offset: int) -> int:
-    """The offset, or the start of the character that it stands in."""
+    """Return the offset, or the start of the character around it."""
     if offset >= source.byte_count:
         return offset
     around = source.read(max(0, offset - 3), min(offset, 3) + 1)
@@ -303,12 +303,12 @@ def _character_start(source: Stream, offset: int) -> int:
     try:
         source.read(start, offset - start).decode()
     except UnicodeDecodeError:
-        return start if around[at] >= 0xC2 else offset  # bytes that are no text are cut anywhere
+        return start if around[at] >= 0xC2 else offset  # bytes that are not text are cut anywhere
     return offset
 
 
 def _page_end(source: Stream, start: int, end: int) -> int:
-    """The end of a page, moved back where it would split a character; forward where nothing else would be left."""
+    """Return the end of a page, moved back so that no character is split, or forward if nothing would be left."""
     moved = _character_start(source, end)
     if moved > start:
         return moved
@@ -319,7 +319,7 @@ def _page_end(source: Stream, start: int, end: int) -> int:
 
 
 def _follow(asking: Asker, target: Target, request: Request, *, named: bool) -> Reply:
-    """What has come since the session looked last; once it has ended, its view as if it had been waited for."""
+    """Show what has come since the session's last look; after the end, the view as if it had been waited for."""
     seconds = WAIT_SECONDS if request.wait is None else request.wait
     arrived = wait_for(asking, target, seconds, request.until, either=not named)
     target = arrived.target
@@ -359,11 +359,11 @@ def _follow(asking: Asker, target: Target, request: Request, *, named: bool) -> 
     return _reply(fields, (), target, request, arrived.total, missing=True)
 
 
-_LINES_BEFORE_MATCH = 20  # of those that came before it, where more are new
+_LINES_BEFORE_MATCH = 20  # lines before the match, if more are new
 
 
 def _view(asking: Asker, target: Target, request: Request, *, named: bool, **more: Any) -> Reply:
-    """The view of an output, or of the one stream that was named, as the verb that captured it gave it."""
+    """Return the view of an output, or of its only named stream, as the capturing verb gave it."""
     buffer, verbosity, logged = target.buffer, request.verbosity or "auto", request.logged()
     if buffer.kind == "file":
         return _asked(file_reply(asking, target, Called(VERB, logged), verbosity))
@@ -383,7 +383,7 @@ def _view(asking: Asker, target: Target, request: Request, *, named: bool, **mor
 
 
 def _asked(reply: Reply) -> Reply:
-    """The view of an output for one who asks again: asking went well, however what it is of has ended."""
+    """Return the view for a caller who asks again: the call succeeded, however the command ended."""
     return reply._replace(exit_code=0)
 
 
@@ -398,7 +398,7 @@ def _state(target: Target) -> dict[str, Any]:
 
 
 def _note(target: Target) -> str:
-    """What a reader must know: that it is empty where another stream is not."""
+    """Return a note if the stream is empty and another one is not."""
     if target.stream not in ("out", "err") or target.buffer.stream(target.stream).bytes:
         return ""
     others = [

@@ -1,4 +1,4 @@
-"""A reply: fields, then a body; measured alike for every door."""
+"""A reply: fields, then a body; its size is measured in the same way for every door."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -49,23 +49,23 @@ FIELD_ORDER = (
     "note",
     "warning",
 )
-"""Agents cut late fields, so what they need most comes first."""
+"""Agents cut late fields, so the most needed ones come first."""
 
 _Made = TypeVar("_Made")
 
 
 class Reply(NamedTuple):
-    """What one call of a verb answers.
+    """The answer to one call of a verb.
 
     Attributes:
-        fields: name to value, in FIELD_ORDER.
+        fields: values by name, in FIELD_ORDER.
         body: the text, in pieces.
         shows: what the log keeps beside the text.
-        missing: whether the body lacks something, or a field must be read: the command line shows fields only then.
-        exit_code: what a command line that asked exits with.
-        find_shown: finds the raw lines in the text, for after the reply is out; None where ``shows`` has them.
+        missing: whether the body lacks something, or a field must be read; else the command line shows no fields.
+        exit_code: exit code for a command line that asked.
+        find_shown: finds the raw lines in the text after the reply was sent; None if ``shows`` has them.
         passed_on: whether the output itself has been shown already, as it came.
-        sent: the exact text that was logged and given to who asked, fields and body, where the door keeps it.
+        sent: the exact text, fields and body, that was logged and sent, if the door keeps it.
     """
 
     fields: dict[str, Any]
@@ -82,28 +82,28 @@ class Reply(NamedTuple):
 
     @property
     def ref(self) -> str:
-        """The ref of the output that it is about, such as ``@cmd_a1b2c3``; empty where it is about none, or several."""
+        """Ref of the output that it is about, such as ``@cmd_a1b2c3``; empty if it is about none, or several."""
         return format_ref(self.shows.refs[0]) if len(self.shows.refs) == 1 else ""
 
     def with_shown(self) -> "Reply":
-        """The reply with its raw lines found."""
+        """Return the reply with its raw lines found."""
         if self.find_shown is None:
             return self
         return self._replace(shows=self.shows._replace(**self.find_shown()._asdict()), find_shown=None)
 
     def about(self, names: Sequence[str]) -> "Reply":
-        """The reply, concerning further buffers; one that concerns none of its own stays as it is."""
+        """Return the reply as being about these buffers, too; one that is about none stays as it is."""
         refs = tuple(dict.fromkeys((*self.shows.refs, *names))) if self.shows.refs else ()
         return self._replace(shows=self.shows._replace(refs=refs))
 
     @property
     def text(self) -> str:
-        """The body."""
+        """The text of the body."""
         return join_segments(self.body)
 
     @property
     def streams(self) -> tuple[str, str]:
-        """The body's two parts: before and after the line that begins stderr."""
+        """The body before and after the line that begins stderr."""
         for at, segment in enumerate(self.body):
             if segment == late.SEPARATOR:
                 return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
@@ -111,14 +111,14 @@ class Reply(NamedTuple):
 
 
 def in_order(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields that have a value, in the order that agents read them in; an unknown exit code is told as null."""
+    """Return the fields that have a value, in the order in which agents read them; an unknown exit code is null."""
     place = {name: at for at, name in enumerate(FIELD_ORDER)}
     ordered = sorted(fields.items(), key=lambda item: place.get(item[0], len(place)))
     return {name: value for name, value in ordered if value is not None or name == "exit_code"}
 
 
 def serialised_bytes(fields: dict[str, Any], body: str) -> int:
-    """How large a reply is as MCP sends it: two text blocks, the first one a JSON object."""
+    """Return the size of a reply over MCP: two text blocks, the first with a JSON object."""
     blocks = [{"type": "text", "text": _dumps(fields)}, {"type": "text", "text": body}]
     return len(_dumps({"content": blocks}).encode(errors="surrogateescape"))
 
@@ -134,14 +134,14 @@ def fitting(
     text: Callable[[_Made], str],
     room: Room = ROOMY,
 ) -> _Made:
-    """The body for a limit, made anew with a smaller one where there is no room for the whole reply.
+    """Make the body for a limit, and again with smaller ones until the whole reply fits.
 
     Args:
-        fields: the fields, as far as they are known; what is still to come has some room.
+        fields: the fields known so far; there is some room for later ones.
         limit: bytes of the body to begin with.
         make: makes the body for a limit.
-        text: the text of what was made.
-        room: how large the whole reply, serialised, may be.
+        text: returns the text of a body.
+        room: the size that the whole reply, serialised, may have.
     """
     made = make(limit)
     while (excess := _excess(room, fields, text(made))) > 1:
@@ -160,17 +160,17 @@ _FIELDS_TO_COME_BYTES = 1024
 
 
 def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Reply:
-    """A refusal or a failure: small, nothing half-done."""
+    """Make the reply for a refusal or a failure: small, with nothing half-done."""
     fields = in_order({"error": error.message, "hint": error.hint or None})
     return Reply(fields, (), Shows(verb, request, failed=True), missing=True, exit_code=error.exit_code)
 
 
 Render = Callable[[Reply], Sequence[Segment]]
-"""A door's way of writing a reply, in pieces whose texts make up exactly what it sends."""
+"""A door's way of writing a reply, in pieces that together are exactly the text it sends."""
 
 
 def state_in_words(buffer: Buffer) -> str:
-    """One or two words, such as ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
+    """Return one or two words: ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
     pinned = (" partial" if buffer.partial else "") + (" pinned" if buffer.pinned else "")
     if buffer.state != "sealed":
         return buffer.shown_state + pinned

@@ -1,4 +1,4 @@
-"""What an agent is shown of a tool's result: all of it where it is short, else a sample with a ref to the whole."""
+"""Makes what an agent is shown of a tool's result: all of a short one, else a sample with a ref to the whole."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -34,7 +34,7 @@ class _Part(NamedTuple):
     Attributes:
         ref: its stream.
         made: its body.
-        field: the stream of the first of its fields that has one; empty where none has.
+        field: stream of the first of its fields that has one; empty if none has.
     """
 
     ref: str
@@ -53,17 +53,17 @@ def result_reply(
     blocks: Collection[int] | None = None,
     always_ref: bool = False,
 ) -> Reply:
-    """The reply for a result's buffer.
+    """Make the reply for a result's buffer.
 
     Args:
         asking: who asks.
-        buffer: its record.
-        verb: the verb that was called.
+        buffer: the buffer's record.
+        verb: the verb.
         request: its arguments.
         verbosity: ``auto``, which is ``normal`` here, or a mode.
-        failed: whether the tool reported an error: what explains it comes first.
-        blocks: numbers of the blocks that are shown; all of them by default.
-        always_ref: whether even a short result is given with its ref.
+        failed: whether the tool reported an error, so that its explanation comes first.
+        blocks: numbers of the blocks to show; all by default.
+        always_ref: whether even a short result gets a ref.
     """
     sampling = sampling_of(asking.profile)
     moved = fields_of(buffer)
@@ -76,8 +76,8 @@ def result_reply(
     budget = budget_for("normal" if verbosity == "auto" else verbosity, exit_ok=True, budgets=budgets)
     if not always_ref and (short := _short(asking, buffer, streams, note, verbosity)) is not None:
         return _reply(note, short, buffer, verb, request, truncated=False)
-    total_bytes = sum(buffer.stream(stream).bytes for stream in streams)  # a field's are its block's, too
-    if failed:  # what explains it may well stand in a field: such are cut here, too
+    total_bytes = sum(buffer.stream(stream).bytes for stream in streams)  # a field is also part of its block
+    if failed:  # an explanation may stand in a field, so fields are cut here, too
         streams += [field.stream for field in moved if f"part.{field.block}" in streams]
     fields: dict[str, Any] = {"output_id": buffer.ref, "total_bytes": total_bytes, **note}
 
@@ -112,7 +112,7 @@ _SEPARATOR_BYTES = 12
 def _short(
     asking: Asker, buffer: Buffer, streams: list[str], fields: dict[str, Any], verbosity: str
 ) -> tuple[Segment, ...] | None:
-    """All of it as it came, where the reply is short; None for what is not, and for what is no text."""
+    """Return all of it unchanged if the reply is short; None if it is not, or the result is not text."""
     limit = asking.profile.short.limit_bytes
     if buffer.bytes > limit or any(_is_binary(buffer, stream) for stream in streams):
         return None
@@ -134,7 +134,7 @@ def _short(
 
 
 def _is_binary(buffer: Buffer, stream: str) -> bool:
-    mime = buffer.stream(stream).mime  # none where the capture broke off
+    mime = buffer.stream(stream).mime  # empty if the capture broke off
     return bool(mime) and not mime.startswith((TEXT_MIME, JSON_MIME))
 
 
@@ -161,9 +161,9 @@ def _part(
 
 
 def _with_fields(target: Target, source: Source, fields: list[Field], room: int, sampling: Sampling) -> Structured:
-    """A sample in which markers stand for the fields that are streams."""
+    """Make a sample with markers in place of the fields that are streams."""
     document = read_document(source, sampling)
-    assert document  # it was found to be an object when it was kept
+    assert document  # it was an object when it was captured
     made = sample(document, source, room, sampling, _moved(target.buffer, document, source, fields))
     body = made.body
     shaped = Shaped(body.segments, body.shown, source.line_count, 0, 0, body.truncated)
@@ -171,7 +171,7 @@ def _with_fields(target: Target, source: Source, fields: list[Field], room: int,
 
 
 def _moved(buffer: Buffer, document: Document, source: Source, fields: list[Field]) -> Mapping[int, str]:
-    """The markers of the fields, by the offsets of their strings."""
+    """Return the markers of the fields, by the offsets of their strings."""
     found: dict[int, str] = {}
     waiting = list(fields)
     for node in document.root.children:
@@ -194,7 +194,7 @@ def _body(parts: list[_Part]) -> tuple[Segment, ...]:
 
 
 def _next(asking: Asker, part: _Part) -> str | None:
-    """The call for what is missing first in a block."""
+    """Return the call for the first missing part of a block."""
     made = part.made
     if made.path and made.path != "$":
         return asking.calls("read_output", ref=part.ref, path=made.path)

@@ -1,4 +1,4 @@
-"""The verb run_command: run it with a shell, capture it whole, reply with a view."""
+"""The verb run_command: runs a command with a shell, captures its whole output, and replies with a view."""
 
 import json
 import os
@@ -31,22 +31,22 @@ if TYPE_CHECKING:  # only a command that filters itself needs it
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
-ACK_KEPT_SECONDS = 900.0  # a confirmation later than this is about a forgotten situation
+ACK_KEPT_SECONDS = 900.0  # a later confirmation is about another situation
 
 
 class Request(NamedTuple):
     """The arguments of run_command.
 
     Attributes:
-        command: a command line for the shell; empty where ``argv`` is given.
-        argv: program and arguments, to run without a shell.
+        command: a command line for the shell; empty if ``argv`` is given.
+        argv: a program and its arguments, to run without a shell.
         cwd: working directory; the caller's by default.
-        timeout_secs: seconds after which the whole process group is ended; 0 for never, None for the profile's.
+        timeout_secs: seconds after which the process group is ended; 0 for never, None for the profile's number.
         verbosity: ``auto`` or a mode.
-        background: whether to reply at once and let it go on.
-        acknowledge_risk: whether a destructive command is run without asking back.
+        background: whether to reply at once and let the command go on.
+        acknowledge_risk: whether to run a destructive command without asking back.
         label: a name for the buffer.
-        compare: ``last``, or a ref: what changed since the run before is wanted instead of a view.
+        compare: ``last``, or a ref, to be shown what changed since that run instead of a view.
     """
 
     command: str = ""
@@ -64,31 +64,31 @@ class Request(NamedTuple):
         """The command as one line."""
         if self.command or not any(set(word) - _PLAIN or not word for word in self.argv):
             return self.command or " ".join(self.argv)
-        import shlex  # only what needs quotes pays for it
+        import shlex  # only a word that needs quotes needs it
 
         return shlex.join(self.argv)
 
     def logged(self) -> dict[str, Any]:
-        """The arguments that were given, for the audit log."""
+        """Return the given arguments, for the audit log."""
         return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
 
     def limit_secs(self, profile: Profile) -> float | None:
-        """Seconds after which it is ended; None for never."""
+        """Return the seconds after which it is ended; None for never."""
         return (profile.timeout_secs if self.timeout_secs is None else self.timeout_secs) or None
 
 
 class Doorway(NamedTuple):
-    """What a door adds to a command that runs before its eyes.
+    """What a door adds to a command that runs while it waits.
 
     Attributes:
         stdin: descriptor for its standard input; none by default.
-        own_group: whether it gets a process group of its own.
-        echo: what sees its output as it comes.
-        unkept_to: what sees all of it where the store keeps nothing, and nobody has seen it come.
-        started: told the capture before it runs, so that it can be stopped.
-        run: runs the capture to its end; None where it goes on beyond the door's patience, which only one that has a
-            buffer may.
-        confine: takes the folder it would run in, gives the one it may; raises UsageError where there is none.
+        own_group: whether the command gets a process group of its own.
+        echo: gets its output as it comes.
+        unkept_to: gets all of its output if the store keeps nothing, and nobody has seen it come.
+        started: gets the capture before it runs, so that it can be stopped.
+        run: runs the capture to its end; returns None if it goes on beyond the door's patience, which needs a
+            buffer.
+        confine: returns the folder in which it may run for the wanted one; raises UsageError if there is none.
     """
 
     stdin: int | None = None
@@ -104,7 +104,7 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
     """Run a command and reply with a view of its output.
 
     Raises:
-        UsageError: the arguments do not fit; SightlineError: nothing was run.
+        UsageError: the arguments do not go together. SightlineError: nothing was run.
     """
     if not request.line.strip():
         raise UsageError("no command was given", "give one, such as: sightline run -- ls -l")
@@ -113,7 +113,7 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
         return late_verbs.kill(asking, order, verb=VERB, request=request.logged())
     if is_ack(request.line):
         request = _confirmed(asking, request)
-    budget_for(request.verbosity, True, asking.profile.budgets)  # a wrong word is told before anything runs
+    budget_for(request.verbosity, True, asking.profile.budgets)  # reports a wrong word before anything runs
     doorway = doorway or Doorway()
     cwd = doorway.confine(os.path.abspath(os.path.expanduser(request.cwd))) if request.cwd else working_directory()
     if not os.path.isdir(cwd):
@@ -140,12 +140,12 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
         reply = _background(asking, request, argv, cwd)
     else:
         reply = _foreground(asking, request, argv, cwd, doorway)
-    # The buffers that it reads: their lines may stand in what it wrote.
+    # These are the buffers that it reads, whose lines may stand in its output.
     return reply.about([target.buffer.name for target in targets]) if targets else reply
 
 
 def _asks_only(request: Request, doorway: Doorway) -> bool:
-    """Whether a command may be a question of outputs that `query` answers: nothing is asked of it but its answer."""
+    """Return whether a command may be answered by `query`, because only its answer is wanted."""
     plain = not (request.background or request.label or request.compare) and request.verbosity == "auto"
     return "@" in request.command and plain and doorway.echo is None
 
@@ -161,7 +161,7 @@ def _argv(asking: Asker, request: Request) -> tuple[list[str], tuple[Target, ...
 
 
 def _split(request: Request, argv: list[str]) -> "Split | None":
-    """Where the command's trailing filters begin; None where there are none, or all they read is kept already."""
+    """Return where the command's trailing filters begin; None if there are none, or all their input is kept already."""
     if "|" not in request.command:
         return None
     return late.left_side(request.command, argv)
@@ -212,10 +212,10 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
 
 
 def _earlier(asking: Asker, request: Request, buffer: Buffer, ending: Ending) -> Buffer | None:
-    """The run that one is compared with, where it is asked for or has failed; None where there is none.
+    """Return the run to compare with, if that is asked for, or this one failed; None if there is none.
 
     Raises:
-        BadRef, UnknownRef, ExpiredRef, AmbiguousRef: a ref that it is to be compared with names nothing.
+        BadRef, UnknownRef, ExpiredRef, AmbiguousRef: the ref to compare with names nothing.
     """
     if request.compare and request.compare != "last":
         return asking.resolve(request.compare).buffer
@@ -227,7 +227,7 @@ def _earlier(asking: Asker, request: Request, buffer: Buffer, ending: Ending) ->
 def _compared(
     asking: Asker, request: Request, before: Buffer, buffer: Buffer, ending: Ending, more: dict[str, Any]
 ) -> Reply:
-    """The reply that says what changed."""
+    """Make the reply that says what changed."""
     text = late_verbs.comparison_of_runs(asking, before, buffer)
     was = "" if before.exit_code == ending.exit_code else f"; that one had exit code {before.exit_code}"
     told = {"output_id": buffer.ref, "exit_code": ending.exit_code, "compared_with": before.ref}
@@ -238,7 +238,7 @@ def _compared(
 
 
 def _with_same_failure(asking: Asker, reply: Reply, before: Buffer, buffer: Buffer) -> Reply:
-    """The reply, with a word where it failed as the run before did; what is short says so itself."""
+    """Add a word to the reply if it failed as the previous run did; a short output says so itself."""
     if "output_id" not in reply.fields or before.session != asking.session.name or not before.exit_code:
         return reply
     if not late_verbs.same_failure(asking, before, buffer):
@@ -248,7 +248,7 @@ def _with_same_failure(asking: Asker, reply: Reply, before: Buffer, buffer: Buff
 
 
 def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
-    """The fields of a reply that name what went into the filters, or say why it is not there."""
+    """Return the fields that name the input of the filters, or say why it was not kept."""
     if unfiltered.buffer is None:
         why = unfiltered.error.message if unfiltered.error else "storing failed"
         return {"warning": f"{why}; what went into the filter was not kept"}
@@ -272,7 +272,7 @@ def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> R
 
 
 def _goes_on(asking: Asker, request: Request, name: str) -> Reply:
-    """The reply for a command that the caller no longer waits for; it may have ended meanwhile."""
+    """Make the reply for a command that the caller no longer waits for; it may have ended meanwhile."""
     target = asking.local.resolve(format_ref(name))
     return command_reply(
         asking,
@@ -292,7 +292,7 @@ def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
     kept = json.dumps(request._asdict())
     try:
         asking.local.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
-    except Exception as error:  # by its class SQLite would have to be loaded
+    except Exception as error:  # testing for its class would load SQLite
         what, _ = cause_of(error, asking.local.root)
         raise UsageError(
             f"not run, because {reason}, and the confirmation cannot be stored: {what}",

@@ -1,6 +1,6 @@
-"""What changed since the run before: which failures are new, gone or still there, else the lines that differ.
+"""Compares a run with the previous one: which failures are new, gone or unchanged, else which lines differ.
 
-Times, addresses and the like, which differ from run to run, make no difference.
+Times, addresses and the like, which differ in every run, are ignored.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from sightline.store import Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, in_order
 
-_NAMED = 50  # failures of a kind that are named
+_NAMED = 50  # failures of each kind that are named
 _LINE_CHARACTERS = 400
 _BODY_BYTES = 8_000
 _NOTHING = "nothing changed but what differs from run to run, such as times"
 
 
 def comparison_of_runs(asking: Asker, before: Buffer, after: Buffer) -> str:
-    """What changed between two runs of a command: failures by name, else lines. Raises as `failures_of`."""
+    """Compare two runs of a command: failures by name, else lines. Raises what `failures_of` raises."""
     was, now = failures_of(asking.store, before), failures_of(asking.store, after)
     if not (was or now):
         return changed_lines(
@@ -44,7 +44,7 @@ def comparison_of_runs(asking: Asker, before: Buffer, after: Buffer) -> str:
 
 
 def same_failure(asking: Asker, before: Buffer, after: Buffer) -> bool:
-    """Whether two runs failed alike: with the same failures, at least one. False where that cannot be told."""
+    """Return whether two runs failed with the same failures, at least one; False if that cannot be told."""
     try:
         was, now = failures_of(asking.store, before), failures_of(asking.store, after)
     except SightlineError:
@@ -63,7 +63,7 @@ def _group(title: str, failures: list[Failure], buffer: Buffer) -> str:
 
 
 def changed_lines(asking: Asker, *targets: Target) -> str:
-    """The lines that differ between pairs of streams, older and newer by turns; ``-`` and ``+`` before each."""
+    """Return the differing lines of pairs of streams, older and newer by turns, after ``-`` and ``+``."""
     rows: list[str] = []
     left, dropped = _BODY_BYTES, 0
     for old, new in zip(targets[::2], targets[1::2], strict=True):
@@ -89,13 +89,13 @@ def _changed(asking: Asker, old: Target, new: Target) -> Iterator[str]:
 
 
 def _row(line: Line) -> str:
-    """A line with its number, a long one clipped."""
+    """Return a line with its number, clipped if it is long."""
     text = clean_line(line.data)
     return f"{line.number}: {text[:_LINE_CHARACTERS]}{'…' if len(text) > _LINE_CHARACTERS else ''}\n"
 
 
 def comparison_reply(asking: Asker, before: Target, after: Target, *, verb: str, request: dict[str, Any]) -> Reply:
-    """The reply to a comparison of two streams that leaves out what differs from run to run."""
+    """Reply to a comparison of two streams that ignores what differs in every run."""
     text = changed_lines(asking, before, after)
     equal = text.startswith(_NOTHING)
     names = (before.buffer.name, after.buffer.name)

@@ -1,4 +1,4 @@
-"""Commands that are not run at once: they wait until the caller confirms. A seat belt, not a sandbox."""
+"""Recognises commands that wait until the caller confirms them. This is a seat belt, not a sandbox."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -17,17 +17,17 @@ def _words(text: str) -> frozenset[str]:
 
 
 ALL = "all"
-"""What ``[safety] confirm_not`` calls every known kind."""
+"""Stands for every known kind in ``[safety] confirm_not``."""
 
 
 class Kind(NamedTuple):
     """A kind of destructive command.
 
     Attributes:
-        name: what the settings call it.
-        programs: names of the programs that it is of; none where any may be.
-        asks: whether a command of theirs waits.
-        reason: what it does.
+        name: name of the kind in the settings.
+        programs: names of its programs; empty if any program may be.
+        asks: returns whether a command of these programs waits.
+        reason: what the command does.
     """
 
     name: str
@@ -37,15 +37,15 @@ class Kind(NamedTuple):
 
 
 def reason_to_confirm(line: str, confirm: Collection[str] = (), confirm_not: Collection[str] = ()) -> str:
-    """Why a command waits for a confirmation; empty where it does not.
+    """Return why a command waits for a confirmation; empty if it does not.
 
     Args:
         line: the command line.
-        confirm: regular expressions that wait beside the known kinds, and names of these.
-        confirm_not: names of the known kinds that do not wait, or ALL, and regular expressions out of ``confirm``.
+        confirm: regular expressions, and names of known kinds, for further commands that wait.
+        confirm_not: names of known kinds that do not wait, or ALL, and regular expressions to take out of ``confirm``.
 
     Raises:
-        SettingError: a name of no kind, or what is no regular expression.
+        SettingError: a name is not one of a kind, or a regular expression is faulty.
     """
     names = {kind.name for kind in KINDS}
     for name in confirm_not:
@@ -90,7 +90,7 @@ def _before(words: Sequence[str], stop: str) -> Sequence[str]:
 
 
 def _has(words: Sequence[str], letters: str, *names: str) -> bool:
-    """Whether an option is among the words: one of the letters, alone or with others, or a name that begins so."""
+    """Return whether an option is among the words: one of the letters, alone or joined, or a name that begins so."""
     return any(
         word.split("=")[0] in names
         if word.startswith("--")
@@ -100,11 +100,11 @@ def _has(words: Sequence[str], letters: str, *names: str) -> bool:
 
 
 def _subcommand(words: Sequence[str], takes: str) -> Sequence[str]:
-    """A program's words from its first one that is no option on.
+    """Return a program's words from the first one that is not an option.
 
     Args:
-        words: with its name.
-        takes: its options that are followed by a value of their own.
+        words: words of the command, with the program's name.
+        takes: its options that take the next word as their value.
     """
     at, with_value = 1, takes.split()
     while at < len(words) and words[at].startswith("-"):
@@ -113,7 +113,7 @@ def _subcommand(words: Sequence[str], takes: str) -> Sequence[str]:
 
 
 def _git(*names: str) -> Callable[["Command"], Sequence[str]]:
-    """The words behind one of git's subcommands; none of another's."""
+    """Return a function for the words after one of git's subcommands, which are empty for any other subcommand."""
 
     def words(command: "Command") -> Sequence[str]:
         rest = _subcommand(command.words, "-C -c --git-dir --work-tree --namespace --config-env")
@@ -164,7 +164,7 @@ def _checks_out_by_force(command: "Command") -> bool:
     return _has(words, "f", "--force", "--discard-changes")
 
 
-# Patterns are compiled where they are first needed: at every start they would take half a millisecond.
+# The patterns are compiled at their first use, because at every start they would take half a millisecond.
 _DROPS = r"(?i)\bdrop\s+(?:table|database|schema)\b"
 _DATABASES = _words(
     "psql mysql mariadb sqlite3 sqlite duckdb clickhouse clickhouse-client cockroach sqlcmd sqlplus usql pgcli mycli "
@@ -178,7 +178,7 @@ _TAKES_SQL = _words("-c -e -q -Q -r -E --command --execute --eval --query --sql 
 
 
 def _drops_data(command: "Command") -> bool:
-    """Whether SQL that drops data reaches what may run it: not a search for it, nor what writes it down."""
+    """Return whether SQL that drops data reaches a program that may run it, rather than one that searches it."""
     name, words = command.name, command.words
     if name in _MENTIONS:
         return False
@@ -201,7 +201,7 @@ def _lets_all_write(command: "Command") -> bool:
 
 
 def _signals(words: Sequence[str]) -> Iterator[str]:
-    """The signals that the options of kill, pkill or killall name."""
+    """Yield the signals that the options of kill, pkill or killall name."""
     for word, following in zip(words[1:], (*words[2:], ""), strict=True):
         if word in ("-s", "-n", "--signal"):
             yield following
@@ -219,7 +219,7 @@ def _kills(command: "Command") -> bool:
         if signal.upper().removeprefix("SIG") in ("9", "KILL"):
             return True
         if command.name == "kill" and signal:
-            return False  # a number behind the first signal is a group of processes
+            return False  # a number after the signal is a process group
     return False
 
 

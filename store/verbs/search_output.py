@@ -1,4 +1,4 @@
-"""The searching part of read_output: matching lines with their numbers, in context, with the true total."""
+"""The search of read_output: shows matching lines with their numbers, in context, and the true total."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from sightline.verbs.lines import Lines, around, beyond, open_lines
 from sightline.verbs.reply import Reply, in_order
 
 SHOWN_BYTES = 8_000
-_LEAST_ROW_BYTES = 4  # of a match as it is shown: by it a limit of bytes is one of matches
+_LEAST_ROW_BYTES = 4  # of a shown match, which turns a limit of bytes into one of matches
 _READ_BYTES = 1 << 20
 LINE_CHARACTERS = 400  # a longer line is clipped around its first match
 
@@ -33,11 +33,11 @@ def search_reply(
     verb: str,
     logged: dict[str, Any],
 ) -> Reply:
-    """The lines of a stream, or of a range of its lines, that match; the first of them where there are many.
+    """Show the matching lines of a stream, or of a range of its lines, at most as many as fit.
 
     Raises:
-        UsageError: the pattern is empty or spans lines.
-        SearchFailed: the time limit was reached; Cancelled: the caller has ended it.
+        UsageError: the pattern is empty, or spans lines.
+        SearchFailed: the time limit was reached. Cancelled: the caller has cancelled it.
     """
     most = asking.profile.reading.matches if limit is None else max(limit // _LEAST_ROW_BYTES, 1)
     path = asking.store.local_copy(target)
@@ -70,7 +70,7 @@ def search_reply(
         fields["truncated"] = True
         flags = ("F" if hits.literal else "") + ("i" if ignore_case else "")
         quoted = "'" + pattern.replace("'", "'\\''") + "'"
-        if target.first or limit is not None:  # which no query has
+        if target.first or limit is not None:  # queries have no such option
             rest = f"{hits.lines[shown - 1] + 1}-{window.last}"
             given = {name: logged[name] for name in ("context", "ignore_case", "limit") if name in logged}
             fields["next"] = asking.calls(verb, ref=target.ref, search=pattern, lines=rest, **given)
@@ -99,7 +99,7 @@ def search_reply(
 
 
 def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int]]) -> Reply:
-    """The reply, last lines not counted as shown where they have no end yet: of a running buffer they may go on."""
+    """Return the reply with unfinished last lines not counted as shown, because those of a running buffer may grow."""
     if target.buffer.state != "running":
         return reply
     shows = reply.shows
@@ -109,14 +109,14 @@ def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int
 
 
 class Window(NamedTuple):
-    """The lines that are searched, inclusive."""
+    """The searched lines, inclusive."""
 
     first: int
     last: int
 
 
 def offset_of(path: str, line: int) -> int:
-    """The byte at which a line of a file begins."""
+    """Return the byte at which a line of a file begins."""
     if line <= 1:
         return 0
     before, left = 0, line - 1
@@ -134,7 +134,7 @@ def offset_of(path: str, line: int) -> int:
 
 
 class _Matches:
-    """Shows lines that match, long ones clipped around the first match."""
+    """Shows matching lines, long ones clipped around the first match."""
 
     def __init__(self, asking: Asker, pattern: str, ignore_case: bool, hits: LineHits) -> None:
         self.lines = hits.lines
@@ -145,7 +145,7 @@ class _Matches:
         self._word = _word_of(pattern, hits.literal)
 
     def text_of(self, ref: str, line: Line) -> tuple[str, CutLine | None]:
-        """A line's text, and what it shows of it where that is not all."""
+        """Return a line's text, and which part of the line it shows unless that is all."""
         text, cut = around(line, LINE_CHARACTERS, self._word)
         if cut is None or (self._word and self._word in text.lower()):
             return text, cut
@@ -171,7 +171,7 @@ class _Matches:
 
 
 def _body(lines: Lines, matches: _Matches, context: int, window: Window, room: int) -> tuple[list[Segment], int]:
-    """The lines in blocks, as grep writes them: ``12:`` a match, ``11-`` its context, ``--`` between blocks."""
+    """Return the lines in blocks, as grep writes them: ``12:`` for a match, ``11-`` for context, ``--`` between."""
     matching = set(matches.lines)
     body: list[Segment] = []
     shown, left = 0, room
@@ -179,7 +179,7 @@ def _body(lines: Lines, matches: _Matches, context: int, window: Window, room: i
         separator = [Segment("--\n")] if body and context else []
         for number, (ref, line) in enumerate(lines.numbered(first, last), first):
             is_match = number in matching
-            if left < 0 and not is_match:  # context alone has filled the reply: the match it leads up to still comes
+            if left < 0 and not is_match:  # if context alone fills the reply, the match after it is added
                 continue
             text, cut = matches.text_of(ref, line) if is_match else around(line, LINE_CHARACTERS, "")
             row = f"{number}{':' if is_match else '-'}{text}\n"
@@ -194,9 +194,9 @@ def _body(lines: Lines, matches: _Matches, context: int, window: Window, room: i
 
 
 def _word_of(pattern: str, literal: bool) -> str:
-    """The longest plain word of a pattern, in small letters: where a long line is clipped around.
+    """Return the longest plain word of a pattern, in small letters, around which a long line is clipped.
 
-    No regular expression is run here: one that explodes would hold up everything, and the engine's dialect is another.
+    No regular expression is run here, because a slow one would block everything, and the engine's dialect is another.
     """
     if literal:
         return pattern.lower()
@@ -204,7 +204,7 @@ def _word_of(pattern: str, literal: bool) -> str:
 
 
 def _blocks(numbers: Iterable[int], context: int, window: Window) -> list[tuple[int, int]]:
-    """Ranges of lines around the matches, those that touch as one; none goes beyond the window."""
+    """Return ranges of lines around the matches, joined if they touch, and within the window."""
     blocks: list[tuple[int, int]] = []
     for number in numbers:
         first, last = max(number - context, window.first), min(number + context, window.last)

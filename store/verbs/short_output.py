@@ -1,4 +1,4 @@
-"""Which outputs are short: given whole, without ref or hint, by the measure of the profile."""
+"""Decides which outputs are short, by the measure of the profile; they are given whole, without ref or hint."""
 
 from typing import Any
 
@@ -9,33 +9,33 @@ from sightline.shape.source import Source
 from sightline.verbs import late
 from sightline.verbs.reply import serialised_bytes
 
-_MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can make much of a progress bar vanish, but not of more than this
+_MAY_BE_SHORT_BYTES = 1 << 18  # cleaning and folding can shrink a smaller output enough, as for a progress bar
 
 
 def clean(source: Source, profile: Profile) -> Source:
-    """The source as the profile's rule for views reads it."""
+    """Return the source for reading by the profile's rule for views."""
     if profile.cleaning.views == DEFAULT.cleaning.views:
         return source
     return late.cleaned(source, profile.cleaning.views)
 
 
 def cut_to_lines_only(profile: Profile, out: Source, err: Source) -> bool:
-    """Whether an output is within the limit for short ones of a profile that cuts even such to so many lines."""
+    """Return whether an output is short for a profile that cuts even short ones to some lines."""
     return profile.short.cut_lines and out.byte_count + err.byte_count <= profile.short.limit_bytes
 
 
 def short_body(
     profile: Profile, fields: dict[str, Any], out: Source, err: Source, budget: int | None, room: Room = ROOMY
 ) -> Shaped | None:
-    """The whole output, where it is short; else None.
+    """Return the whole output if it is short; else None.
 
     Args:
-        profile: the limit, and what it measures.
-        fields: what the reply has beside the body.
+        profile: the limit, and its unit.
+        fields: fields of the reply.
         out: standard output.
         err: standard error.
-        budget: bytes of the body that an explicit mode allows; None for as many as the limit does.
-        room: how large a reply may be.
+        budget: most bytes of the body for an explicit mode; None for the limit.
+        room: the size that a reply may have.
     """
     short = profile.short
     raw_bytes = out.byte_count + err.byte_count

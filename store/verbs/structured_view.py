@@ -1,4 +1,4 @@
-"""A command's output as a body: by its structure where standard output has one, else cut."""
+"""Makes a command's output a body: by its structure if standard output has one, else by cutting."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def sampling_of(profile: Profile) -> Sampling:
-    """How much of JSON a profile shows, and in which words it describes it."""
+    """Return how much of JSON a profile shows, and in which words it describes it."""
     return Sampling(**profile.results._asdict())
 
 
@@ -32,17 +32,17 @@ def shape_output(
     short: bool = False,
     limit: int = HARD_LIMIT_BYTES,
 ) -> Structured:
-    """The body of both streams; described where it is sampled.
+    """Make the body of both streams, with a description if it is a sample.
 
     Args:
-        profile: how what has no structure is cut, and how much is shown of what has.
+        profile: the way of cutting, and of sampling.
         out: standard output.
         err: standard error, which is always cut.
-        budget: bytes of the body; None for all that the limit lets through.
+        budget: bytes of the body; None for as much as the limit allows.
         failed: whether the command failed.
-        examination: what is known of the output; None where it was not looked into.
+        examination: what is known of the output; None if it was not examined.
         short: whether the output is within the limit for short ones, and is cut to lines only.
-        limit: bytes of the body that no budget exceeds.
+        limit: most bytes of the body with any budget.
     """
     room = None if budget is None else min(budget, limit)
     if room is not None and may_have_structure(out):
@@ -65,19 +65,19 @@ def shape_output(
 def _structured(
     profile: Profile, out: Source, err: Source, room: int, failed: bool, examination: "Examination | None"
 ) -> Structured | None:
-    """The body of an output that has a structure; None where it has none, or fits."""
+    """Make the body of an output that has a structure; None if it has none, or fits."""
     sampling = sampling_of(profile)
     if not err.line_count:
         return shape_result(out, budget=room, failed=failed, examination=examination, sampling=sampling)
     share = room * (ERR_PERCENT_FAILED if failed else ERR_PERCENT) // 100
     err_view = shape(BytesSource(b""), err, budget=share, failed=failed, examination=examination)
-    left = room - len(join_segments(err_view.segments).encode()) - 1  # a newline may be needed between them
+    left = room - len(join_segments(err_view.segments).encode()) - 1  # a newline may have to stand between them
     made = shape_result(out, budget=left, failed=failed, examination=examination, sampling=sampling)
     return made._replace(shaped=_with_err(made.shaped, err_view)) if made else None
 
 
 def _with_err(out: Shaped, err: Shaped) -> Shaped:
-    """A body with that of standard error after it, which begins with its own line."""
+    """Append the body of standard error, which begins with its own line."""
     ended = () if not out.segments or out.segments[-1].text.endswith("\n") else (Segment("\n"),)
     return out._replace(
         segments=(*out.segments, *ended, *err.segments),

@@ -1,6 +1,6 @@
-"""Refs in a shell command become paths, where a shell would see a whole word: unquoted, or double-quoted.
+"""Replaces refs in a shell command by paths, if a shell would see a whole word: unquoted, or double-quoted.
 
-Single quotes, ``\\@``, comments and here-documents are left alone.
+Single quotes, ``\\@``, comments and here-documents are left unchanged.
 """
 
 import re
@@ -23,9 +23,9 @@ class Word(NamedTuple):
     """A word of a command.
 
     Attributes:
-        start: where it begins in the command; end, where it ends.
+        start: offset of its beginning in the command; end is that of its end.
         operator: the operator right before it, such as ``|`` or ``>``; empty after another word.
-        program: the name of the program that it is given to, as far as the text tells.
+        program: name of the program that gets it, as far as the text shows.
     """
 
     start: int
@@ -35,7 +35,7 @@ class Word(NamedTuple):
 
 
 class Substituted(NamedTuple):
-    """A command whose refs are paths.
+    """A command with paths in place of refs.
 
     Attributes:
         command: the command to run.
@@ -47,11 +47,11 @@ class Substituted(NamedTuple):
 
 
 def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[Target], str]) -> Substituted:
-    """Put paths in the place of refs.
+    """Replace refs by paths.
 
     Raises:
         BadRef: a word looks like a ref and is none, is written to, or names lines.
-        UnknownRef, ExpiredRef, AmbiguousRef: as `Store.resolve`.
+        UnknownRef, ExpiredRef, AmbiguousRef: raised by `Store.resolve`.
     """
     pieces, targets, done = [], list[Target](), 0
     for word in words(command):
@@ -62,7 +62,7 @@ def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[T
         target = _target(bare, word.operator, resolve)
         if target not in targets:
             targets.append(target)
-        # Sightline itself takes refs, of which ``@last`` may mean another output by then.
+        # Sightline itself takes refs, and ``@last`` may mean another output when it runs.
         put = target.ref if word.program == "sightline" else shlex.quote(path(target))
         pieces += [command[done : word.start], put]
         done = word.end
@@ -72,7 +72,7 @@ def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[T
 def substitute_words(
     argv: list[str], resolve: Callable[[str], Target], path: Callable[[Target], str]
 ) -> tuple[list[str], tuple[Target, ...]]:
-    """The same without a shell: each argument is a word, and ``\\@`` begins plain text. Raises as `substitute`."""
+    """Replace refs in arguments without a shell; ``\\@`` begins plain text. Raises what `substitute` raises."""
     replaced, targets = [], list[Target]()
     for word in argv:
         if _LIKE_A_REF.match(word):
@@ -106,7 +106,7 @@ def _target(text: str, operator: str, resolve: Callable[[str], Target]) -> Targe
 
 
 def words(command: str) -> list[Word]:
-    """The words of a command, those of substitutions in it too, in order of where they begin."""
+    """Return the words of a command, with those in substitutions, in the order of their beginnings."""
     tokens = lexed(command)
     found = [word for group in (tokens.tokens, *tokens.substituted.groups) for word in _words_of(group)]
     for backticked in tokens.substituted.backticked:
@@ -118,7 +118,7 @@ def words(command: str) -> list[Word]:
 def _words_of(tokens: Sequence[Token]) -> Iterator[Word]:
     operator = program = ""
     for token in tokens:
-        if token.kind == WORD and operator not in ("<<", "<<-"):  # which the end of a here-document follows
+        if token.kind == WORD and operator not in ("<<", "<<-"):  # these begin with the end mark of a here-document
             if not program and not ASSIGNMENT.match(token.text) and not set(operator) & set("<>"):
                 program = token.text.rpartition("/")[2]
             yield Word(token.start, token.end, operator, program)

@@ -1,4 +1,4 @@
-"""Finds the ref that is plainly meant where one is typed from memory: without its ``@``, in capitals, nearly right."""
+"""Finds the ref that is plainly meant by one typed from memory: without its ``@``, in capitals, nearly right."""
 
 import re
 from difflib import get_close_matches
@@ -14,15 +14,15 @@ _REF = rf"@?({_BODY})({_STREAM})({_LINES})"
 _BARE = r"@?([0-9a-f]{6,64})"
 _STREAMS = {".stdout": ".out", ".stderr": ".err", ".both": ".all"}
 _AROUND = "<>()[]{}\"'`,;. \t\n"
-_NEAREST_OF = 1_000  # buffers, the most recently used
+_NEAREST_OF = 1_000  # most recently used buffers to compare with
 _NEAR = 0.75
 
 
 def typed_ref(store: Reading, text: str) -> str:
-    """The ref that a text means, as it is written in full; the text itself where it means none.
+    """Return the full form of the ref that a text means; the text itself if it means none.
 
     Args:
-        store: says which names there are, for a name without its kind.
+        store: has the names, for a name without its kind.
         text: what was typed.
     """
     if "/" in text or "\\" in text:
@@ -44,7 +44,7 @@ def typed_ref(store: Reading, text: str) -> str:
 
 
 def with_nearest(store: Reading, text: str, error: SightlineError) -> SightlineError:
-    """The error for a ref that names nothing, with the name that comes nearest to it."""
+    """Return the error for a ref that names nothing, with the nearest name."""
     names = [item.buffer.name for item in store.listed(_NEAREST_OF) if item.buffer.state != "evicted"]
     typed = text.strip(_AROUND).lstrip("@").lower().partition(".")[0].partition(":")[0]
     near = get_close_matches(typed, names, n=1, cutoff=_NEAR)
@@ -63,10 +63,10 @@ _QUOTED_REF = rf"'(@{_BODY}{_STREAM})'"
 
 
 def retyped(pipeline: str) -> str:
-    """A pipeline that was refused, as it was plainly meant.
+    """Return a refused pipeline as it was plainly meant.
 
-    What stands before it (a prompt, ``cd``, our own name) goes, and so do quotes around all of it or around a ref; a
-    ref is no redirection, and has its ``@``.
+    What stands before it (a prompt, ``cd``, our own name) is dropped, as are quotes around all of it or around a ref; a
+    ref gets its ``@``, and its redirection becomes an operand.
     """
     text = re.sub(f"^(?:{_PROMPT})?(?:{_FOLDER})?(?:{_OWN_NAME})?", "", pipeline)
     if (match := re.fullmatch(_QUOTED_WHOLE, text, re.DOTALL)) and match[1] not in match[2]:

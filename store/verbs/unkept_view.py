@@ -1,4 +1,4 @@
-"""What an agent is shown where an output, or a file, was not kept: its text itself, and why there is no ref to it."""
+"""Makes what an agent is shown of an output, or a file, that was not kept: its text, and why there is no ref."""
 
 import os
 from collections.abc import Iterator
@@ -23,18 +23,18 @@ from sightline.verbs.lines import beyond, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
 
 _COPY_BYTES = 1 << 20
-_SNIFFED_BYTES = 8192  # in which a null byte tells that a file is no text
+_SNIFFED_BYTES = 8192  # a null byte in these means that a file is not text
 
 
 def warning_of(error: StoreFailed) -> str:
-    """What a reply says where storing failed."""
+    """Return the warning of a reply after storing failed."""
     return f"{error.message}; nothing was kept. {error.hint}".strip()
 
 
 def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str, Any]) -> Reply:
-    """The reply where nothing was kept: the output itself, and a plain warning. Never a ref that does not resolve.
+    """Make the reply if nothing was kept: the output itself, and a plain warning, without a ref that leads nowhere.
 
-    What has been passed on as it came does not stand in it again.
+    What has been passed on as it came is not repeated.
     """
     why = warning_of(unkept.error) if unkept.error else None
     off = None if unkept.error else "nothing is kept in this folder (capture = off)"
@@ -65,7 +65,7 @@ def _whole(unkept: Unkept, limit: int) -> Shaped:
 
 
 def _beginnings(unkept: Unkept, limit: int) -> Shaped:
-    """The body for streams of which memory has the beginnings only: no marker may name less than there was."""
+    """Make the body for streams of which memory has only the beginnings, with markers that count all of them."""
     err, err_shown = _beginning(unkept.err, unkept.err_size, min(len(unkept.err) + _MARKER_BYTES, limit // 4))
     room = limit - len(err.encode()) - len(SEPARATOR.text) - 1
     out, out_shown = _beginning(unkept.out, unkept.out_size, room)
@@ -78,10 +78,10 @@ _MARKER_BYTES = 160
 
 
 def _beginning(data: bytes, size: Size, room: int) -> tuple[str, int]:
-    """The first lines of a stream, and a marker for all others; how many lines there are of it."""
+    """Return the first lines of a stream with a marker for all others, and the number of its lines."""
     raw = data.split(b"\n")
     if len(data) < size.bytes or not raw[-1]:
-        last = raw.pop()  # it goes on, or there is none
+        last = raw.pop()  # it is unfinished, or empty
     texts: list[str] = []
     left = room - _MARKER_BYTES
     for line in raw:
@@ -93,7 +93,7 @@ def _beginning(data: bytes, size: Size, room: int) -> tuple[str, int]:
     shown = len(texts)
     if shown == size.lines:
         return "".join(texts) if data.endswith(b"\n") else "".join(texts)[:-1], shown
-    if not texts:  # the first line alone is too long
+    if not texts:  # even the first line is too long
         begun = (raw[0] if raw else last)[: room - _MARKER_BYTES]
         text, _ = split_bytes(clean_line(begun), room - _MARKER_BYTES, 0)
         if size.lines == 1:
@@ -130,11 +130,11 @@ class _File:
 
 
 def _redacted(store: Store, fd: int, error: StoreFailed) -> tuple[int, int]:
-    """A descriptor of the file without its secrets, and how many there were; the file's own where nothing is hidden."""
+    """Return a descriptor of the file without its secrets, and their number; the file's own if nothing is hidden."""
     redaction = store.redaction()
     if redaction is None:
         return fd, 0
-    from tempfile import TemporaryFile  # 4 ms that only hidden secrets cost
+    from tempfile import TemporaryFile  # 4 ms, which only hidden secrets need
 
     try:
         with open(fd, "rb") as file, TemporaryFile() as copy:
@@ -150,21 +150,21 @@ def _redacted(store: Store, fd: int, error: StoreFailed) -> tuple[int, int]:
 def unkept_file(
     store: Store, fd: int, path: str, first: int, last: int, error: StoreFailed, *, verb: str, request: dict[str, Any]
 ) -> Reply:
-    """The reply: as many of the lines as the hard limit lets through.
+    """Make the reply with as many of the lines as the hard limit allows.
 
     Args:
         store: says whether secrets are hidden.
-        fd: the file, opened for reading; it is closed.
-        path: what it is called.
-        first: the first line wanted, 1-based; 0 for the beginning.
+        fd: the file, opened for reading; it is closed here.
+        path: name of the file.
+        first: the first line wanted, from 1; 0 for the beginning.
         last: the last one, inclusive; 0 for the end.
-        error: why it could not be kept.
-        verb: the verb that was called.
+        error: why the file could not be kept.
+        verb: the verb.
         request: its arguments.
 
     Raises:
-        BadRange: lines that are not there.
-        StoreFailed: there is no room for a copy without its secrets either.
+        BadRange: the lines do not exist.
+        StoreFailed: there is no room either for a copy without its secrets.
     """
     fields: dict[str, Any] = {"warning": warning_of(error)}
     fd, redacted = _redacted(store, fd, error)

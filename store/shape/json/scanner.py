@@ -291,7 +291,7 @@ class Scanner:
         return 0
 
     def _leap(self, at: int, closing: str, tally: Tally | None, most: int = 0) -> tuple[int, bool, int] | None:
-        """As many children as the window holds, by the C scanner: how many, and then as `step`. None for none."""
+        """Skip as many children as the window has, by the C scanner: their number, and `step`'s result; or None."""
         here = self._at(at, self._window // 2)
         text = self._text
         if not self._whole_values or self._is_deep:
