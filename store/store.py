@@ -20,12 +20,13 @@ from sightline.config import Settings, default_root, load_settings
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.errors import cause_of as cause_of
 from sightline.disk.errors import is_broken as is_broken
-from sightline.disk.errors import is_full, store_failed, unwritable
+from sightline.disk.errors import is_busy, is_full, store_failed, unwritable
 from sightline.disk.errors import is_known as is_known
 from sightline.disk.index import Brief as Brief
 from sightline.disk.index import Index
 from sightline.disk.index import Listed as Listed
 from sightline.disk.layout import Layout as Layout  # part of the store's face, as what else has two names here
+from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.recording import Recording as Recording
 from sightline.disk.recording import new_buffer, reserve
@@ -161,6 +162,7 @@ class Store:
         *,
         insist: bool = True,
         patience: float = BUSY_SECONDS,
+        waits: bool = True,
     ) -> None:
         """Open the store, making it where it is missing; the index is opened when it is first needed.
 
@@ -169,6 +171,8 @@ class Store:
             settings: instead of those of the root's ``config.toml`` and the environment.
             insist: whether a root that cannot be made is an error at once; else whatever needs it raises that.
             patience: seconds that whatever changes the index waits for another process that does.
+            waits: whether an index that is being made anew is waited for; else it is used as it is, which is enough
+                for who adds to it.
 
         Raises:
             SettingError: a setting has a wrong value.
@@ -187,6 +191,7 @@ class Store:
                     "make room on its disk and let your account write to it, or set SIGHTLINE_HOME to another folder",
                 ) from error
         self._patience = patience
+        self._waits = waits
         self._rule_files: tuple[float, tuple[RuleFile, ...]] = (-math.inf, ())
         self._index: Index | None = None
         self._retired = list[Index]()  # left to the threads that were at them
@@ -288,19 +293,11 @@ class Store:
         """The index with what the folders hold, where nobody has put that into it to the end."""
         try:
             if index.is_unfilled():
-                with index.transaction():  # whoever comes second waits for all of it
-                    if index.is_unfilled():
-                        self._fill(index)
+                disk.fill_index(self.layout, index, patience=self._patience, waits=self._waits)
         except BaseException:
             index.close()
             raise
         return index
-
-    def _fill(self, index: Index) -> None:
-        if os.listdir(self.layout.buffers) or os.listdir(self.layout.tombstones):
-            disk.rebuild_buffers(self.layout, index)
-        else:
-            index.set_views_stale(bool(os.listdir(self.layout.audit)))
 
     def _sound_index(self) -> Index | None:
         """The index that is there, or a new one where there is none; None where it is broken.
@@ -534,8 +531,16 @@ class Store:
                     rewrite_meta(self.layout, buffer, durable=self.settings.durable)
                 self.index.put_buffer(buffer)
         except (sqlite3.Error, OSError) as error:
-            raise store_failed(error, self.root) from error
+            amended = disk.amend_waiting(self.layout, name, fields) if is_busy(error) else None
+            if amended is None:
+                raise store_failed(error, self.root) from error
+            return amended
         return buffer
+
+    def of_artifact(self, artifact: str) -> Buffer | None:
+        """The buffer of an id that its harness gave; one that the index was locked for, too. It may be evicted."""
+        known = self.index.of_artifact(artifact)
+        return disk.waiting_for_index(self.layout, artifact) if known is None and marker_names(self.layout) else known
 
     def over_limits(self, batch: int = 64) -> list[Buffer]:
         """Buffers that must go, by the limits of count, bytes and age: a batch of them, least recently used first.

@@ -32,8 +32,7 @@ def end_dead_captures(store: Store) -> Adopted:
 def rebuild_index(store: Store) -> tuple[int, int]:
     """Make the index anew from the folders and the log; return how many buffers and views it has then."""
     store.start_index_anew()
-    rebuilt = disk.rebuild_buffers(store.layout, store.index)
-    return rebuilt.buffers, rebuild_views(store)
+    return disk.refill_index(store.layout, store.index).buffers, rebuild_views(store)
 
 
 def record_on_disk(store: Store, name: str) -> Buffer:

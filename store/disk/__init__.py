@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from sightline.disk.pretty import pretty_path as pretty_path
     from sightline.disk.recovery import adopt as adopt
     from sightline.disk.recovery import adopt_dead as adopt_dead
-    from sightline.disk.recovery import rebuild_buffers as rebuild_buffers
+    from sightline.disk.recovery import amend_waiting as amend_waiting
+    from sightline.disk.recovery import fill_index as fill_index
+    from sightline.disk.recovery import refill_index as refill_index
+    from sightline.disk.recovery import waiting_for_index as waiting_for_index
     from sightline.disk.sorter import with_sorter as with_sorter
 else:
     __getattr__ = late_names(
@@ -23,8 +26,8 @@ else:
         changes=("Changes",),  # 5 ms
         finder=("Finder",),
         pretty=("facts_of", "open_pretty", "pretty_path"),  # 4 ms, which only results need
-        recovery=("adopt", "adopt_dead", "rebuild_buffers"),
-        sorter=("with_sorter",),  # 4 ms, which only a lost index needs
+        recovery=("adopt", "adopt_dead", "amend_waiting", "fill_index", "refill_index", "waiting_for_index"),
+        sorter=("with_sorter",),  # 4 ms, which only lost views need
     )
 
 __all__ = [
@@ -32,9 +35,12 @@ __all__ = [
     "Finder",
     "adopt",
     "adopt_dead",
+    "amend_waiting",
     "facts_of",
+    "fill_index",
     "open_pretty",
     "pretty_path",
-    "rebuild_buffers",
+    "refill_index",
+    "waiting_for_index",
     "with_sorter",
 ]

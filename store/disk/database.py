@@ -140,6 +140,31 @@ class Database:
         with self._lock:
             self._connection.executemany(statement, rows)
 
+    @contextlib.contextmanager
+    def beside(self, *, in_memory: bool = False) -> Iterator[None]:
+        """A nameless database of this connection's own, ``beside``: filling it keeps nobody from the one they share.
+
+        Args:
+            in_memory: not in a file where temporary ones go.
+        """
+        with self._lock:
+            self._connection.execute("ATTACH ? AS beside", (":memory:" if in_memory else "",))
+            self._connection.execute("PRAGMA beside.journal_mode = OFF")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connection.execute("DETACH beside")
+
+    def gather(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement that changes only what lies beside, for each of many rows, which may come slowly."""
+        with self._lock:
+            self._connection.execute("BEGIN")
+            try:
+                self._connection.executemany(statement, rows)
+            finally:
+                self._connection.execute("COMMIT")
+
     def expect_many(self) -> None:
         """Prepare for many rows: keep more pages in memory, and checkpoint the write-ahead file less often."""
         with self._lock:

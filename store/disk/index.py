@@ -13,6 +13,7 @@ from typing import Any
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
 from sightline.disk.view_index import ViewIndex
+from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
@@ -36,7 +37,23 @@ _PUT = f"INSERT {_VALUES} ON CONFLICT (name) DO UPDATE SET {_UPDATES}"
 _ADD = f"INSERT OR IGNORE {_VALUES}"
 """This is twice as fast, because SQLite prepares no way back for a statement that cannot fail half-way."""
 
+_FILL = (
+    f"INSERT OR IGNORE INTO buffers (number, {_COLUMNS}, bytes, used)"  # noqa: S608
+    f" SELECT rowid, {_COLUMNS}, bytes, rowid FROM beside.sorted WHERE rowid BETWEEN ? AND ?"
+)
+_FILL_HASHES = (
+    "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes)"
+    " SELECT json_extract(value, '$[2]') AS sha256, name, key, json_extract(value, '$[0]')"
+    " FROM beside.sorted, json_each(streams) WHERE beside.sorted.rowid BETWEEN ? AND ? AND sha256 <> ''"
+    " AND state <> 'evicted' ORDER BY sha256"
+)
+_FILLED_AT_ONCE = 5_000  # records: a fifth of a second, which others wait
+
 _PUT_HASH = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)"
+
+
+class GatheringFailed(SightlineError):
+    """There is no room for a temporary file."""
 
 
 class Totals(NamedTuple):
@@ -145,6 +162,44 @@ class Index(ViewIndex):
         with self._db.writing():
             self._db.execute_all(_ADD, map(_values, buffers))
             self._db.execute_all(_PUT_HASH, sorted(row for buffer in buffers for row in _hashes(buffer)))
+
+    def fill(self, buffers: Iterable[Buffer], *, in_memory: bool = False) -> int:
+        """Insert records in the order in which they began, below all that others put meanwhile, which stays.
+
+        Others wait for one of several short transactions at most, however many records there are.
+
+        Args:
+            buffers: of names that are not known; they may come slowly.
+            in_memory: whether they are sorted there, and not in a temporary file.
+
+        Returns:
+            How many there were.
+
+        Raises:
+            GatheringFailed: there is no room for the temporary file.
+        """
+        with self._db.beside(in_memory=in_memory):
+            try:
+                self._db.execute(f"CREATE TABLE beside.gathered AS SELECT {_COLUMNS}, bytes FROM buffers WHERE 0")  # noqa: S608
+                self._db.gather(f"INSERT INTO beside.gathered VALUES ({_MARKS}, ?)", map(_values, buffers))  # noqa: S608
+                self._db.execute("CREATE TABLE beside.sorted AS SELECT * FROM beside.gathered ORDER BY created, rowid")
+            except sqlite3.OperationalError as error:
+                raise GatheringFailed(f"records could not be sorted: {error}") from error
+            count = int((self._db.row("SELECT COUNT(*) FROM beside.sorted") or (0,))[0])
+            self._raise_all(count)
+            for last in range(count, 0, -_FILLED_AT_ONCE):  # the highest first: what others put comes above them
+                with self._db.writing():
+                    for statement in (_FILL, _FILL_HASHES):
+                        self._db.execute(statement, (last - _FILLED_AT_ONCE + 1, last))
+        return count
+
+    def _raise_all(self, by: int) -> None:
+        """Make room for so many records below those that are there."""
+        with self._db.writing():
+            highest = self._db.row("SELECT MAX(MAX(number), MAX(used)) FROM buffers")
+            if highest and highest[0] is not None:
+                by += highest[0]  # further than the highest of them, so that no two have one number on the way
+                self._db.execute("UPDATE buffers SET number = number + ?, used = used + ?", (by, by))
 
     def expect_many(self) -> None:
         """Prepare for thousands of records."""

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 
 from sightline.config import HOOKS
@@ -15,6 +16,8 @@ SEALED_MODE = 0o400
 
 CONTENT_NAME_ENDING = ".json"
 """The ending of a stream's second name, which is made from its hash."""
+
+_LOOK_SECONDS = 0.02  # between two looks whether a lock is free
 
 DERIVED = ("pretty", "all")
 """Files of a buffer's folder that can be made again from its streams; for further blocks, ``pretty.N``."""
@@ -77,6 +80,18 @@ class Layout:
         finally:
             os.close(fd)
 
+    @contextlib.contextmanager
+    def filling(self, patience: float) -> Iterator[bool]:
+        """Only one process at a time fills an index; False where another one still does after so many seconds."""
+        fd = os.open(self.buffers, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            deadline = time.monotonic() + patience
+            while not (is_ours := _takes_lock(fd)) and time.monotonic() < deadline:
+                time.sleep(_LOOK_SECONDS)
+            yield is_ours
+        finally:
+            os.close(fd)
+
     def folder(self, name: str) -> str:
         """Return a buffer's folder."""
         return os.path.join(self.buffers, name)
@@ -105,3 +120,11 @@ class Layout:
     def audit_file(self, session: str) -> str:
         """Return the path of a session's audit log."""
         return os.path.join(self.audit, session + ".jsonl")
+
+
+def _takes_lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -212,9 +212,20 @@ class Recording:
         except OSError as error:
             raise store_failed(error) from error
         except sqlite3.Error as error:
-            raise store_failed(error, self._layout.root) from error
+            if not is_busy(error):
+                raise store_failed(error, self._layout.root) from error
+            self._leave_sealed()
         self._writer.release()
         return self.buffer
+
+    def _leave_sealed(self) -> None:
+        """Write the record alone, the index being locked for long: the next to look takes the buffer into it."""
+        try:
+            self._take_over_marks()
+            write_meta(self._layout, self.buffer, durable=self._durable)
+        except (sqlite3.Error, OSError) as error:
+            raise store_failed(error, self._layout.root) from error
+        self._writer.abandon(for_adoption=True)
 
     def _take_over_marks(self) -> None:
         """Take over a pin or a label that it was given while it ran."""

@@ -6,17 +6,21 @@ Both use only what lies in the folders, and memory that does not depend on how m
 import errno
 import json
 import os
-from collections.abc import Iterator
-from itertools import chain
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import chain, islice
+from typing import Any
 
-from sightline.disk.index import Index
+from sightline.disk.database import BUSY_SECONDS
+from sightline.disk.index import GatheringFailed, Index
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.lines import count_newlines
 from sightline.disk.live import marker_names, take_dead, writer_alive
 from sightline.disk.meta import decode_buffer, read_meta, rewrite_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.disk.stream_files import with_progress
-from sightline.errors import OfNewerVersion, UnsafeStore
+from sightline.errors import OfNewerVersion, StoreFailed, UnsafeStore
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, read_file, remove_file, remove_folder
 from sightline.records import Buffer, StreamInfo
@@ -24,6 +28,9 @@ from sightline.sha256 import hash_file
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
 _PRETTY = "pretty."  # for further blocks
+_MANY = 2_000  # buffers; reading fewer takes a third of a second
+_FILL = "import os, sys; os.fork() and os._exit(0); from sightline.store import Store; Store(sys.argv[1]).index"
+"""It leaves the work to a child of its own, which is nobody's to wait for."""
 
 
 class Adopted(NamedTuple):
@@ -93,6 +100,32 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     if marker:
         marker.close()
     return buffer
+
+
+def waiting_for_index(layout: Layout, artifact: str) -> Buffer | None:
+    """Return the buffer of an id that was sealed while the index was locked, and which the index does not know yet."""
+    for name in marker_names(layout):
+        with suppress(FileNotFoundError, ValueError, OfNewerVersion):
+            if not writer_alive(layout, name):
+                buffer = read_meta(layout, name)
+                if buffer.state == "sealed" and buffer.artifact == artifact:
+                    return buffer
+    return None
+
+
+def amend_waiting(layout: Layout, name: str, fields: Mapping[str, Any]) -> Buffer | None:
+    """Change the record of such a buffer, and return it; None for any other. Raises OSError, OfNewerVersion."""
+    marker = take_dead(layout, name)  # nobody puts it into the index meanwhile
+    if marker is None:
+        return None
+    try:
+        buffer = read_meta(layout, name)
+        if buffer.state != "sealed":
+            return None
+        rewrite_meta(layout, buffer := buffer._replace(**fields))
+        return buffer
+    finally:
+        marker.close(remove=False)
 
 
 def as_left(layout: Layout, buffer: Buffer) -> Buffer:
@@ -176,22 +209,78 @@ class Rebuilt(NamedTuple):
     unreadable: list[str]
 
 
+def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) -> None:
+    """Fill a new index from the folders, unless another process does so already.
+
+    Args:
+        layout: where these lie.
+        index: one that is not filled.
+        patience: seconds for which another process that fills it is waited for.
+        waits: whether the caller needs what the index holds. A caller that only adds to it does not wait for another
+            process, and leaves the index of a large store to a process of its own.
+
+    Raises:
+        StoreFailed: another process still fills it.
+    """
+    if index.unwritable:  # it is in memory, and nobody else's
+        rebuild_buffers(layout, index)
+        return
+    if not _entries(layout.buffers, 1) and not _entries(layout.tombstones, 1):
+        with index.transaction():
+            if index.is_unfilled():
+                index.set_views_stale(bool(os.listdir(layout.audit)))
+        return
+    with layout.filling(patience if waits else 0) as is_ours:
+        if index.is_unfilled() and is_ours and (waits or _entries(layout.buffers, _MANY) < _MANY):
+            rebuild_buffers(layout, index)
+    if index.is_unfilled():
+        if waits:
+            raise _being_filled(layout)
+        if is_ours:
+            _fill_elsewhere(layout)
+
+
+def refill_index(layout: Layout, index: Index) -> Rebuilt:
+    """Fill an index anew, whatever it holds. Raises StoreFailed if another process fills it for too long."""
+    with layout.filling(BUSY_SECONDS) as is_ours:
+        if not is_ours:
+            raise _being_filled(layout)
+        return rebuild_buffers(layout, index)
+
+
+def _being_filled(layout: Layout) -> StoreFailed:
+    what = f"the index of the store at {layout.root} was lost, and another process is making it anew"
+    return StoreFailed(what, "try again in a minute; outputs that come meanwhile are kept")
+
+
+def _entries(folder: str, most: int) -> int:
+    """How many entries a folder has, as far as that many."""
+    return sum(1 for _ in islice(_names_in(folder), most))
+
+
+def _fill_elsewhere(layout: Layout) -> None:
+    import subprocess  # 8 ms that only a lost index of a large store costs
+
+    words = (sys.executable, "-E", "-P", "-c", _FILL, layout.root)
+    nowhere = subprocess.DEVNULL
+    with suppress(OSError):  # the next who needs the index fills it
+        subprocess.run(words, check=False, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+
+
 def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
-    """Fill an index from the folders and tombstones alone, in order of creation."""
-    from sightline.disk.sorter import Sorter, with_sorter  # loads pickle: 4 ms, which only a lost index needs
+    """Fill an index from the folders and tombstones alone, in order of creation.
 
-    def fill(found: Sorter[Buffer]) -> Rebuilt:
-        unreadable: list[str] = []
-        index.forget_buffers()  # an older version may have put some into an unfilled index
-        for buffer in chain(_on_disk(layout, unreadable), _evicted(layout)):
-            found.put(buffer.created, buffer)
-        for buffer in found:
-            index.put_buffer(buffer)
-        index.set_views_stale(bool(os.listdir(layout.audit)))
-        return Rebuilt(found.count, unreadable)
-
-    with index.transaction():  # no other process can put a newer record meanwhile
-        return with_sorter(fill)
+    Records that other processes put into it meanwhile are newer, and stay. Only one process may fill it at a time.
+    """
+    unreadable: list[str] = []
+    index.forget_buffers()  # a process that filled it before may have died half-way
+    try:
+        count = index.fill(chain(_on_disk(layout, unreadable), _evicted(layout)))
+    except GatheringFailed:
+        unreadable.clear()
+        count = index.fill(chain(_on_disk(layout, unreadable), _evicted(layout)), in_memory=True)
+    index.set_views_stale(bool(os.listdir(layout.audit)))
+    return Rebuilt(count, unreadable)
 
 
 def _on_disk(layout: Layout, unreadable: list[str]) -> Iterator[Buffer]:

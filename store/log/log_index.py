@@ -71,47 +71,51 @@ def rebuild_views(store: Store) -> int:
 
     It returns the number of views.
     """
-    with store.index.transaction():
-        return disk.with_sorter(partial(_index_anew, store))
+    return disk.with_sorter(partial(_index_anew, store))
 
 
 def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int:
-    others: list[Other] = []
+    """Read all logs before the transaction begins, so that other writers wait only while the index is filled."""
+    others, sessions = list[Other](), list[Session]()
     sizes: dict[str, int] = {}
     used: dict[str, float] = {}
     for file in sorted(os.listdir(store.layout.audit)):
         session_name, dot, ending = file.rpartition(".")
         if ending == "jsonl" and dot:
-            store.index.forget_views(session_name)
-            store.index.forget_notes(session_name)
             sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
-            views = _read_views(store, session_name, others)
+            views = _read_views(store, session_name, sessions, others)
             # If the clock was set back, a session's later views keep the time of its earlier ones.
             for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
                 found.put(when, (when, indexed))
-    for when, indexed in found:  # the list shows them in the order of indexing
-        store.index.put_view(indexed)
-        used |= dict.fromkeys(indexed.view.refs, when)
-    if others:
-        index_others(store.index, others)
-    for name, size in sizes.items():
-        store.index.set_log(name, size)
-    if store.index.views_stale():
-        for name, when in sorted(used.items(), key=lambda item: item[1]):
-            store.index.touch(name, when)
-        store.index.set_views_stale(False)
+    with store.index.transaction():
+        for name in sizes:
+            store.index.forget_views(name)
+            store.index.forget_notes(name)
+        for session in sessions:
+            store.index.put_session(session)
+        for when, indexed in found:  # the list shows them in the order of indexing
+            store.index.put_view(indexed)
+            used |= dict.fromkeys(indexed.view.refs, when)
+        if others:
+            index_others(store.index, others)
+        for name, size in sizes.items():
+            store.index.set_log(name, size)
+        if store.index.views_stale():
+            for name, when in sorted(used.items(), key=lambda item: item[1]):
+                store.index.touch(name, when)
+            store.index.set_views_stale(False)
     return found.count
 
 
-def _read_views(store: Store, session: str, others: list[Other]) -> list[IndexedView]:
-    """Return the views of a session's file, as far as it can be read, and put its session into the index."""
+def _read_views(store: Store, session: str, sessions: list[Session], others: list[Other]) -> list[IndexedView]:
+    """Return the views of a session's file, as far as it can be read; its other entries go into the two lists."""
     views: dict[int, IndexedView] = {}
     try:
         for place, entry in log.read_all(store.layout.audit_file(session)):
             if entry.get("kind") == "session":
                 if entry["session"]["name"] != session:  # the name becomes a path
                     raise log.BrokenChain(f"the log of {session} says that it is another's")
-                store.index.put_session(session_from(entry))
+                sessions.append(session_from(entry))
             elif entry.get("kind") == "view":
                 views[place.number] = indexed_view(session, place, entry)
             elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):

@@ -31,7 +31,7 @@ def open_store(*, insist: bool = True) -> "Store":
     """
     from sightline.store import Store  # see above
 
-    return Store(insist=insist, patience=PATIENCE_SECONDS)
+    return Store(insist=insist, patience=PATIENCE_SECONDS, waits=False)
 
 
 def session_of(harness: str, harness_session: str, cwd: str) -> Session:

@@ -83,7 +83,7 @@ def find_buffer(store: Store, session: Session, call: ToolCall, *, unfiltered: b
 def buffer_of_use(store: Store, session: Session, use: str, *, unfiltered: bool = False) -> Buffer | None:
     """The buffer that a use of a tool made; it may be evicted by now."""
     key = use_key(session.name, use, unfiltered=unfiltered)
-    return store.index.of_artifact(key) if key else None
+    return store.of_artifact(key) if key else None
 
 
 def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | None:
