@@ -1,1 +1,1 @@
-"""The search engines and filters of the machine: where they lie, what holds them to reading, how they are run."""
+"""The machine's search engines and filters: finds them, keeps them from writing, and runs them."""

@@ -1,7 +1,7 @@
-"""Finds lines in the outputs of many buffers, the most recently used first, and hands them over as they are found.
+"""Finds lines in the outputs of many buffers, the most recently used first, and passes them on as they are found.
 
-With ripgrep one child looks through many files; without it, each stream is searched as `search` does it. Of a line
-only what stands around its match is kept, so that neither long lines nor many matches take memory.
+With ripgrep, one child searches many files; without it, `search` searches each stream. Of a line, only the text around
+its match is kept, so that neither long lines nor many matches take much memory.
 """
 
 import os
@@ -21,27 +21,27 @@ from sightline.shape.clean import clean_line
 from sightline.store import Reading, Target
 
 LINES_PER_STREAM = 50
-"""Matching lines of one stream that are handed over: whoever wants the rest opens it."""
+"""Matching lines of one stream that are passed on; whoever wants the rest opens it."""
 
 LINES = 5_000
-"""Matching lines in all; then the search ends."""
+"""Matching lines in all, after which the search ends."""
 
-_PAGE = 500  # buffers whose records are read at a time
-_FIRST_FILES, _FILES = 32, 512  # looked through by one child: few at first, so that something is there at once
+_PAGE = 500  # buffers whose records are read at once
+_FIRST_FILES, _FILES = 32, 512  # searched by one child: few at first, for quick first results
 _BEFORE_BYTES, _AFTER_BYTES = 80, 320
-_MOST_OF_A_RECORD = 1 << 12  # bytes of the engine's output for one match: a match can be as long as its line
+_MOST_OF_A_RECORD = 1 << 12  # bytes of the engine's output for one match, which can be as long as its line
 _RG = (*RG, "--no-mmap", "--no-messages", "--with-filename", "--null", "-n", "-b", "-o", "-m", str(LINES_PER_STREAM))
 
 
 class Found(NamedTuple):
-    """A line that matches.
+    """A matching line.
 
     Attributes:
         stream: ``out``, ``err`` or ``part.N`` of the buffer.
-        line: its number in the stream, 1-based.
+        line: number of the line in the stream, from 1.
         before: cleaned text before the match, as far as it is kept.
-        match: cleaned text of the first match, as far as it is kept; empty where only the line is known.
-        after: cleaned text behind it.
+        match: cleaned text of the first match, as far as it is kept; empty if only the line is known.
+        after: cleaned text after it.
     """
 
     stream: str
@@ -52,12 +52,12 @@ class Found(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What has come of a search since it was last told.
+    """What a search has found since the last report.
 
     Attributes:
-        buffer: whose output was looked through; None at the end of those that hold nothing.
-        lines: that match, in order of the streams; not all of them where there are ``LINES_PER_STREAM`` of a stream.
-        searched: buffers looked through so far.
+        buffer: the buffer that was searched; None at the end of a row of buffers without matches.
+        lines: its matching lines, in the order of streams; at most ``LINES_PER_STREAM`` of a stream.
+        searched: number of buffers searched so far.
     """
 
     buffer: Buffer | None
@@ -66,7 +66,7 @@ class Progress(NamedTuple):
 
 
 def may_lack(lines: Sequence[Found]) -> bool:
-    """Whether a buffer may have more lines that match than those that were handed over."""
+    """Return whether a buffer may have more matching lines than were passed on."""
     return max(Counter(line.stream for line in lines).values(), default=0) >= LINES_PER_STREAM
 
 
@@ -78,18 +78,18 @@ def search_contents(
     Letters match in either case unless the pattern has a capital.
 
     Args:
-        store: whose buffers.
-        pattern: a regular expression, taken literally where it does not compile.
-        tell: called in this thread, for each buffer that holds something, and now and then for those that do not.
-        cancel: ends it from another thread.
-        use_ripgrep: whether ripgrep may be used where there is one.
+        store: the store.
+        pattern: a regular expression, or plain text if it is not a valid one.
+        tell: called in this thread for each buffer with matches, and now and then for the others.
+        cancel: cancels it from another thread.
+        use_ripgrep: whether ripgrep may be used if it is there.
 
     Returns:
-        Whether all was looked through; False where there were more than ``LINES`` lines.
+        Whether everything was searched; False if there were more than ``LINES`` lines.
 
     Raises:
         UsageError: the pattern is empty or spans lines.
-        SearchFailed: the engine broke off, or there is none.
+        SearchFailed: the engine failed, or there is none.
         Cancelled: ``cancel`` was used.
     """
     check_pattern(pattern)
@@ -115,7 +115,7 @@ class _Output(NamedTuple):
 
 
 def _outputs(store: Reading) -> Iterator[_Output]:
-    """Every stream of every buffer that has bytes, most recently used first."""
+    """Yield every stream of every buffer that has bytes, most recently used first."""
     before: int | None = None
     while page := store.listed(_PAGE, before=before):
         for item in page:
@@ -132,7 +132,7 @@ def _outputs_of(store: Reading, buffer: Buffer) -> Iterator[_Output]:
             try:
                 yield _Output(target, store.local_copy(target))
             except (SightlineError, OSError):
-                continue  # removed since it was listed
+                continue  # it was removed since it was listed
 
 
 def _batches(outputs: Iterator[_Output]) -> Iterator[list[_Output]]:
@@ -146,7 +146,7 @@ Look = Callable[[list[_Output]], Iterable[tuple[Buffer, tuple[Found, ...]]]]
 
 
 def _ripgrep_look(pattern: str, ignore_case: bool, cancel: Cancel) -> Look:
-    """How a batch is looked through with ripgrep."""
+    """Return how ripgrep searches a batch."""
     how = ["-i"] if ignore_case else []
     how += ["-F"] if pattern_of(pattern, ignore_case=ignore_case, engines=("rg",)).literal else []
 
@@ -174,7 +174,7 @@ class _Match(NamedTuple):
 
 
 class _Records:
-    """Reads ``PATH NUL LINE:OFFSET:MATCH``; of each line the first match is kept."""
+    """Reads ``PATH NUL LINE:OFFSET:MATCH``, and keeps the first match of each line."""
 
     def __init__(self) -> None:
         self.by_path: dict[str, list[_Match]] = {}
@@ -200,7 +200,7 @@ def _lines(stream: str, path: str, matches: list[_Match]) -> list[Found]:
     try:
         fd = open_private(path, os.O_RDONLY)
     except OSError:
-        return []  # removed while it was searched
+        return []  # it was removed during the search
     try:
         return [_around(fd, stream, match) for match in matches]
     finally:
@@ -218,14 +218,14 @@ def _around(fd: int, stream: str, match: _Match) -> Found:
 
 
 def _text(data: bytes) -> str:
-    """Cleaned; half a character at either end, where the line was cut, is left out."""
+    """Return cleaned text, without half a character at an end where the line was cut."""
     return clean_line(data).strip("\ufffd")
 
 
 def _each(
     store: Reading, batch: list[_Output], pattern: str, ignore_case: bool, cancel: Cancel
 ) -> Iterator[tuple[Buffer, tuple[Found, ...]]]:
-    """A batch stream by stream, with whatever engine there is."""
+    """Search a batch stream by stream, with any engine that exists."""
     found = dict[str, tuple[Buffer, list[Found]]]()
     for output in batch:
         hits = search(

@@ -1,7 +1,7 @@
-"""The search engine: ripgrep, else grep, else Python's ``re``, as a child that is held to reading, as a query is.
+"""The search engine: ripgrep, else grep, else Python's ``re``, as a child that can only read, like a query.
 
-A reply's search, the viewer, the search of all outputs and coverage say what is looked for and what is printed of it;
-a single stream is given as an open file, so that it may vanish meanwhile.
+The search of a reply, of the viewer, of all outputs and of coverage each say what is searched, and what is printed.
+A single stream is passed as an open file, so that it may be removed meanwhile.
 """
 
 import os
@@ -18,15 +18,15 @@ from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
 from sightline.search.sandbox import describe
 
 ENGINES = ("rg", "grep -P", "grep -E", "re")
-"""In the order they are tried; grep's ``-P`` first, since its ``-E`` does not know ``\\d``."""
+"""In the order in which they are tried; grep's ``-P`` comes first, because its ``-E`` does not know ``\\d``."""
 
 ANSWERS = ("lines", "count", "offsets", "places", "matches")
-"""``NUMBER:`` of each line that matches; their count; ``OFFSET:`` of each line; the same of each match; and
-``NUMBER:OFFSET:MATCH``. What follows the last colon of the others is to be ignored."""
+"""``NUMBER:`` of each matching line; their count; ``OFFSET:`` of each line; the same of each match; and
+``NUMBER:OFFSET:MATCH``. For the others, what follows the last colon is to be ignored."""
 
-SEARCH_SECONDS = 600.0  # a person waits, sees the count grow and may cancel
+SEARCH_SECONDS = 600.0  # a person waits, sees the count grow, and may cancel
 NO_MATCH = 1
-"""The exit code of an engine that found nothing; a higher one says that it broke off."""
+"""The exit code of an engine that found nothing; a higher one means that it failed."""
 
 RG = ("rg", "--no-config", "--threads=1", "--text", "--encoding=none", "--color=never", "--no-heading")
 GREP = ("grep", "-a", "--color=never")
@@ -43,12 +43,12 @@ _RE_ANSWERS = {"lines": "", "count": "c", "offsets": "b", "places": "bo", "match
 
 
 class Pattern(NamedTuple):
-    """What is looked for.
+    """What to search for.
 
     Attributes:
-        text: a regular expression, or a plain text.
+        text: a regular expression, or plain text.
         ignore_case: whether letters match in either case.
-        literal: whether it is a plain text.
+        literal: whether it is plain text.
     """
 
     text: str
@@ -57,12 +57,12 @@ class Pattern(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is to be printed of it.
+    """What to print.
 
     Attributes:
         answer: one of ``ANSWERS``.
-        first: how many are wanted.
-        invert: whether the lines that do not match are wanted.
+        first: number of answers wanted.
+        invert: whether lines that do not match are wanted.
     """
 
     answer: str = "lines"
@@ -71,24 +71,24 @@ class Wanted(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How an engine ended: its exit code, and the last that it complained of."""
+    """How an engine ended: its exit code, and its last complaint."""
 
     exit_code: int
     complaint: str
 
 
 def check_pattern(text: str) -> None:
-    """Raises UsageError for a pattern that is empty or holds a newline or a NUL."""
+    """Raise UsageError for a pattern that is empty, or has a newline or a NUL."""
     if not text or "\n" in text or "\0" in text:
         what = "a newline or a NUL" if text else "nothing at all"
         raise UsageError(f"a search cannot be for {what}", "a search looks at one line at a time")
 
 
 def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES) -> Pattern:
-    """A text as a regular expression, or literally where it is none.
+    """Return a text as a regular expression, or as plain text if it is not a valid one.
 
     Raises:
-        UsageError: it is empty or holds a newline or a NUL; SearchFailed: no engine is here.
+        UsageError: it is empty, or has a newline or a NUL. SearchFailed: there is no engine.
     """
     check_pattern(text)
     if text.replace(" ", "").replace("_", "").isalnum():
@@ -98,13 +98,13 @@ def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES
 
 
 def compiles(pattern: Pattern, engine: str) -> bool:
-    """Whether an engine takes a pattern."""
+    """Return whether an engine accepts a pattern."""
     with opened(os.devnull) as stdin:
         return look(stdin, pattern, Wanted("count"), lambda _: None, engine=engine).exit_code <= NO_MATCH
 
 
 def engine_of(engines: Sequence[str] = ENGINES) -> str:
-    """The first of some engines that this machine has. Raises SearchFailed where it has none."""
+    """Return the first of some engines on this machine. Raises SearchFailed if there is none."""
     for engine in engines:
         if engine == "rg" and ripgrep():
             return engine
@@ -117,7 +117,7 @@ def engine_of(engines: Sequence[str] = ENGINES) -> str:
 
 @contextmanager
 def opened(path: str, offset: int = 0) -> Iterator[int]:
-    """A stream's descriptor, standing at an offset; an empty stream has no file."""
+    """Open a stream at an offset; an empty stream has no file."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -140,10 +140,10 @@ def look(
     seconds: float = SEARCH_SECONDS,
     cancel: Cancel | None = None,
 ) -> Ended:
-    """Look for a pattern in an open file or a pipe, and hand on what the engine prints.
+    """Search an open file or a pipe, and pass on what the engine prints.
 
     Raises:
-        SearchFailed: the time was over, or the engine is not held as it can be here.
+        SearchFailed: the time ran out, or the engine was not confined as it can be here.
         Cancelled: ``cancel`` was used.
     """
     status = os.fstat(stdin)
@@ -162,7 +162,7 @@ def run_engine(
     seconds: float = SEARCH_SECONDS,
     cancel: Cancel | None = None,
 ) -> Ended:
-    """Let an engine look through some files, or what it is given, and hand on what it prints. Raises as `look`."""
+    """Let an engine search some files, or its input, and pass on what it prints. Raises what `look` raises."""
     cancel = cancel or Cancel()
     complaint = bytearray()
     with Group(
@@ -183,7 +183,7 @@ def run_engine(
 
 
 def _command(engine: str, pattern: Pattern, wanted: Wanted, file_bytes: int) -> Executable:
-    """An engine that looks for a pattern in its standard input, a file of so many bytes; 0 where it is no whole one."""
+    """Return an engine's command to search its standard input, a file of this size; 0 if it is not a whole file."""
     if engine == "re":
         return _re_command(pattern, wanted)
     how = ["-i"] if pattern.ignore_case else []
@@ -193,7 +193,7 @@ def _command(engine: str, pattern: Pattern, wanted: Wanted, file_bytes: int) -> 
     if engine == "rg":
         how += ["-F"] if pattern.literal else []
         how += [] if wanted.answer == "matches" else ["--max-columns=1"]
-        # As a file of its own it is mapped, which takes a third of the time; only Linux opens it anew under this name.
+        # A whole file can be mapped, which takes a third of the time; only Linux opens it again under this name.
         file = "/dev/stdin" if file_bytes and sys.platform == "linux" else "-"
         return Executable(
             ripgrep(), (*RG, "--no-filename", *how, "-e", pattern.text, file), maps_bytes=whole_pages(file_bytes)

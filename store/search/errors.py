@@ -1,25 +1,25 @@
-"""What can go wrong while a query, a search or a comparison runs; what is wrong with its text is QueryRefused."""
+"""Errors of running queries, searches and comparisons; a faulty text of a query is QueryRefused."""
 
 from sightline.errors import SightlineError
 
 
 class ProgramMissing(SightlineError):
-    """A program that the query names is not on this machine, or not the one that can be held to reading."""
+    """A program of the query is not on this machine, or not the one that can be kept from writing."""
 
     exit_code = 127
 
 
 class SandboxFailed(SightlineError):
-    """The kernel did not hold the query as it can here, so nothing was run."""
+    """The kernel did not confine the query as it can here, so nothing was run."""
 
 
 class SearchFailed(SightlineError):
-    """A search could not be brought to its end: time limit, or an engine that broke off."""
+    """A search did not finish: its time ran out, or the engine failed."""
 
 
 class CompareFailed(SightlineError):
-    """A comparison could not be brought to its end: memory, time limit, or an engine that broke off."""
+    """A comparison did not finish: memory or time ran out, or the engine failed."""
 
 
 class Cancelled(SightlineError):
-    """The one who asked has ended it."""
+    """The caller has cancelled it."""

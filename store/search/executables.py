@@ -1,6 +1,6 @@
-"""Finds the executables of a query's programs and gives them the options that hold them to reading.
+"""Finds the executables of a query's programs, and gives them the options that keep them from writing.
 
-Only fixed system folders are looked through, never PATH or the current folder: what a query runs must not depend on
+Only fixed system folders are searched, never PATH or the current folder, because what a query runs must not depend on
 where it was asked.
 """
 
@@ -21,11 +21,11 @@ SYSTEM_FOLDERS = (
     "/home/linuxbrew/.linuxbrew/bin",
     "/run/current-system/sw/bin",
 )
-SORT_BUFFER = "512M"  # under a memory limit of 1 GiB; a sort that needs more would write temporary files and cannot
+SORT_BUFFER = "512M"  # under a memory limit of 1 GiB; a larger sort would need temporary files, which it cannot write
 PROBE_SECONDS = 5
 _MAPPED_AT_ONCE = 1 << 16  # the largest page of any machine
-# GNU tac copies a pipe to a temporary file, which a query cannot write; this is the same in memory. No awk but gawk can
-# tell whether the last line was ended.
+# GNU tac copies a pipe to a temporary file, which a query cannot write; this does the same in memory. Only gawk can
+# tell whether the last line had a newline.
 _REVERSE = """
 import os, sys
 try:
@@ -40,7 +40,7 @@ except BrokenPipeError:
 INTERPRETER_FOLDERS = tuple(
     {os.path.dirname(os.path.dirname(path)) for path in (os.__file__, os.path.realpath(os.__file__))}
 )
-"""What the interpreter that runs this loads its parts from."""
+"""Folders from which the running interpreter loads its parts."""
 
 _ON_A_MAC = {"sed": "gsed", "awk": "gawk", "sort": "gsort", "diff": "gdiff"}
 _GNU_PACKAGES = (b"sed", b"coreutils", b"diffutils")
@@ -48,13 +48,13 @@ _PACKAGES = {"rg": "ripgrep", "awk": "gawk", "sed": "GNU sed"}
 
 
 class Executable(NamedTuple):
-    """What is started for a program.
+    """What to start for a program.
 
     Attributes:
-        path: a real file.
+        path: path of a real file.
         argv: its arguments, with argv[0].
-        maps_bytes: of files that it maps, which its address space must hold beside what it uses itself.
-        libraries: folders that it loads parts of itself from, beside the system's.
+        maps_bytes: bytes of files that it maps, for which its address space needs room besides its own use.
+        libraries: folders from which it loads parts of itself, besides the system's.
     """
 
     path: str
@@ -64,20 +64,20 @@ class Executable(NamedTuple):
 
 
 def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = ()) -> Executable:
-    """The executable of one stage, in its safe mode.
+    """Return the executable of one stage, in its safe mode.
 
     Args:
-        argv: the program's name and its arguments.
+        argv: the name of the program, and its arguments.
         reads: the files among these.
-        held: whether the kernel holds reads and writes; without it, sed must be GNU and awk gawk.
+        held: whether the kernel prevents writing; if it does not, sed must be GNU's, and awk gawk.
 
     Raises:
-        ProgramMissing: it is not on this machine, or has no safe mode where it needs one.
+        ProgramMissing: it is not on this machine, or has no safe mode and needs one.
     """
     program, arguments = argv[0], argv[1:]
     if program == "rg":
         return _ripgrep(arguments, reads)
-    if program in ("egrep", "fgrep"):  # scripts around grep in many systems, so a shell would be needed
+    if program in ("egrep", "fgrep"):  # on many systems these are scripts around grep, which would need a shell
         return Executable(_found("grep"), ("grep", "-E" if program == "egrep" else "-F", *arguments))
     if program == "awk":
         return _awk(arguments, held=held)
@@ -96,14 +96,14 @@ def executable_of(argv: tuple[str, ...], *, held: bool, reads: Iterable[str] = (
 
 
 def _ripgrep(arguments: tuple[str, ...], reads: Iterable[str]) -> Executable:
-    """Mapped, 1 GB takes a third of the time: a buffer only grows, so no page of it can vanish."""
+    """Mapped, 1 GB takes a third of the time; a buffer only grows, so none of its pages can vanish."""
     path = ripgrep() or _missing("rg")
     maps_bytes = sum(whole_pages(os.path.getsize(file)) for file in reads)
     return Executable(path, ("rg", "--no-config", "--threads=1", *arguments), maps_bytes)
 
 
 def whole_pages(size: int) -> int:
-    """What a file takes of an address space, in bytes."""
+    """Return the bytes of an address space that a file takes."""
     return -(-size // _MAPPED_AT_ONCE) * _MAPPED_AT_ONCE
 
 
@@ -116,22 +116,22 @@ def _awk(arguments: tuple[str, ...], *, held: bool) -> Executable:
 
 
 def ripgrep() -> str:
-    """The path of ripgrep, empty where there is none: the one installed beside this interpreter first."""
+    """Return the path of ripgrep, first the one beside this interpreter; empty if there is none."""
     beside = os.path.join(os.path.dirname(sys.executable or ""), "rg")
     if os.path.isabs(beside) and os.access(beside, os.X_OK):
         return os.path.realpath(beside)
-    import sysconfig  # 2 ms, and ripgrep mostly stands beside this interpreter
+    import sysconfig  # 2 ms; ripgrep usually stands beside this interpreter
 
     return _first_in((sysconfig.get_path("scripts"), *SYSTEM_FOLDERS), "rg")
 
 
 def find(name: str) -> str:
-    """The real path of a program in the system's folders, empty where there is none."""
+    """Return the real path of a program in the system's folders; empty if there is none."""
     return _first_in(SYSTEM_FOLDERS, name)
 
 
 def gnu_diff() -> str:
-    """The path of GNU diff, empty where there is none."""
+    """Return the path of GNU diff; empty if there is none."""
     return _gnu_of("diff")
 
 
@@ -160,7 +160,7 @@ def _no_safe_mode(program: str) -> NoReturn:
 
 
 def _gnu_of(program: str) -> str:
-    """The path of the program if it is GNU's, else empty."""
+    """Return the path of the program if it is GNU's, else empty."""
     for name in (program, _ON_A_MAC[program]):
         path = find(name)
         if path and is_gnu(path):
@@ -169,23 +169,23 @@ def _gnu_of(program: str) -> str:
 
 
 def is_gnu(path: str) -> bool:
-    """Whether a program is GNU's, by what it says of itself."""
-    first = (_said(path, "--version") or (0, b""))[1].partition(b"\n")[0]  # of BusyBox, "This is not GNU sed"
+    """Return whether a program is GNU's, by its version text."""
+    first = (_said(path, "--version") or (0, b""))[1].partition(b"\n")[0]  # BusyBox says "This is not GNU sed"
     return first.startswith(b"GNU Awk") or any(b"(GNU %s)" % name in first for name in _GNU_PACKAGES)
 
 
 def knows_perl(grep: str) -> bool:
-    """Whether a grep knows ``-P``."""
-    return (_said(grep, "-P", "-e", "x") or (0, b""))[0] == 1  # it found nothing in nothing
+    """Return whether a grep knows ``-P``."""
+    return (_said(grep, "-P", "-e", "x") or (0, b""))[0] == 1  # an empty input without a match
 
 
 _known: dict[tuple[str, ...], tuple[int, bytes]] = {}
 
 
 def _said(*argv: str) -> tuple[int, bytes] | None:
-    """The exit code of a program, and what it said of itself; None where it did not end, which the next asks anew."""
+    """Return a program's exit code and output; None if it did not end, so that the next call asks again."""
     if argv not in _known:
-        import subprocess  # 5 ms that most queries do without
+        import subprocess  # 5 ms, which most queries do not need
 
         try:
             said = subprocess.run(argv, capture_output=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL)

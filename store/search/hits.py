@@ -1,6 +1,6 @@
-"""Finds where a pattern matches, for whoever walks from hit to hit: as bytes, as they are found, and from any place on.
+"""Finds where a pattern matches, for stepping from hit to hit: as bytes, as they are found, and from any place on.
 
-`lines.search` counts and numbers lines for a reply.
+For a reply, `line_search.search` counts and numbers lines.
 """
 
 import sys
@@ -16,11 +16,11 @@ from sightline.search.errors import SearchFailed
 from sightline.search.processes import Cancel, fed
 
 KEPT_HITS = 1 << 17
-"""Offsets kept of one scan, 1 MiB; of more hits every second, fourth … one is, and those between are found again."""
+"""Offsets kept of one scan, 1 MiB. Of more hits, every second, fourth … is kept, and those between are found again."""
 
 
 class _Enough(Exception):
-    """All that was wanted has been found."""
+    """Everything that was wanted has been found."""
 
 
 def scan(
@@ -34,20 +34,20 @@ def scan(
     cancel: Cancel | None = None,
     engines: Sequence[str] = ENGINES,
 ) -> None:
-    """Hand on where lines that match begin, in order, as they are found; see `offset_in`.
+    """Pass on where matching lines begin, in order, as they are found; see `offset_in`.
 
     Args:
-        path: the stream's file; an empty stream may have none.
-        pattern: what to look for.
-        take: gets some hits at a time; returns whether it wants more.
-        offset: where to begin, at the start of a line; hits are counted from there.
-        first: how many are wanted.
-        matches: whether each match is wanted, and not each line.
-        cancel: ends it from another thread.
-        engines: which may be used.
+        path: path of the stream's file; an empty stream may have none.
+        pattern: the pattern.
+        take: gets some hits at a time, and returns whether it wants more.
+        offset: where to begin, at the start of a line; the places of hits are counted from there.
+        first: number of hits wanted.
+        matches: whether each match is wanted instead of each line.
+        cancel: cancels it from another thread.
+        engines: the engines that may be used.
 
     Raises:
-        SearchFailed: no engine is here, or it broke off; Cancelled: ``cancel`` was used.
+        SearchFailed: there is no engine, or it failed. Cancelled: ``cancel`` was used.
     """
     wanted = Wanted("places" if matches else "offsets", first)
     reader = _Heads(take)
@@ -62,12 +62,12 @@ def scan(
 
 
 def offset_in(head: bytes) -> int:
-    """Where a hit is, counted from where the scan began."""
+    """Return where a hit is, counted from where the scan began."""
     return int(head[: head.index(b":")])
 
 
 class _Heads:
-    """Cuts what an engine prints into hits, whose text after the colon is dropped, however long."""
+    """Cuts what an engine prints into hits, and drops the text after the colon, however long."""
 
     def __init__(self, take: Callable[[list[bytes]], bool]) -> None:
         self._take = take
@@ -89,10 +89,10 @@ class _Heads:
 def places_in(
     texts: Sequence[str], pattern: Pattern, *, engines: Sequence[str] = ENGINES
 ) -> list[list[tuple[int, int]]]:
-    """Where a pattern matches in some lines of text: (start, end) in characters, for each line.
+    """Return where a pattern matches in each of some lines: (start, end) in characters.
 
     Raises:
-        SearchFailed: no engine is here.
+        SearchFailed: there is no engine.
     """
     data = [text.encode("utf-8", "replace") for text in texts]
     starts = list(accumulate((len(line) + 1 for line in data), initial=0))
@@ -111,10 +111,10 @@ def places_in(
 
 
 class Hits:
-    """Offsets in ascending order, as many as there may be in bounded memory. One thread adds, others look.
+    """Offsets in ascending order, in bounded memory. One thread adds, others read.
 
     Attributes:
-        total: how many there are.
+        total: number of all hits.
     """
 
     def __init__(self, kept: int = KEPT_HITS) -> None:
@@ -125,7 +125,7 @@ class Hits:
         self._kept = array("Q")
 
     def add(self, base: int, heads: Sequence[bytes], until: int | None = None) -> bool:
-        """Take in hits of a scan that began at ``base``, up to an offset; False once one lies beyond it."""
+        """Take in hits of a scan that began at ``base``, up to an offset; return False once one lies beyond it."""
         inside = len(heads)
         if until is not None and inside and base + offset_in(heads[-1]) >= until:
             inside = bisect_left(heads, until, key=lambda head: base + offset_in(head))
@@ -145,12 +145,12 @@ class Hits:
 
     @property
     def last(self) -> int:
-        """The last one kept, -1 where there is none."""
+        """The last one that is kept; -1 if there is none."""
         kept = self._kept
         return kept[-1] if kept else -1
 
     def around(self, offset: int) -> "Near":
-        """What is known of the hits next to an offset."""
+        """Return what is known of the hits next to an offset."""
         with self._lock:
             at = bisect_left(self._kept, offset)
             before = self._kept[at - 1] if at else None
@@ -159,12 +159,12 @@ class Hits:
 
 
 class Near(NamedTuple):
-    """Hits next to an offset; of thinned hits those that are kept, with others between.
+    """The hits next to an offset; of thinned hits, kept ones, with others between.
 
     Attributes:
-        before: the last one below it, None where there is none.
-        after: the first one at it or above, None where there is none.
-        rank: how many there are below it; of thinned hits about so many.
+        before: the last one below it; None if there is none.
+        after: the first one at it or above; None if there is none.
+        rank: number of hits below it; approximate for thinned hits.
     """
 
     before: int | None

@@ -1,4 +1,4 @@
-"""Finds lines of one stream: how many match a pattern and which are the first, and those that are one of some texts."""
+"""Searches one stream by lines: counts matches and returns the first, or finds lines that equal one of some texts."""
 
 import time
 from collections.abc import Callable, Sequence, Set
@@ -26,20 +26,20 @@ from sightline.search.executables import Executable, find, ripgrep
 from sightline.search.processes import DEFAULT_SECONDS, Cancel, fed
 
 MOST_FOUND = 200_000
-"""Lines found at most that are one of some texts: what occurs more often tells nobody which of them was shown."""
+"""Lines found that equal one of some texts, at most: with more, nobody could tell which ones were shown."""
 
-_MOST_FOR_RG = 2_000  # texts; of more, grep finds them faster
-_RG_CHARACTERS = 200  # of a text that are looked for: very long ones take ripgrep seconds to prepare for
+_MOST_FOR_RG = 2_000  # texts; with more, grep is faster
+_RG_CHARACTERS = 200  # of a text that is searched: ripgrep takes seconds to prepare for very long ones
 
 
 class LineHits(NamedTuple):
-    """What a search found.
+    """The result of a search.
 
     Attributes:
-        total: lines that match, all of them.
-        lines: numbers of the first of them, 1-based, split at ``\\n``, ascending.
-        literal: whether the pattern did not compile and was searched for as it stands.
-        engine: what searched, one of ``ENGINES``.
+        total: number of all matching lines.
+        lines: numbers of the first of them, from 1, split at ``\\n``, ascending.
+        literal: whether the pattern was not valid, and was searched as plain text.
+        engine: the engine that searched, one of ``ENGINES``.
     """
 
     total: int
@@ -62,24 +62,24 @@ def search(
     cancel: Cancel | None = None,
     engines: Sequence[str] = ENGINES,
 ) -> LineHits:
-    """Search a stream, which may be growing while it is read.
+    """Search a stream, which may grow meanwhile.
 
     Args:
-        path: the stream's file; an empty stream may have none.
-        pattern: a regular expression, taken literally where it does not compile.
+        path: path of the stream's file; an empty stream may have none.
+        pattern: a regular expression, or plain text if it is not a valid one.
         ignore_case: whether letters match in either case.
-        first: how many line numbers are wanted.
-        invert: whether the lines that do not match are wanted.
+        first: number of line numbers wanted.
+        invert: whether lines that do not match are wanted.
         offset: byte at which to begin, the start of a line.
-        lines_before: how many lines stand before ``offset``; numbers count them.
-        last: the last line that is looked at; 0 for the end of the stream.
+        lines_before: number of lines before ``offset``, which line numbers include.
+        last: the last line to search; 0 for the end of the stream.
         seconds: time limit.
-        cancel: ends it from another thread.
-        engines: which engines may be used; the first that this machine has is.
+        cancel: cancels it from another thread.
+        engines: the engines that may be used; the first one on this machine is.
 
     Raises:
-        UsageError: the pattern is empty or holds a newline or a NUL.
-        SearchFailed: the time was over, no engine is here, or it broke off.
+        UsageError: the pattern is empty, or has a newline or a NUL.
+        SearchFailed: the time ran out, there is no engine, or it failed.
         Cancelled: ``cancel`` was used.
     """
     check_pattern(pattern)
@@ -111,15 +111,15 @@ def search(
 def first_place(
     path: str, pattern: str, *, ignore_case: bool, literal: bool, offset: int, cancel: Cancel | None
 ) -> int:
-    """Where in a line that matches its first match begins, in bytes from the line's start; 0 where nothing tells.
+    """Return where the first match in a matching line begins, in bytes from the line's start; 0 if that is not told.
 
     Args:
-        path: the stream's file.
-        pattern: as it was searched for, and so the next two.
+        path: path of the stream's file.
+        pattern: the pattern, as it was searched; the same for the next two.
         ignore_case: whether letters match in either case.
-        literal: whether it is a plain text.
+        literal: whether it is plain text.
         offset: byte at which the line begins.
-        cancel: ends it from another thread.
+        cancel: cancels it from another thread.
     """
     begun = bytearray()
 
@@ -139,11 +139,11 @@ _MOST_DIGITS = 24
 
 
 class _Beyond(Exception):
-    """What the engine prints from here on is of no interest."""
+    """The rest of the engine's output is not needed."""
 
 
 class _Numbers:
-    """Reads ``NUMBER:line``, keeping the numbers; a line is never kept, however long."""
+    """Reads ``NUMBER:line``, and keeps the numbers; a line is never kept, however long."""
 
     def __init__(self, lines_before: int, most: int, last: int = 0) -> None:
         self.lines: list[int] = []
@@ -178,17 +178,17 @@ class _Numbers:
 
 
 def can_find() -> bool:
-    """Whether this machine has what finds whole lines."""
+    """Return whether this machine has a program that finds whole lines."""
     return bool(find("grep"))
 
 
 def find_lines(path: str, sought: frozenset[bytes]) -> list[tuple[int, bytes]]:
-    """(number, line) of a file's lines that read as one of some texts, ascending; none where grep fails, or takes long.
+    """Return (number, line) of a file's lines that equal one of some texts; none if grep fails, or takes long.
 
-    It takes a fraction of the time of reading them here.
+    It takes a fraction of the time of reading them in Python.
 
     Args:
-        path: the file; nothing else is read, and nothing written.
+        path: path of the file; nothing else is read, and nothing is written.
         sought: texts without newlines, none of them empty.
     """
     found, others = list[tuple[int, bytes]](), 0
@@ -201,8 +201,8 @@ def find_lines(path: str, sought: frozenset[bytes]) -> list[tuple[int, bytes]]:
             others += 1
 
     if len(sought) <= _MOST_FOR_RG and (program := ripgrep()) and all(map(_is_text, sought)):
-        # Wherever they stand in a line: at two thirds of the time that whole lines take, unless that is everywhere.
-        # Mapped, it would be no faster here, and a large stream would count as memory.
+        # Texts are searched anywhere in a line, in two thirds of the time of whole lines, unless they occur everywhere.
+        # A map would not be faster here, and a large stream would count as memory.
         longest = 1 + max(map(len, sought), default=0)  # with its newline; a longer line may be the whole file
         how = ("--no-mmap", "-n", "-F", "-m", str(MOST_FOUND), f"--max-columns={longest}", "-f", "-", "--", path)
         texts = {text.decode()[:_RG_CHARACTERS].encode() for text in sought}
@@ -223,7 +223,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _find(program: Executable, path: str, texts: Set[bytes], take: Callable[[int, bytes], None]) -> None:
-    """Hand on (number, line) of what a program prints that has been given some texts, as far as it comes."""
+    """Pass on (number, line) of what a program prints for some texts, as far as it comes."""
     begun = b""
 
     def feed(data: bytes) -> None:
@@ -238,4 +238,4 @@ def _find(program: Executable, path: str, texts: Set[bytes], take: Callable[[int
         with fed(b"".join(text + b"\n" for text in texts)) as stdin:
             run_engine(program, feed, stdin=stdin, reads=(path,), seconds=DEFAULT_SECONDS)
     except SightlineError:
-        pass  # where it cannot be run, it finds nothing
+        pass  # if it cannot be run, it finds nothing

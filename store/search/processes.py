@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-import resource  # here, since the thread that has given up its rights could not load it any more
+import resource  # loaded here, because the confined thread could not load it any more
 import select
 import signal
 import sys
@@ -18,26 +18,26 @@ from sightline.search.executables import Executable
 from sightline.search.sandbox import Backing, confined
 from sightline.threads import start_thread
 
-READ_BYTES = 1 << 16  # what a pipe holds
+READ_BYTES = 1 << 16  # the size of a pipe
 DEFAULT_SECONDS = 30.0
 DEFAULT_MEMORY_BYTES = 1 << 30
 
-# The watcher leads the group and reads a pipe that only this process holds open for writing. When this process dies,
-# by whatever signal, the read ends and the whole group with it.
+# The watcher leads the group, and reads a pipe that only this process can write to. When this process dies,
+# by whatever signal, the read ends, and the watcher ends the group.
 _WATCHER = "read _; kill -9 0"
 _LIMITED = 'unset PWD; ulimit -t {seconds}; ulimit -v {kib} 2>/dev/null; ulimit -f 0; ulimit -c 0; exec "$@"'
 _SHELL = "/bin/sh"
-_ABOVE_FEEDS = 10  # no descriptor of ours may have a number that a child's is about to get
+_ABOVE_FEEDS = 10  # our descriptors must not have numbers that a child's will get
 _DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _ENVIRONMENT = {
-    "LC_ALL": "C.UTF-8" if sys.platform.startswith("linux") else "en_US.UTF-8",  # the same order everywhere
+    "LC_ALL": "C.UTF-8" if sys.platform.startswith("linux") else "en_US.UTF-8",  # one order everywhere
     "PATH": "/usr/bin:/bin",
     "HOME": "/nonexistent",  # jq and ripgrep read settings there
 }
 
 
 class Cancel:
-    """Ends a query or a search from another thread, once or before it has begun."""
+    """Cancels a query or a search from another thread, even before it has begun."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,19 +45,19 @@ class Cancel:
         self.cancelled = False
 
     def cancel(self) -> None:
-        """End whatever runs under this, now; what starts under it later ends at once."""
+        """End what runs under this now; what starts under it later ends at once."""
         with self._lock:
             self.cancelled = True
             if self._group:
                 _kill(self._group)
 
     def check(self) -> None:
-        """Raises Cancelled where it was used."""
+        """Raise Cancelled if it was used."""
         if self.cancelled:
             raise Cancelled("it was cancelled")
 
     def attach(self, group: int) -> None:
-        """Have ``cancel`` end this process group; 0 for none."""
+        """Let ``cancel`` end this process group; 0 for none."""
         with self._lock:
             self._group = group
             if group and self.cancelled:
@@ -68,9 +68,9 @@ class Ended(NamedTuple):
     """How a group ended.
 
     Attributes:
-        exit_code: of the last program, 128+N for signal N.
+        exit_code: exit code of the last program, 128+N for signal N.
         timed_out: whether the time limit ended it.
-        fed: whether all programs that fed it ended well; else it has not read all that it should.
+        fed: whether all programs that fed it succeeded; if not, it has not read everything.
     """
 
     exit_code: int
@@ -79,7 +79,7 @@ class Ended(NamedTuple):
 
 
 class Group:
-    """The running programs of one pipeline. Use it as a context: leaving it ends and reaps every one of them."""
+    """The running programs of one pipeline. It is a context: leaving it ends and reaps every one of them."""
 
     def __init__(
         self,
@@ -93,26 +93,26 @@ class Group:
         cancel: Cancel | None = None,
         feeds: Sequence[Executable] = (),
     ) -> None:
-        """Start them.
+        """Start the programs.
 
         Args:
-            programs: in order, each reading the one before.
+            programs: the programs in order, each reading the one before.
             seconds: time limit of the whole, and of each program's CPU time.
-            memory_bytes: limit of each program's address space, beside the files that it maps.
-            backing: what of the kernel's holds them.
+            memory_bytes: limit of each program's address space, without the files that it maps.
+            backing: the kernel's means that confine them.
             reads: files that they may read.
-            stdin: what the first one reads, /dev/null where it is None; stays the caller's.
-            cancel: ends it from another thread.
+            stdin: input of the first one, /dev/null for None; it stays the caller's.
+            cancel: cancels it from another thread.
             feeds: programs whose output the first one reads as ``/dev/fd/3``, ``/dev/fd/4`` …
 
         Raises:
             ProgramMissing: one could not be started; none is left running.
-            SandboxFailed: the kernel would not hold them.
+            SandboxFailed: the kernel did not confine them.
         """
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
         self._memory_bytes = memory_bytes
-        # Limits set from here come a moment after the start: too late where nothing else keeps a program from writing.
+        # Limits set from here take effect just after the start, too late if nothing else keeps a program from writing.
         self._limits_itself = not backing.landlock or not hasattr(resource, "prlimit")
         self._cancel = cancel or Cancel()
         self._pids: list[int] = []
@@ -139,11 +139,11 @@ class Group:
         self._end()
 
     def collect(self, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> Ended:
-        """Hand on what the last program writes, and what all write to stderr, until all have ended."""
+        """Pass on what the last program writes, and what all write to stderr, until all have ended."""
         timed_out = not self._pump({self._out: out, self._err: err})
         if timed_out:
             _kill(self._watcher)
-            # What already stood in the pipes is still theirs to hand on.
+            # What is in the pipes already is still passed on.
             self._pump({self._out: out, self._err: err}, drain=True)
         fed = [_reap(pid) for pid in self._feeds]
         codes = [_reap(pid) for pid in self._pids]
@@ -151,7 +151,7 @@ class Group:
         return Ended(codes[-1], timed_out, not any(fed))
 
     def _pump(self, readers: Mapping[int, Callable[[bytes], None]], *, drain: bool = False) -> bool:
-        """Read until all is read, or the time is over: then False."""
+        """Read until everything is read, and return True; or until the time is over, and return False."""
         poll = select.poll()
         open_fds = readers.keys() & self._fds
         for fd in open_fds:
@@ -193,7 +193,7 @@ class Group:
         self._close(err_write)
 
     def _start_feed(self, feed: Executable, err: int) -> int:
-        """Start a program beside the first one; the end of the pipe that it writes to."""
+        """Start a program that feeds the first one, and return the reading end of its pipe."""
         read, write = self._pipe(_ABOVE_FEEDS)
         null = self._keep(os.open(os.devnull, os.O_RDONLY))
         self._feeds.append(self._start_program(feed, (null, write, err)))
@@ -216,7 +216,7 @@ class Group:
         return self._keep(read, least), self._keep(write)
 
     def _keep(self, fd: int, least: int = 3) -> int:
-        """Count the descriptor among those to close, moved out of the way of those that a child is given."""
+        """Keep the descriptor to close it later, moved away from the numbers that a child's will get."""
         if fd < least:
             moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, least)
             os.close(fd)
@@ -231,7 +231,7 @@ class Group:
                 os.close(fd)
 
     def _end(self) -> None:
-        self._cancel.attach(0)  # before the group's number can become another's
+        self._cancel.attach(0)  # before another group can get the number
         if self._watcher:
             _kill(self._watcher)
             for pid in (*self._pids, *self._feeds, self._watcher):
@@ -242,7 +242,7 @@ class Group:
 
 @contextmanager
 def fed(data: bytes) -> Iterator[int]:
-    """A descriptor from which some bytes can be read."""
+    """Yield a descriptor from which some bytes can be read."""
     read, write = os.pipe()
 
     def feed() -> None:
@@ -250,7 +250,7 @@ def fed(data: bytes) -> Iterator[int]:
             with open(write, "wb", closefd=True) as pipe:
                 pipe.write(data)
         except BrokenPipeError:
-            pass  # whoever reads has seen enough
+            pass  # the reader has seen enough
 
     feeder = threading.Thread(target=feed, daemon=True)
     try:
@@ -274,13 +274,13 @@ def _spawn(program: Executable, group: int, fds: tuple[int, ...]) -> int:
         _ENVIRONMENT,
         file_actions=actions,
         setpgroup=group,
-        setsigdef=_DEFAULT_SIGNALS,  # Python ignores SIGPIPE, and what it ignores its children would
+        setsigdef=_DEFAULT_SIGNALS,  # Python ignores SIGPIPE, and its children would, too
         setsigmask=(),
     )
 
 
 def _limited(program: Executable, seconds: float, memory_bytes: int) -> Executable:
-    """The program behind a shell that limits itself first."""
+    """Return the program behind a shell that limits itself first."""
     script = _LIMITED.format(seconds=_cpu_seconds(seconds), kib=memory_bytes >> 10)
     return Executable(_SHELL, ("sh", "-c", script, "sh", program.path, *program.argv[1:]))
 
@@ -301,7 +301,7 @@ def _limit(pid: int, seconds: float, memory_bytes: int) -> None:
         try:
             resource.prlimit(pid, limit, (value, value))
         except ProcessLookupError:
-            return  # it has already ended
+            return  # it has ended already
 
 
 def _cpu_seconds(seconds: float) -> int:
@@ -312,12 +312,12 @@ def _kill(group: int) -> None:
     try:
         os.killpg(group, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
-        pass  # all of it has ended and waits to be reaped; macOS says so with the second
+        pass  # all of it has ended and waits to be reaped; macOS reports that by the second error
 
 
 def _reap(pid: int) -> int:
     try:
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:
-        return 255  # someone else in this process waits for any child at all; its end is known, its code is not
+        return 255  # another part of this process waits for any child, so the code is lost
     return code if code >= 0 else 128 - code

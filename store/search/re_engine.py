@@ -1,8 +1,8 @@
-"""A search engine for machines without ripgrep and grep: run as a script, it searches its standard input with ``re``.
+"""A search engine for machines without ripgrep and grep, as a script: searches its standard input with ``re``.
 
 ``re_engine.py -FLAGS MOST PATTERN`` prints ``NUMBER:`` for the first MOST matching lines, or with flag ``c`` their
-count. Flags: ``i`` ignore case, ``v`` lines that do not match, ``F`` a literal pattern, ``b`` the byte at which the
-line begins in place of its number (``nb`` both), ``o`` each match instead of each line. It exits as grep does.
+count. Flags: ``i`` ignores case, ``v`` takes lines that do not match, ``F`` a literal pattern, ``b`` prints the byte at
+which the line begins instead of its number (``nb`` both), ``o`` each match instead of each line. It exits as grep does.
 """
 
 import os
@@ -11,11 +11,11 @@ import sys
 
 
 def main(arguments: list[str]) -> int:
-    """Search; 0 where a line matched, 1 where none did, 2 where the pattern does not compile."""
+    """Search, and return 0 if a line matched, 1 if none did, 2 if the pattern is not valid."""
     flags, most, pattern = arguments[0], int(arguments[1]), os.fsencode(arguments[2])
     try:
         text = pattern.decode() if "i" in flags else ""
-        # Bytes know the case of ASCII only, text that of every letter; lines are decoded where case is ignored.
+        # In bytes only ASCII has cases, in text every letter has, so lines are decoded if case is ignored.
         compiled = re.compile(re.escape(pattern) if "F" in flags else pattern)
         folded = re.compile(re.escape(text) if "F" in flags else text, re.IGNORECASE)
     except (re.error, UnicodeDecodeError, OverflowError) as error:
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Matches in a decoded line, in bytes."""
+    """Return the matches in a decoded line, in bytes."""
     sizes = [len(text[:at].encode(errors="surrogateescape")) for match in pattern.finditer(text) for at in match.span()]
     return list(zip(sizes[::2], sizes[1::2], strict=True))
 

@@ -1,8 +1,8 @@
-"""What holds a child to reading: the kernel's Landlock and seccomp, on the one thread that spawns it.
+"""Confines a child to reading, by the kernel's Landlock and seccomp on the thread that spawns it.
 
-Under Landlock a thread, and what it spawns, may read and execute what it is told and write nothing; a seccomp filter
-takes sockets, and what Landlock does not govern, away. The restrictions belong to the thread, so each child has one of
-its own that gives up its rights, spawns, and ends; the rest of this process keeps every right.
+Under Landlock, a thread and what it spawns may read and execute only given files, and write nothing; a seccomp filter
+removes sockets, and what Landlock does not cover. The restrictions belong to the thread, so each child has a thread of
+its own that gives up its rights, spawns the child, and ends; the rest of this process keeps every right.
 """
 
 import os
@@ -23,13 +23,13 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 38, 22
 
 
 class Backing(NamedTuple):
-    """What the kernel does for queries on this machine.
+    """What the kernel can do for queries on this machine.
 
     Attributes:
-        landlock: its Landlock ABI, 0 where there is none.
-        seccomp: whether sockets are taken away.
+        landlock: its Landlock ABI; 0 for none.
+        seccomp: whether sockets are removed.
         network: ``landlock+seccomp``, ``seccomp``, ``landlock`` (TCP only) or ``none``.
-        text: all of it in one line.
+        text: all of this in one line.
     """
 
     landlock: int
@@ -41,12 +41,12 @@ class Backing(NamedTuple):
 NO_BACKING = Backing(
     0, False, "none", "queries: no kernel backing; the option tables and the safe modes of sed and gawk hold them"
 )
-"""Nothing from the kernel: what macOS has."""
+"""No help from the kernel, as on macOS."""
 
 
 @lru_cache(maxsize=1)
 def describe() -> Backing:
-    """What holds queries here. Asks the kernel, once; no setting and no variable changes the answer."""
+    """Ask the kernel, once, what confines queries here; no setting and no variable changes the answer."""
     abi, filtered = landlock_abi(), seccomp_available()
     if not abi and not filtered:
         return NO_BACKING
@@ -59,17 +59,17 @@ def describe() -> Backing:
 
 
 def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[str], backing: Backing) -> T:
-    """Do something on a thread that may spawn only what reads ``reads`` and executes ``executes``.
+    """Run an action on a thread that may only spawn programs in ``executes``, which may only read ``reads``.
 
     Args:
-        action: what spawns; what it returns or raises is passed on.
+        action: spawns the programs; its result or error is passed on.
         reads: files that may be read, and folders with all that is in them.
         executes: files that may be executed.
-        backing: what to use of the kernel's; with NO_BACKING the action is simply done.
+        backing: which of the kernel's means to use; with NO_BACKING the action simply runs.
 
     Raises:
         OutOfProcesses: there is no thread for it.
-        SandboxFailed: the kernel has what the backing says and did not grant it; the action was not begun.
+        SandboxFailed: the kernel refused what the backing says it can do; the action did not run.
     """
     if not backing.landlock and not backing.seccomp:
         return action()
@@ -86,7 +86,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
                     f"nothing was run: {error.strerror}", "`sightline doctor` tells what holds queries here"
                 ) from error
             done.append(action())
-        except BaseException as error:  # handed over to the thread that asked
+        except BaseException as error:  # passed on to the calling thread
             failed.append(error)
 
     thread = threading.Thread(target=work, name="sightline-query", daemon=True)
@@ -100,7 +100,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
 def _give_up_rights(reads: tuple[str, ...], executes: tuple[str, ...], backing: Backing) -> None:
     rules = ruleset(reads, executes) if backing.landlock else -1
     try:
-        if _c()[1].prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:  # what both ask of a thread first
+        if _c()[1].prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:  # both need this of a thread first
             raise _refused("no-new-privileges")
         if rules >= 0:
             _landlock(_RESTRICT_SELF, rules, 0)
@@ -113,8 +113,8 @@ def _give_up_rights(reads: tuple[str, ...], executes: tuple[str, ...], backing: 
 
 @lru_cache(maxsize=1)
 def _c() -> tuple[Any, Any]:
-    """The module for C, and the C library."""
-    import ctypes  # 4 ms that a machine without Landlock and seccomp does without
+    """Return the module for C, and the C library."""
+    import ctypes  # 4 ms, which a machine without Landlock and seccomp does not need
 
     return ctypes, ctypes.CDLL(None, use_errno=True)
 
@@ -126,13 +126,13 @@ def _refused(what: str) -> OSError:
 
 # Landlock
 
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every machine
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every machine
 _VERSION_FLAG = 1
 _PATH_BENEATH = 1
 
 _EXECUTE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 2, 1 << 3
-# How many rights of the file system each ABI knows: 13 at first, then REFER, TRUNCATE and IOCTL_DEV. All are handled,
-# so all are refused where no rule allows them.
+# Number of file system rights that each ABI knows: 13 at first, then REFER, TRUNCATE and IOCTL_DEV. All are handled,
+# so all are refused unless a rule allows them.
 _RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NET_TCP = 0b11  # bind and connect, from ABI 4
 _SCOPED = 0b11  # abstract UNIX sockets and signals, from ABI 6
@@ -145,18 +145,18 @@ LIBRARY_FILES = ("/etc/ld.so.cache", os.devnull)
 
 @lru_cache(maxsize=1)
 def landlock_abi() -> int:
-    """The kernel's Landlock ABI, 0 where it has none or has it switched off."""
+    """Return the kernel's Landlock ABI; 0 if it has none, or has it switched off."""
     if not sys.platform.startswith("linux"):
         return 0
     return max(0, int(_c()[1].syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)))
 
 
 def ruleset(reads: Iterable[str], executes: Iterable[str]) -> int:
-    """A set of rules as a file descriptor, which the caller closes.
+    """Make a set of rules, and return its file descriptor, which the caller closes.
 
     Args:
         reads: files that may be read, and folders with all that is in them.
-        executes: files that may be executed, their loaders and the system's libraries along with them.
+        executes: files that may be executed, for which their loaders and the system's libraries are allowed, too.
 
     Raises:
         OSError: the kernel refused a rule.
@@ -192,7 +192,7 @@ def _allow(ruleset_descriptor: int, path: str, rights: int) -> None:
     try:
         target = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there needs no rule: the program will say so itself
+        return  # a missing file needs no rule: the program will report it
     try:
         _landlock(_ADD_RULE, ruleset_descriptor, _PATH_BENEATH, struct.pack("=Qi", rights, target), 0)
     finally:
@@ -209,7 +209,7 @@ def _landlock(number: int, *arguments: int | bytes) -> int:
 
 
 def loader_of(path: str) -> str:
-    """The dynamic loader that a 64-bit ELF executable names, empty where it names none."""
+    """Return the dynamic loader that a 64-bit ELF executable names; empty if it names none."""
     try:
         with open(path, "rb") as file:
             head = file.read(64)
@@ -229,8 +229,8 @@ def loader_of(path: str) -> str:
 
 # seccomp
 
-# What is refused: sockets (io_uring can make them too), other processes, and changes of modes, owners, times and
-# attributes, which Landlock does not see.
+# What is refused: sockets (which io_uring can make, too), other processes, and changes of modes, owners, times and
+# attributes, which Landlock does not cover.
 _X86_64 = (
     *(41, 42, 43, 49, 50, 53, 288),  # socket connect accept bind listen socketpair accept4
     *(425, 426, 427),  # io_uring
@@ -254,7 +254,7 @@ _AARCH64 = (
     *(217, 218, 219, 241, 280, 282),
 )
 _MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
-_X32_BIT = 0x40000000  # the other way into x86_64, with numbers of its own
+_X32_BIT = 0x40000000  # the other way into x86_64, with its own numbers
 
 _EPERM = 1
 _ALLOW = 0x7FFF0000
@@ -268,7 +268,7 @@ _GET_ACTION_AVAIL = 2
 
 
 def seccomp_filter(machine: str) -> bytes:
-    """The filter for a machine as the kernel wants it, empty where its system calls are not known here."""
+    """Return the filter for a machine as the kernel wants it; empty if its system calls are not known here."""
     if machine not in _MACHINES:
         return b""
     audit_arch, calls = _MACHINES[machine]
@@ -286,7 +286,7 @@ def seccomp_filter(machine: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def seccomp_available() -> bool:
-    """Whether this kernel takes such a filter on this machine."""
+    """Return whether this kernel accepts such a filter on this machine."""
     machine = os.uname().machine
     if not sys.platform.startswith("linux") or machine not in _MACHINES or struct.calcsize("P") != 8:
         return False

@@ -1,4 +1,4 @@
-"""The shared place that hosts ship to, read as a store. Whatever loads the rest needs the extra ``fleet``."""
+"""The shared place that hosts ship to, read as a store. All but this module needs the extra ``fleet``."""
 
 import os
 from collections.abc import Callable
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from sightline.shared.store import SharedStore
 
 FLEET = "fleet"
-"""Instead of an address: the one that ``[fleet] store`` of the settings names."""
+"""Stands in place of an address for the one in ``[fleet] store`` of the settings."""
 
 
 def open_shared(local: Store, address: str, *, offline: bool = False) -> "SharedStore":
-    """The shared place of an address, read instead of a machine's own store; nothing is asked of the network yet.
+    """Open the shared place at an address, to be read instead of a machine's own store, without asking it yet.
 
     Raises:
         ExtraMissing: its clients are not installed.
-        UsageError: the settings name none, or it is no address.
+        UsageError: the settings name none, or it is not an address.
         StoreFailed: nothing can be kept below the local store.
     """
     try:
-        from sightline.shared.store import SharedStore  # the clients of a database and an object store
+        from sightline.shared.store import SharedStore  # loads the clients of a database and an object store
     except ImportError as error:
         raise ExtraMissing(error) from error
     if address == FLEET:
@@ -39,7 +39,7 @@ def open_shared(local: Store, address: str, *, offline: bool = False) -> "Shared
 
 
 def shared_opener(address: str, *, offline: bool) -> "Callable[[Store], SharedStore] | None":
-    """Gives what is shown instead of this machine's store, with its newest outputs; None where that is it."""
+    """Return a function that opens what is shown instead of this machine's store; None if nothing is."""
     address = address or os.environ.get(STORE_VARIABLE, "")
     if not address:
         return None

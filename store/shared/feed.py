@@ -1,4 +1,4 @@
-"""The feed of what changes at a shared place: it is asked again and again, by cursors, in a thread of its own."""
+"""The feed of changes at a shared place, which is polled by cursors, in a thread of its own."""
 
 import threading
 import time
@@ -10,43 +10,43 @@ from sightline.errors import StoreFailed
 
 POLL_SECONDS = 2.0
 _LIVE_SECONDS = 1.0
-_MOST_SECONDS = 30.0  # between two tries, while it does not answer
+_MOST_SECONDS = 30.0  # between two tries while it does not answer
 
 
 class Followed(Protocol):
-    """What is followed.
+    """The store that is followed.
 
     Attributes:
-        trouble: why it could not be brought up to date the last time; empty where it could.
+        trouble: why it could not be brought up to date the last time; empty if it could.
     """
 
     trouble: str
 
     @property
     def follows(self) -> bool:
-        """Whether somebody looks at something that runs."""
+        """Whether somebody looks at a running output."""
 
     def bring_up_to_date(self) -> bool:
-        """Take in what hosts have announced; whether anything is new. Raises StoreFailed."""
+        """Take in what hosts have announced, and return whether anything is new. Raises StoreFailed."""
 
     def follow_running(self) -> set[str]:
-        """Take in what has come of what runs; names of what has grown. Raises StoreFailed."""
+        """Take in the new bytes of running outputs, and return names of those that have grown. Raises StoreFailed."""
 
 
 class SharedFeed:
-    """Brings a shared store up to date from `start` until `close`, and tells of what came.
+    """Brings a shared store up to date from `start` until `close`, and reports what came.
 
     Attributes:
-        polling: why it polls: it does nothing else.
+        polling: why it polls; it never does anything else.
     """
 
     def __init__(self, store: Followed, tell: Callable[[Change], None], lost: Callable[[str], None]) -> None:
-        """Prepare; nothing is asked before `start`.
+        """Prepare to poll; nothing is asked before `start`.
 
         Args:
             store: the shared store.
             tell: called in the feed's thread with each change.
-            lost: called in the feed's thread with the reason, once, whenever the place stops to answer.
+            lost: called in the feed's thread with the reason, once each time that the place stops answering.
         """
         self._store, self._tell, self._lost = store, tell, lost
         self._stop = threading.Event()
@@ -54,12 +54,12 @@ class SharedFeed:
         self.polling = "hosts are asked for by cursors"
 
     def start(self) -> None:
-        """Begin."""
+        """Begin to poll."""
         self._thread = threading.Thread(target=self._run, name="sightline-shared", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """End; `tell` is not called after this returns, unless it has been asking for long."""
+        """Stop polling; `tell` is not called after this returns, unless a request is still running."""
         self._stop.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=1.0)  # a database that does not answer must not keep a program from ending

@@ -1,4 +1,4 @@
-"""What runs on another host, as it comes: asked for while somebody looks, and kept in files that are read as any."""
+"""Running outputs of other hosts: requests their bytes while somebody looks, and keeps them in ordinary files."""
 
 import os
 import threading
@@ -12,13 +12,13 @@ from sightline.refs import format_ref
 from sightline.sha256 import sha256_hex
 
 _WATCHED_SECONDS = 30
-"""How long a host sends on after it was last asked."""
+"""How long a host sends after the last request."""
 
 _LOOKED_SECONDS = 20.0
-"""How long something is asked for after somebody last looked at it."""
+"""How long an output is requested after somebody's last look."""
 
 _ASK_SECONDS = 1.0
-_CHUNKS = 64  # taken at a time: 4 MiB
+_CHUNKS = 64  # requested at once: 4 MiB
 
 _WATCH = """
 INSERT INTO sightline.watches (host, name, until)
@@ -43,30 +43,30 @@ class RunningOutputs:
 
     @property
     def names(self) -> list[str]:
-        """What somebody has looked at of late."""
+        """The names of outputs that somebody looked at recently."""
         now = time.monotonic()
         return [name for name, when in list(self._looked.items()) if when > now - _LOOKED_SECONDS]
 
     def open(self, name: str, stream: str) -> "RunningReader":
-        """One stream of an output that runs, as far as it has come; more of it is asked for from here on."""
+        """Open one stream of a running output, as far as it has come; more of it is requested from now on."""
         self.look_at(name)
         path = self._path(name, stream)
         fd = open_private(path, os.O_RDONLY | os.O_CREAT)
         return RunningReader(fd, format_ref(name, stream), lambda: self.look_at(name))
 
     def look_at(self, name: str) -> None:
-        """Somebody looks at it."""
+        """Note that somebody looks at it."""
         make_folder(self._folder)
         self._looked[name] = time.monotonic()
 
     def path(self, name: str, stream: str) -> str:
-        """The file of a stream, as far as it has come."""
+        """Return the file of a stream, as far as it has come."""
         self.look_at(name)
         os.close(open_private(self._path(name, stream), os.O_RDONLY | os.O_CREAT))
         return self._path(name, stream)
 
     def sizes(self, name: str) -> dict[str, int]:
-        """Bytes of each stream that has come."""
+        """Return the bytes of each stream that have come."""
         found = {}
         for stream in ("out", "err"):
             try:
@@ -79,10 +79,10 @@ class RunningOutputs:
         return os.path.join(self._folder, f"{sha256_hex(name.encode())[:16]}.{stream}")
 
     def ask(self) -> set[str]:
-        """Ask for more of all that somebody looks at; names of what has grown.
+        """Request more of everything that somebody looks at, and return the names of what has grown.
 
         Raises:
-            FleetUnreachable, FleetRefused: the database does not tell.
+            FleetUnreachable, FleetRefused: the database does not answer.
         """
         grown = set()
         with self._lock:
@@ -102,7 +102,7 @@ class RunningOutputs:
             begun = size = os.fstat(fd).st_size
             for at, chunk in self._connection.rows(_TAKE, (host, own, stream, max(size - 65_535, 0), _CHUNKS)):
                 if at > size:
-                    break  # what is between is yet to come
+                    break  # what is between has not come yet
                 if piece := bytes(chunk)[size - at :]:
                     write_all(fd, piece)
                     size += len(piece)
@@ -111,7 +111,7 @@ class RunningOutputs:
             os.close(fd)
 
     def forget(self, name: str) -> None:
-        """It has ended: what was shipped of it is whole."""
+        """Remove what came of an output that has ended, because what was shipped of it is whole."""
         self._looked.pop(name, None)
         for stream in ("out", "err"):
             try:
@@ -128,6 +128,6 @@ class RunningReader(StreamReader):
         super().__init__(fd, ref)
 
     def refresh(self) -> bool:
-        """Take in what has come since; whether there was anything. More is asked for."""
+        """Take in what has come since, request more, and return whether there was anything."""
         self._look()
         return super().refresh()

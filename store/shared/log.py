@@ -1,4 +1,4 @@
-"""Logs of sessions that lie in packs, as files: read from any line on, a line at a time."""
+"""Session logs in packs as files, which are read line by line, from any line on."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -8,11 +8,11 @@ from sightline.fleet.pack import TamperedPack, raw_bytes
 from sightline.shared.rows import number_at, virtual
 
 Place = tuple[str, int, int, int, int]
-"""(pack, offset and bytes of the frame, offset and bytes of the line in it)."""
+"""The pack, offset and bytes of the frame, and offset and bytes of the line in it."""
 
 
 class SharedLog(io.RawIOBase):
-    """A session's log. Offsets are those of `virtual`: a line begins where its number says."""
+    """A session's log. Offsets are those of `virtual`: the beginning of a line follows from its number."""
 
     def __init__(
         self,
@@ -20,12 +20,12 @@ class SharedLog(io.RawIOBase):
         places: Callable[[], Sequence[tuple[int, Place]]],
         pack: Callable[[str], bytes],
     ) -> None:
-        """Nothing is read yet.
+        """Prepare to read; nothing is read yet.
 
         Args:
-            place_of: where a line of a number is, None where that is not known without asking.
-            places: (number, place) of all lines, in their order.
-            pack: the bytes of a pack.
+            place_of: returns where a line is; None if that is not known without asking.
+            places: yields (number, place) of all lines, in order.
+            pack: returns the bytes of a pack.
         """
         super().__init__()
         self._place_of, self._places, self._pack = place_of, places, pack
@@ -36,11 +36,11 @@ class SharedLog(io.RawIOBase):
         self._lines = b""
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """It is, by the offsets of lines."""
+        """Return True; offsets are those of lines."""
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -51,20 +51,20 @@ class SharedLog(io.RawIOBase):
         return offset
 
     def tell(self) -> int:
-        """Where it stands."""
+        """Return the present offset."""
         return virtual(self._number) + self._byte
 
     def read(self, size: int = -1) -> bytes:
-        """Some bytes of the line; all of what is left of it without a size."""
+        """Read bytes of the line; without a size, the rest of it."""
         line = self._line()[self._byte :]
         return self._taken(line if size < 0 else line[:size])
 
     def readline(self, size: int | None = -1) -> bytes:
-        """What is left of a line."""
+        """Read the rest of a line."""
         return self.read(-1 if size is None else size)
 
     def readinto(self, buffer: Any) -> int:
-        """As `read`."""
+        """Read into a buffer, as `read` does."""
         data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)

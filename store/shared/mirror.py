@@ -1,7 +1,7 @@
-"""The mirror: what was read of the shared database, as an index of this machine.
+"""The mirror: keeps what was read of the shared database, as an index on this machine.
 
-Lists, the audit and the inspector read it as they read any store's index: no key waits for the network, and what was
-read once can be read without one. It holds all from a time on, and of what is older what was asked for by name.
+Lists, the audit and the inspector read it as they read any store's index, so that no key waits for the network, and
+what was read once can be read without one. It has everything since some time, and older things asked for by name.
 """
 
 import json
@@ -34,16 +34,16 @@ CREATE TABLE IF NOT EXISTS shared_lines (
 """
 
 _FIRST_VIEW = 1 << 40
-"""Views are numbered as they come. Of one that is asked for by name, and is older, the number is below this."""
+"""Views are numbered as they come. A view that is older, and was asked for by name, gets a lower number than this."""
 
 _PLACE_BITS = 11
-"""Of the order of outputs: microseconds, then something of the name, for those of the same one."""
+"""The order of outputs has microseconds, and then some bits of the name, for equal times."""
 
 _INSTEAD = "instead of "
-"""The fact that says what stands in the place of a pack."""
+"""The prefix of the fact that says what replaces a pack."""
 
 _BATCH = 2_000
-_MOST_NAMED = 2_000  # outputs that are asked for by name at a time
+_MOST_NAMED = 2_000  # outputs that are asked for by name at once
 _UNKNOWN_SECONDS = 30.0  # after which what was not found is asked for again
 
 
@@ -51,11 +51,11 @@ class Reach(NamedTuple):
     """How far the mirror reaches.
 
     Attributes:
-        hosts: that the reader was granted.
-        newest: when the fleet last heard of any of them, seconds since the epoch; 0 for never.
-        behind: how many of them still had something to tell then.
+        hosts: number of hosts that the reader was granted.
+        newest: when the fleet last heard from any of them, seconds since the epoch; 0 for never.
+        behind: number of hosts that still had something to ship then.
         synced: when the mirror was last brought up to date, seconds since the epoch; 0 for never.
-        since: from when on it has all; infinite where it has nothing but what was asked for by name.
+        since: the time since which it has everything; infinite if it has only what was asked for by name.
     """
 
     hosts: int
@@ -66,7 +66,7 @@ class Reach(NamedTuple):
 
 
 class SharedIndex(Index):
-    """The mirror's rows. What it does not know it asks for by name, where there is somebody to ask."""
+    """The mirror's rows. It asks for unknown ones by name, if there is somebody to ask."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -75,11 +75,11 @@ class SharedIndex(Index):
         self._unknown: dict[str, float] = {}
 
     def ask(self, fetch: Callable[[str], bool], fetch_views: Callable[[str], object]) -> None:
-        """Whom to ask for an output that is not here, by name, and for the views of an older one."""
+        """Set whom to ask for an output that is not here, by name, and for the views of an older one."""
         self._fetch, self._fetch_views = fetch, fetch_views
 
     def buffer(self, name: str) -> Buffer | None:
-        """The record of a name."""
+        """Return the record of a name."""
         found = super().buffer(name)
         if found is not None or not host_of(name):
             return found
@@ -93,13 +93,13 @@ class SharedIndex(Index):
     def views(
         self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
     ) -> list[IndexedView]:
-        """As of any index; the views of an output that is older than what is all here are asked for first."""
+        """Return views as any index does; those of an output that is older than the mirror are asked for first."""
         if buffer is not None:
             self._fetch_views(buffer)
         return super().views(buffer=buffer, session=session, since=since, limit=limit)
 
     def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
-        """As of any index, on the same host; ``anywhere`` is any folder of it."""
+        """Return the run before, on the same host; ``anywhere`` means any folder there."""
         row = self._db.row(
             "SELECT name FROM buffers WHERE kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted'"
             " AND (cwd = ? OR ?) AND number < (SELECT number FROM buffers WHERE name = ?)"
@@ -112,14 +112,14 @@ class SharedIndex(Index):
         return super().buffer(row[0]) if row else None
 
     def named_like(self, own: str, limit: int = 3) -> list[str]:
-        """Names, among all hosts, of outputs whose own name begins so."""
+        """Return names, with their hosts, of outputs whose own name begins so."""
         rows = self._db.rows(
             "SELECT name FROM buffers WHERE substr(name, instr(name, '/') + 1, ?) = ? LIMIT ?", (len(own), own, limit)
         )
         return [row[0] for row in rows]
 
     def newest_of_host(self, host: str, back: int) -> Buffer | None:
-        """The newest output of a command or tool on a host, or one further back."""
+        """Return the newest output of a command or tool on a host, or one further back."""
         row = self._db.row(
             "SELECT name FROM buffers WHERE substr(name, 1, ?) = ? AND kind <> 'file' AND origin = ''"
             " AND artifact = '' AND state <> 'evicted' ORDER BY number DESC LIMIT 1 OFFSET ?",
@@ -139,12 +139,12 @@ class Mirror:
     """
 
     def __init__(self, folder: str, let_go: "LetGo" = lambda *_: None) -> None:
-        """Open it, making it where it is missing.
+        """Open the mirror, and make it if it is missing.
 
         Args:
-            folder: where.
-            let_go: is told of outputs that their hosts have removed, and of packs (SHA-256) from which something was
-                purged: nothing of them is to be kept here.
+            folder: folder of the mirror.
+            let_go: gets outputs that their hosts have removed, and packs (SHA-256) from which something was purged, of
+                which nothing may be kept here.
 
         Raises:
             sqlite3.Error, OSError: it cannot be opened.
@@ -167,17 +167,17 @@ class Mirror:
     # facts
 
     def fact(self, key: str) -> str:
-        """Something that is kept beside the rows; empty where it is not."""
+        """Return a fact that is kept beside the rows; empty if it is not."""
         row = self._db.row("SELECT value FROM shared_facts WHERE key = ?", (key,))
         return str(row[0]) if row else ""
 
     def put_fact(self, key: str, value: str) -> None:
-        """Keep such a thing."""
+        """Keep a fact."""
         self._db.execute("INSERT OR REPLACE INTO shared_facts VALUES (?, ?)", (key, value))
 
     @property
     def since(self) -> float:
-        """From when on all is here, seconds since the epoch; infinite where nothing was asked for but by name."""
+        """The time since which it has everything, in seconds since the epoch; infinite if only names were asked for."""
         return float(self.fact("since") or "inf")
 
     def hosts(self) -> list[Host]:
@@ -199,32 +199,32 @@ class Mirror:
     # where bytes are
 
     def places(self, buffer: str) -> tuple[list[str], dict[str, list[list[int]]]]:
-        """(packs, frames by stream) of an output, as `Stored` has them; nothing of one that is not known."""
+        """Return (packs, frames by stream) of an output, as in `Stored`; empty for an unknown one."""
         row = self._db.row("SELECT packs, frames FROM shared_places WHERE buffer = ?", (buffer,))
         return (json.loads(row[0]), json.loads(row[1])) if row else ([], {})
 
     def line(self, session: str, number: int) -> tuple[str, int, int, int, int] | None:
-        """Where a line of a log is, as `Entry` has it."""
+        """Return where a line of a log is, as in `Entry`."""
         row = self._db.row("SELECT place FROM shared_lines WHERE session = ? AND number = ?", (session, number))
         return tuple(json.loads(row[0])) if row else None
 
     # taking in
 
     def bring_up_to_date(self, rows: SharedRows, since: float) -> bool:
-        """Take in what hosts have announced since the last time, and all from a time on; whether anything is new.
+        """Take in what hosts have announced, and everything since a time; return whether any of it is new.
 
         Args:
             rows: the shared database.
-            since: seconds since the epoch. Once it has all from an earlier time on, it goes on having it.
+            since: seconds since the epoch. Once everything since an earlier time is there, that stays so.
         """
-        running = rows.running()  # before the hosts: what has ended meanwhile is then among what they announced
+        running = rows.running()  # before the hosts, so that what ends meanwhile is among what they announce
         remarks = rows.remarks()
         hosts = rows.hosts()
         cursors = dict(self._db.rows("SELECT id, cursor FROM shared_hosts"))
         is_new = self._keep_to(hosts)
         before = self.since
         if since < before:
-            self.put_fact("since", "inf")  # until all of it is here
+            self.put_fact("since", "inf")  # until everything is here
             older = {host.id: (0, cursors[host.id]) for host in hosts if cursors.get(host.id)}
             if older and before < float("inf"):
                 is_new |= self._take(rows, Span(older, since, before), older=True)
@@ -254,12 +254,12 @@ class Mirror:
             self._put(batch)
 
     def take_in_entries(self, entries: Iterable[Entry]) -> None:
-        """Take in lines of logs that were asked for, which may be older than what is all here."""
+        """Take in lines of logs that were asked for, which may be older than the mirror."""
         for batch in _batches(entries):
             self._put_entries(batch, older=True)
 
     def _keep_to(self, hosts: Sequence[Host]) -> bool:
-        """Forget hosts that the reader may not, or no longer, read."""
+        """Forget hosts that the reader may not read, or no longer."""
         granted = {host.name for host in hosts}
         gone = [host for host in self.hosts() if host.name not in granted]
         for host in gone:
@@ -299,7 +299,7 @@ class Mirror:
         return found
 
     def _tell_sessions(self, rows: SharedRows) -> None:
-        """What is told of sessions that began before the time from which on all is here."""
+        """Take in sessions that began before the mirror does."""
         names = [row[0] for row in self._db.rows("SELECT name FROM sessions WHERE harness = '' AND cwd = ''")]
         told = rows.sessions(names) if names else {}
         with self._db.writing():
@@ -307,7 +307,7 @@ class Mirror:
                 self._put_session(name, record)
 
     def _put_missing(self, rows: SharedRows, names: Sequence[str]) -> None:
-        """What views are about that was captured before the time from which on all is here."""
+        """Take in outputs that views are about, and that are older than the mirror."""
         known = {
             row[0]
             for row in self._db.rows(
@@ -331,7 +331,7 @@ class Mirror:
         self._let_go([one.buffer for one in known if one.buffer.state == "evicted"], ())
 
     def _take_replaced(self, rows: SharedRows) -> None:
-        """Take note of packs from which something was purged: what was read of them before is not to stay here."""
+        """Note the packs from which something was purged, because what was read of them before must not stay here."""
         since = float(self.fact("replaced") or 0.0)
         found = [row for row in rows.replaced(since) if self.fact(_INSTEAD + row[0]) != row[1]]
         if found:
@@ -342,16 +342,16 @@ class Mirror:
                     self.put_fact("replaced", repr(when))
 
     def note_replaced(self, pack: str, by: str) -> None:
-        """Something was purged from a pack, and another one stands in its place."""
+        """Note that something was purged from a pack, and which pack replaces it."""
         self._let_go((), [pack])
         self.put_fact(_INSTEAD + pack, by)
 
     def stands_for(self, pack: str) -> str:
-        """The hash of what stands in the place of a pack, as far as that is known here."""
+        """Return the hash of the pack that replaces one, as far as that is known here."""
         return self.fact(_INSTEAD + pack) or pack
 
     def _put(self, stored: Sequence[Stored], *, on_top: bool = False) -> None:
-        """Take in outputs in order of their beginning; ``on_top``, those that came late stand above what was there."""
+        """Take in outputs in the order of their beginning; with ``on_top``, late ones stand above earlier ones."""
         ran = {buffer.name for buffer in self.index.running()}
         above = next((item.used for item in self.index.listed(1)), 0) if on_top else 0
         with self._db.writing():
@@ -384,7 +384,7 @@ class Mirror:
         return changed or bool(before)
 
     def _put_remarks(self, hosts: Sequence[Host], remarks: Sequence[tuple[int, Note]]) -> bool:
-        """What the reader has sent and no host has taken: it waits. What was taken, its host's log tells of."""
+        """Keep remarks of the reader that no host has taken yet; for those that were taken, the host's log tells."""
         taken = {host.id: host.taken for host in hosts}
         waiting = {note.id: note for host, note in remarks if int(note.id.rpartition(":")[2]) > taken.get(host, 0)}
         before = {note.id for note in self.index.notes() if _is_remark(note)}
@@ -397,7 +397,7 @@ class Mirror:
         return before != waiting.keys()
 
     def _put_sessions(self, names: dict[str, float]) -> None:
-        """Sessions of which nothing is known but the name, until their logs tell."""
+        """Keep sessions of which only the name is known, until their logs come."""
         wanted = json.dumps(list(names))
         known = {
             row[0]
@@ -464,7 +464,7 @@ class Mirror:
             if known:
                 self.index.amend_view(with_shown(known.view, traced_of(entry.record)))
         except (KeyError, TypeError, ValueError):
-            return  # not one of ours
+            return  # not a record of ours
 
 
 def _is_remark(note: Note) -> bool:

@@ -1,4 +1,4 @@
-"""The cache of what was read of the object store: packs and streams under their SHA-256, verified, private, bounded."""
+"""The cache of the object store: packs and streams under their SHA-256, verified, private, and bounded in size."""
 
 import contextlib
 import hashlib
@@ -19,15 +19,15 @@ from sightline.private_files import (
 )
 
 MOST_BYTES = 2 << 30
-"""Of all that is kept; what was used longest ago goes first."""
+"""Bytes of all that is kept; the least recently used goes first."""
 
 _HELD_PACKS = 4  # in memory, of some 4 MiB each
-_IN_USE_SECONDS = 120.0  # a file that was used so lately is left: whoever was given its path may be about to open it
-_LOOK_BYTES = 64 << 20  # between two looks how much there is
+_IN_USE_SECONDS = 120.0  # a file used this recently is kept, because whoever got its path may be about to open it
+_LOOK_BYTES = 64 << 20  # between two looks at how much there is
 
 
 class Tampered(StoreFailed):
-    """Bytes of the object store are not those that were announced."""
+    """Bytes of the object store differ from what was announced."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -40,7 +40,7 @@ class PackCache:
     """Files below one folder. Threads and processes may share it."""
 
     def __init__(self, folder: str, most_bytes: int = MOST_BYTES) -> None:
-        """Nothing is made yet."""
+        """Prepare the cache; nothing is made yet."""
         self._folder = os.path.join(folder, "objects")
         self._most_bytes = most_bytes
         self._held: OrderedDict[str, bytes] = OrderedDict()
@@ -48,7 +48,7 @@ class PackCache:
         self._is_looked_at = False
 
     def pack(self, sha256: str, fetch: Callable[[], bytes]) -> bytes:
-        """A whole pack, or what else has this hash. Raises Tampered; else what fetching it raises."""
+        """Return a whole pack, or anything with this hash. Raises Tampered, and what fetching raises."""
         if sha256 not in self._held:
             self._held[sha256] = self._read(sha256) or self._fetched(sha256, fetch)
             while len(self._held) > _HELD_PACKS:
@@ -67,13 +67,13 @@ class PackCache:
         return data
 
     def keep(self, sha256: str, data: bytes) -> None:
-        """Keep bytes whose hash this is, where there is room for them."""
+        """Keep bytes with this hash, if there is room for them."""
         with contextlib.suppress(OSError):
             self._make_room(len(data))
             write_atomically(self._path(sha256), data)
 
     def forget(self, sha256: str) -> None:
-        """Keep nothing under a hash any longer."""
+        """Remove what is kept under a hash."""
         self._held.pop(sha256, None)
         with contextlib.suppress(OSError):
             remove_file(self._path(sha256))
@@ -91,19 +91,19 @@ class PackCache:
         return None
 
     def small(self, sha256: str) -> bytes | None:
-        """What is kept under a hash, small enough to be held in memory; None where it is not there."""
+        """Return what is kept under a hash, if it is small enough for memory; None if it is not there."""
         return self._read(sha256)
 
     def file(self, sha256: str, chunks: Callable[[], Iterable[bytes]], what: str) -> str:
-        """The path of a file whose bytes have this hash.
+        """Return the path of a file whose bytes have this hash.
 
         Args:
-            sha256: hex.
-            chunks: gives the bytes, where it is not there.
-            what: what they are, for the error.
+            sha256: the hash, in hex.
+            chunks: returns the bytes, if the file is not there.
+            what: a name for them in errors.
 
         Raises:
-            Tampered: they are not those.
+            Tampered: they do not have this hash.
             StoreFailed: the file cannot be written.
         """
         path = self._path(sha256)
@@ -148,7 +148,7 @@ class PackCache:
         return os.path.join(self._folder, sha256[:2], sha256)
 
     def _make_room(self, size: int) -> None:
-        """Have the folders, and remove what was used longest ago where there is more than may be."""
+        """Make the folders, and remove the least recently used files if there are too many bytes."""
         self._written += size
         if self._is_looked_at and self._written < _LOOK_BYTES:
             return

@@ -1,6 +1,6 @@
-"""What the shared database has of hosts, outputs and logs, read as records that are named by their host.
+"""Reads hosts, outputs and logs from the shared database, as records whose names include their host.
 
-A row is what a host said of itself. So it is looked at before it is believed: what is no record of ours is left out.
+A row is what a host says about itself, so it is checked before it is used, and dropped if it is no record of ours.
 """
 
 import json
@@ -18,10 +18,10 @@ from sightline.refs import on_host
 from sightline.store import Narrowing
 
 REMARKS = "remarks"
-"""In the place of a session in the ids of remarks that their hosts have not taken yet."""
+"""Stands for a session in the ids of remarks that their hosts have not taken yet."""
 
 REMOVED = "removed"
-"""The state that a change gives to a buffer that a person has removed on its host."""
+"""The state in a change for a buffer that a person has removed on its host."""
 
 _TEXTS = ("command", "cwd", "session", "label", "artifact", "note", "origin", "partial", "project")
 _CHANGING = ("state", "exit_code", "signal", "timed_out", "label", "pinned", "note")
@@ -32,16 +32,16 @@ class Host(NamedTuple):
 
     Attributes:
         id: its number.
-        name: what refs call it.
+        name: its name in refs.
         team: its team.
         owner: its owner.
         kind: ``host`` or ``ci``.
-        member: under whose role it ships.
-        store: id of its store, hex.
-        shipped: the number of the last thing that it has announced.
-        seen: when the fleet heard of it last, seconds since the epoch.
-        behind: items that waited there then.
-        taken: the number of the last remark that it has taken.
+        member: the role under which it ships.
+        store: id of its store, in hex.
+        shipped: number of the last thing that it has announced.
+        seen: when the fleet last heard from it, seconds since the epoch.
+        behind: number of items that it had still to ship then.
+        taken: number of the last remark that it has taken.
     """
 
     id: int
@@ -58,12 +58,12 @@ class Host(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """An output with the places of its bytes.
+    """An output, with the places of its bytes.
 
     Attributes:
-        buffer: its record, under the name that it has among all hosts.
-        packs: SHA-256 of each pack that it is in, hex.
-        frames: by stream, of each frame (place in packs from 0, offset, stored bytes, raw bytes, newlines before it).
+        buffer: its record, under its name with the host.
+        packs: SHA-256 of each pack with parts of it, in hex.
+        frames: for each stream its frames (index of the pack, offset, stored bytes, raw bytes, newlines before it).
     """
 
     buffer: Buffer
@@ -72,7 +72,7 @@ class Stored(NamedTuple):
 
 
 class PackPlace(NamedTuple):
-    """Where a pack is in the object store: the day in its key, the hash of what is there, whether it is kept apart."""
+    """Where a pack is in the object store: the day in its key, the hash there, and whether it is a kept copy."""
 
     day: str
     sha256: str
@@ -83,12 +83,12 @@ class Entry(NamedTuple):
     """A line of a log, and where its bytes are.
 
     Attributes:
-        session: under the name that it has among all hosts.
-        number: its place in the log, from 0.
+        session: name of the session, with its host.
+        number: number of the line in the log, from 0.
         time: seconds since the epoch.
         kind: such as ``view``.
-        record: what it says, less its text and its place in the chain; names in it are those among all hosts.
-        place: (pack, offset and bytes of the frame, offset and bytes of the line in what the frame holds).
+        record: its content without its text and its place in the chain; names in it include hosts.
+        place: (pack, offset and bytes of the frame, offset and bytes of the line in the frame's content).
     """
 
     session: str
@@ -99,7 +99,7 @@ class Entry(NamedTuple):
     place: tuple[str, int, int, int, int]
 
     def view(self) -> IndexedView | None:
-        """The view that it is; None where it is none, or not one of ours."""
+        """Return the view that it is; None if it is none, or not one of ours."""
         if self.kind != "view" or not _is_sound_view(self.record):
             return None
         try:
@@ -112,12 +112,12 @@ _LINE_BITS = 40
 
 
 def virtual(number: int) -> int:
-    """Where a line of a number begins in a log of which only some lines are at hand: none is that long."""
+    """Return an offset for a line's beginning, in a log of which only some lines are here; no line is that long."""
     return number << _LINE_BITS
 
 
 def number_at(offset: int) -> tuple[int, int]:
-    """(number of the line, byte in it) of such a place."""
+    """Return (number of the line, byte in it) for such an offset."""
     return offset >> _LINE_BITS, offset & ((1 << _LINE_BITS) - 1)
 
 
@@ -134,7 +134,7 @@ SELECT host.name, found.session, found.number, extract(epoch FROM found.time)::f
 
 
 def _number(field: str) -> str:
-    """What a host has told as a number; 0 for anything else."""
+    """Return SQL for a number that a host has told; 0 for anything else."""
     told = f"behind -> '{field}'"
     return f"CASE jsonb_typeof({told}) WHEN 'number' THEN ({told})::numeric ELSE 0 END::float8"
 
@@ -152,16 +152,16 @@ JOIN sightline.{table} AS found ON found.host = given.host AND found.seq > given
 """
 
 _FAR = 2.5e11
-"""Later than any time that the database has: seconds since the epoch."""
+"""Later than any time in the database, in seconds since the epoch."""
 
 
 class Span(NamedTuple):
-    """What is asked for of each host.
+    """What is asked of each host.
 
     Attributes:
-        hosts: by number of the host, (after, up to) which announcement.
-        since: from when on, seconds since the epoch.
-        before: until before when.
+        hosts: by number of the host, (after, up to) the numbers of announcements.
+        since: earliest time, seconds since the epoch.
+        before: latest time, exclusive.
     """
 
     hosts: Mapping[int, tuple[int, int]]
@@ -169,7 +169,7 @@ class Span(NamedTuple):
     before: float = _FAR
 
     def parameters(self) -> dict[str, Any]:
-        """As the statements take it."""
+        """Return it as the parameters of statements."""
         return {
             "hosts": list(self.hosts),
             "after": [after for after, _ in self.hosts.values()],
@@ -180,22 +180,22 @@ class Span(NamedTuple):
 
 
 class SharedRows:
-    """The statements that read the shared database. Whatever they are asked raises FleetUnreachable, FleetRefused."""
+    """The statements that read the shared database. All of them raise FleetUnreachable, FleetRefused."""
 
     def __init__(self, connection: LastingConnection) -> None:
         self._connection = connection
 
     def objects(self) -> str:
-        """The address of the object store."""
+        """Return the address of the object store."""
         return str(self._connection.rows("SELECT objects FROM sightline.fleet")[0][0])
 
     def hosts(self) -> list[Host]:
-        """The hosts that the reader was granted."""
+        """Return the hosts that the reader was granted."""
         rows = self._connection.rows(_HOSTS)
         return [Host._make((*row[:-2], int(row[-2]), int(row[-1]))) for row in rows]
 
     def running(self) -> list[Buffer]:
-        """What runs on them."""
+        """Return what runs on them."""
         rows = self._connection.rows(
             "SELECT host.name, found.record::text FROM sightline.running AS found"
             " JOIN sightline.hosts AS host ON host.id = found.host"
@@ -204,12 +204,12 @@ class SharedRows:
         return [buffer for buffer in found if buffer is not None and buffer.state == "running"]
 
     def buffers(self, span: Span) -> Iterator[Stored]:
-        """Outputs that hosts have announced."""
+        """Yield outputs that hosts have announced."""
         statement = _BUFFER + _OF_HOSTS.format(table="buffers", time="created")
         return _stored(self._connection.each(statement, span.parameters()))
 
     def entries(self, span: Span, *, newest_first: bool = False) -> Iterator[Entry]:
-        """Lines of logs that they have announced, by time, those of each session in their order."""
+        """Yield lines of logs that they have announced, by time, those of each session in order."""
         statement = (
             _ENTRY + _OF_HOSTS.format(table="entries", time="time") + "ORDER BY found.time {0}, found.number {0}"
         )
@@ -217,7 +217,7 @@ class SharedRows:
         return _entries(self._connection.each(statement, span.parameters()))
 
     def changed(self, span: Span) -> list[Stored]:
-        """Outputs of before that became something else since."""
+        """Return older outputs that have changed since."""
         statement = (
             _BUFFER
             + _OF_HOSTS.format(table="changes", time="created")
@@ -229,7 +229,7 @@ class SharedRows:
         return list(_stored(self._connection.rows(statement, span.parameters())))
 
     def sessions(self, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """What is told of sessions, by their names among all hosts."""
+        """Return what is told of sessions, by their names with hosts."""
         hosts, own = zip(*(name.rsplit("/", 1) for name in names), strict=True) if names else ((), ())
         rows = self._connection.rows(
             "SELECT host.name, found.name, found.record::text FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
@@ -241,7 +241,7 @@ class SharedRows:
         return {name: record for name, record in told.items() if record}
 
     def named(self, names: Sequence[str]) -> list[Stored]:
-        """Outputs by their names among all hosts."""
+        """Return outputs by their names with hosts."""
         hosts, own = zip(*(name.rsplit("/", 1) for name in names), strict=True) if names else ((), ())
         rows = self._connection.rows(
             _BUFFER + "FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
@@ -252,7 +252,7 @@ class SharedRows:
         return list(_stored(rows))
 
     def like(self, prefix: str, host: str = "", most: int = 3) -> list[Stored]:
-        """Outputs whose own name begins so, on any host or one."""
+        """Return outputs whose own name begins so, on any host or one."""
         rows = self._connection.rows(
             _BUFFER + "FROM sightline.buffers AS found JOIN sightline.hosts AS host ON host.id = found.host"
             " WHERE found.name >= %(prefix)s AND found.name < %(prefix)s || 'g' AND %(host)s IN ('', host.name)"
@@ -262,7 +262,7 @@ class SharedRows:
         return list(_stored(rows))
 
     def found(self, wanted: Narrowing) -> list[Stored]:
-        """The newest outputs that are as wanted."""
+        """Return the newest outputs that match."""
         words, hosts, since, failed, most = wanted
         rows = self._connection.rows(
             _BUFFER
@@ -273,7 +273,7 @@ class SharedRows:
         return list(_stored(rows))
 
     def entries_of(self, buffers: Sequence[str]) -> list[Entry]:
-        """Lines of logs that are about some outputs: of their own hosts, and of all that were shown them."""
+        """Return lines of logs about some outputs: of their own hosts, and of all that were shown them."""
         own = [name.rsplit("/", 1) for name in buffers]
         rows = self._connection.rows(
             _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
@@ -291,7 +291,7 @@ class SharedRows:
         return list(_entries(rows))
 
     def entries_of_session(self, session: str) -> list[Entry]:
-        """All lines of a session's log that are there, in their order."""
+        """Return all lines of a session's log that are there, in order."""
         host, _, name = session.rpartition("/")
         rows = self._connection.rows(
             _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
@@ -301,7 +301,7 @@ class SharedRows:
         return list(_entries(rows))
 
     def remarks(self) -> list[tuple[int, Note]]:
-        """(number of the host, note) of what the reader has sent, oldest first."""
+        """Return (number of the host, note) for the reader's remarks, oldest first."""
         rows = self._connection.rows(
             "SELECT host.id, host.name, remark.id, remark.ref, remark.session, remark.text,"
             " extract(epoch FROM remark.made)::float8, remark.reader FROM sightline.remarks AS remark"
@@ -316,7 +316,7 @@ class SharedRows:
         ]
 
     def send_remark(self, host: str, ref: str, session: str, text: str) -> int:
-        """Have a host take a remark when it is next heard of; its number, 0 where there is no such host."""
+        """Leave a remark for a host to take, and return its number, 0 if there is no such host."""
         rows = self._connection.rows(
             "INSERT INTO sightline.remarks (host, ref, session, text)"
             " SELECT id, %s, %s, %s FROM sightline.hosts WHERE name = %s RETURNING id",
@@ -325,7 +325,7 @@ class SharedRows:
         return int(rows[0][0]) if rows else 0
 
     def pack(self, host: int, pack: str) -> PackPlace | None:
-        """Where a pack is; None where there is none that the reader may know of."""
+        """Return where a pack is; None if there is none that the reader may know of."""
         rows = self._connection.rows(
             "SELECT day::text, encode(coalesce(replaced, sha256), 'hex'), kept FROM sightline.packs"
             " WHERE host = %s AND sha256 = decode(%s, 'hex')",
@@ -334,7 +334,7 @@ class SharedRows:
         return PackPlace(*rows[0]) if rows else None
 
     def replaced(self, since: float) -> list[tuple[str, str, float]]:
-        """(SHA-256, of what stands in its place, when) of packs from which something was purged from a time on."""
+        """Return (SHA-256, that of the replacement, time) for packs from which something was purged since a time."""
         rows = self._connection.rows(
             "SELECT encode(sha256, 'hex'), encode(replaced, 'hex'), extract(epoch FROM replaced_at)::float8"
             " FROM sightline.packs WHERE replaced IS NOT NULL AND replaced_at >= to_timestamp(%s) ORDER BY replaced_at",
@@ -343,7 +343,7 @@ class SharedRows:
         return [(sha256, instead, when) for sha256, instead, when in rows]
 
     def purged(self, span: Span) -> list[str]:
-        """Names among all hosts of what hosts have asked to be purged, whenever it was captured."""
+        """Return names, with hosts, of what hosts have asked to purge, whenever it was captured."""
         given = span.parameters()
         rows = self._connection.rows(
             "SELECT host.name, found.name FROM unnest(%(hosts)s::integer[], %(after)s::bigint[], %(upto)s::bigint[])"
@@ -355,7 +355,7 @@ class SharedRows:
         return [on_host(host, name) for host, name in rows]
 
     def begins_at(self, newest: int) -> float:
-        """When the oldest of so many newest outputs was begun, seconds since the epoch; 0 where there are fewer."""
+        """Return when the oldest of the newest outputs began, seconds since the epoch; 0 if there are fewer."""
         rows = self._connection.rows(
             "SELECT extract(epoch FROM created)::float8 FROM sightline.buffers ORDER BY created DESC OFFSET %s LIMIT 1",
             (newest,),
@@ -382,7 +382,7 @@ def _is_place(place: Any) -> bool:
 
 
 def _buffer(host: str, record: str, change: str | None) -> Buffer | None:
-    """A record under its name among all hosts; None for what is none of ours."""
+    """Return a record under its name with the host; None if it is not a record of ours."""
     try:
         buffer = decode_buffer(record.encode(errors="surrogatepass"))
     except (ValueError, OfNewerVersion):
@@ -407,7 +407,7 @@ def _is_sound(buffer: Buffer) -> bool:
 
 
 def _changed(buffer: Buffer, change: dict[str, Any]) -> Buffer:
-    """What became of it on its host. One that is gone there may be whole here; one that was removed is not shown."""
+    """Apply a change on its host. What expired there may be whole here; what was removed is not shown."""
     if change.get("state") == REMOVED:
         return buffer._replace(state="evicted")
     kinds = {"exit_code": (int, type(None)), "signal": (int,), "timed_out": (bool,), "pinned": (bool,)}
@@ -428,7 +428,7 @@ def _entries(rows: Iterable[tuple[Any, ...]]) -> Iterator[Entry]:
 
 
 def _named(host: str, record: dict[str, Any]) -> dict[str, Any]:
-    """A line of a host's log with the names that its buffers and sessions have among all hosts."""
+    """Return a line of a host's log in which names of buffers and sessions include hosts."""
     named = dict(record)
     if isinstance(refs := record.get("refs"), list):
         named["refs"] = [among_all(host, str(ref)) for ref in refs]
@@ -444,7 +444,7 @@ def _named(host: str, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def among_all(host: str, name: str) -> str:
-    """A name as a host has it, as all hosts have it: what it read of another's says so already."""
+    """Return a host's name with the host; one that it read from another host has it already."""
     return name if "/" in name else on_host(host, name)
 
 

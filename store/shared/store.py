@@ -1,7 +1,7 @@
-"""The shared place as a store that is read: `Reading` over the database and the object store that hosts ship to.
+"""The shared place as a store: `Reading` over the database and the object store that hosts ship to.
 
-Rows come from the mirror on this machine, which is brought up to date when that is asked for, or again and again while
-somebody follows it. Bytes come out of packs as they are needed, and are checked against the hashes that were announced.
+Rows come from the mirror on this machine, which is brought up to date on request, or continuously while somebody
+follows it. Bytes are fetched from packs when they are needed, and checked against the announced hashes.
 """
 
 import contextlib
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from sightline.shared.feed import SharedFeed
 
 FOLDER = "shared"
-"""Below the root of the local store: what was read of shared places, a folder each."""
+"""Folder below the root of the local store, with a folder for each shared place."""
 
 NEWEST = 20_000
-"""So many outputs, the newest, are followed; older ones are there by name, and where a time is asked for."""
+"""The newest outputs that are followed; older ones can be had by name, or by a time."""
 
 _READ_BYTES = 1 << 20
 _FIRST_PAGE = 250  # more than the inspector lists at first
@@ -60,11 +60,11 @@ _LIST_HINT = "`sightline list --store … --host NAME` shows what there is"
 
 
 class Offline(FleetUnreachable):
-    """The network was not to be asked."""
+    """The network must not be used."""
 
 
 class _Replaced(Exception):
-    """Something was purged from a pack, and another one stands in its place, whose hash this is."""
+    """Something was purged from a pack, and the pack with this hash replaces it."""
 
     def __init__(self, by: str) -> None:
         super().__init__(by)
@@ -75,21 +75,21 @@ class SharedStore:
     """A shared place, read as one store. Threads may share it; close it, or use it as a context manager.
 
     Attributes:
-        address: of the database, without any secret.
-        offline: whether nothing is asked of the network.
-        trouble: why it could not be brought up to date the last time; empty where it could.
+        address: address of the database, without any secret.
+        offline: whether the network is not used.
+        trouble: why it could not be brought up to date the last time; empty if it could.
     """
 
     def __init__(self, local: Store, database: str, *, offline: bool = False) -> None:
-        """Nothing is asked of the network yet.
+        """Prepare the store; nothing is asked of the network yet.
 
         Args:
             local: the store of this machine.
             database: ``postgresql://user@host/database``.
-            offline: whether only what is kept here of earlier readings is read.
+            offline: whether to read only what was kept here before.
 
         Raises:
-            BadAddress, SecretInAddress: it is no address.
+            BadAddress, SecretInAddress: it is not a valid address.
             StoreFailed: nothing can be kept below the local store.
         """
         self._local, self.offline = local, offline
@@ -100,7 +100,7 @@ class SharedStore:
         self._mirror = _opened(self._folder, self._let_go)
         command = local.settings.fleet.password_command
         self._asking = LastingConnection(address, command)
-        self._feeding = LastingConnection(address, command)  # the one is never held up by what the other reads
+        self._feeding = LastingConnection(address, command)  # so that neither waits for the other's reading
         self._rows = SharedRows(self._asking)
         self._objects: Objects | None = None
         self._hosts: dict[str, Host] = {}
@@ -126,26 +126,26 @@ class SharedStore:
 
     @property
     def local(self) -> Store:
-        """The store of this machine, in which is logged what is shown of the shared one."""
+        """The store of this machine, whose log has what is shown of the shared one."""
         return self._local
 
     # what is asked of the database
 
     @property
     def rows(self) -> SharedRows:
-        """What the database is asked. Raises Offline where it is not to be."""
+        """The statements for the database. Raises Offline if it must not be asked."""
         if self.offline:
             raise Offline(f"{self.address} is not asked, since --offline was given", "leave --offline out")
         return self._rows
 
     def bring_up_to_date(self, since: float | None = None, /) -> bool:
-        """Take in what hosts have announced; whether anything is new. Offline, nothing is.
+        """Take in what hosts have announced, and return whether anything is new; offline, nothing is.
 
         Args:
-            since: from when on all is wanted, seconds since the epoch; by default the newest outputs.
+            since: earliest time wanted, seconds since the epoch; by default that of the newest outputs.
 
         Raises:
-            FleetUnreachable, FleetRefused, NotAFleet, NewerFleet: the database does not tell.
+            FleetUnreachable, FleetRefused, NotAFleet, NewerFleet: the database does not answer as it should.
         """
         if self.offline:
             return False
@@ -162,7 +162,7 @@ class SharedStore:
                 raise store_failed(error, self._folder) from error
 
     def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
-        """The newest outputs that are so, found by the database; see `Reading`. Offline, None."""
+        """Return the newest matching outputs, found by the database; see `Reading`. Offline, None."""
         if self.offline:
             return None
         stored = self.rows.found(wanted)
@@ -184,7 +184,7 @@ class SharedStore:
         return Note(f"{host}/{REMARKS}:{number}", "", time.time(), f"{host}/{ref}", text, to=to or "*")
 
     def take_in_newest(self) -> None:
-        """Have a first page of outputs, for who looks at once; where what was read before is there, that will do."""
+        """Take in a first page of outputs for a quick look, unless earlier readings will do."""
         try:
             self.narrowed(Narrowing(limit=_FIRST_PAGE))
             self._reach = self._mirror.reach()
@@ -205,11 +205,11 @@ class SharedStore:
         return Place(told + (f", newest {_ago(newest)}" if newest else "") + (f", {behind:,} behind" if behind else ""))
 
     def reach(self) -> Reach:
-        """How far what is read here reaches."""
+        """Return how far what is read here reaches."""
         return self._mirror.reach()
 
     def hosts(self) -> list[Host]:
-        """The hosts that the reader was granted, as far as that is known here."""
+        """Return the hosts that the reader was granted, as far as that is known here."""
         return self._mirror.hosts()
 
     def _fetch_buffer(self, name: str) -> bool:
@@ -220,7 +220,7 @@ class SharedStore:
         return bool(stored)
 
     def _fetch_views(self, name: str) -> None:
-        """The views of an output, where they are not all here since they are older."""
+        """Fetch the views of an output that are older than the mirror."""
         buffer = self._mirror.index.buffer(name)
         if self.offline or name in self._viewed or not host_of(name):
             return
@@ -229,7 +229,7 @@ class SharedStore:
             self._mirror.take_in_entries(self._rows.entries_of([name]))
 
     def _let_go(self, buffers: Sequence[Buffer], packs: Sequence[str]) -> None:
-        """Keep nothing of outputs that their hosts have removed, nor packs from which something was purged."""
+        """Remove outputs that their hosts have removed, and packs from which something was purged."""
         for buffer in buffers:
             hashes = {buffer.stream(stream).sha256 for stream in buffer.streams}
             facts = (self.pretty_facts(Target(buffer, stream)) for stream in buffer.streams)
@@ -241,7 +241,7 @@ class SharedStore:
             self._cache.forget(pack)
 
     def _host(self, name: str) -> Host:
-        """A host by its name. Raises StoreFailed."""
+        """Return a host by its name. Raises StoreFailed."""
         if name not in self._hosts:
             known = self._mirror.hosts()
             if name not in {host.name for host in known}:
@@ -256,7 +256,7 @@ class SharedStore:
 
     @property
     def settings(self) -> Settings:
-        """Those of this machine."""
+        """The settings of this machine."""
         return self.local.settings
 
     @property
@@ -266,11 +266,11 @@ class SharedStore:
 
     @property
     def rule_files(self) -> "tuple[RuleFile, ...]":
-        """Those of this machine."""
+        """Return the files of rules of this machine."""
         return self.local.rule_files
 
     def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
-        """What a ref names; see `Reading`. Where several hosts have one of its name, it says of which it is."""
+        """Return what a ref names; see `Reading`. If several hosts have that name, the ref must say which."""
         parsed = parse_ref(ref) if isinstance(ref, str) else ref
         buffer, stream = self._found(parsed, session, prefixes)
         if buffer.state == "evicted":
@@ -327,7 +327,7 @@ class SharedStore:
         )
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
-        """What is left of a buffer that had gone before it was shipped."""
+        """Return what is left of a buffer that was gone before it was shipped."""
         packs, frames = self._mirror.places(name)
         if LEFT not in frames:
             return None
@@ -338,7 +338,7 @@ class SharedStore:
         return left if isinstance(left, dict) else None
 
     def with_progress(self, buffer: Buffer) -> Buffer:
-        """The record with what has come of its streams, where it is running."""
+        """Return the record with the present sizes of its streams, if it is running."""
         if buffer.state != "running":
             return buffer
         streams = dict(buffer.streams)
@@ -356,19 +356,19 @@ class SharedStore:
         session: str | None = None,
         project: "Project | None" = None,
     ) -> list[Listed]:
-        """Outputs by when they began, the newest first."""
+        """Return outputs by when they began, the newest first."""
         return self.index.listed(limit, before=before, session=session, project=project)
 
     def end_dead_captures(self) -> None:
-        """Only a host can tell whether a writer of its own is dead."""
+        """Do nothing, because only a host can tell whether its own writer is dead."""
 
     def open(self, target: Target) -> StreamReader:
-        """One stream, its bytes as they were shipped.
+        """Open one stream, its bytes as they were shipped.
 
         Raises:
-            ExpiredRef: it is gone.
-            Tampered: it is not what was announced, and is not shown.
-            FleetUnreachable, FleetRefused: its bytes cannot be had now.
+            ExpiredRef: the output is gone.
+            Tampered: the bytes differ from what was announced, and are not shown.
+            FleetUnreachable, FleetRefused: the bytes cannot be fetched now.
         """
         buffer, stream = target.buffer, target.stream
         if buffer.state == "evicted":
@@ -389,7 +389,7 @@ class SharedStore:
     def _fetcher(
         self, buffer: Buffer, stream: str, packs: list[str], frames: Sequence[Frame]
     ) -> Callable[[int], bytes]:
-        """What gives the frames of a stream: a single one is checked by the stream's hash, others by their packs'."""
+        """Return what fetches a stream's frames: a single one is checked by the stream's hash, others by packs'."""
         sha256 = buffer.stream(stream).sha256
         host = host_of(buffer.name)
 
@@ -397,7 +397,7 @@ class SharedStore:
             nonlocal packs, frames
             try:
                 return fetched(place)
-            except ObjectMissing:  # what is pinned is elsewhere since its day went
+            except ObjectMissing:  # a pinned output was moved when its day was dropped
                 if not self._fetch_buffer(buffer.name):
                     raise
                 packs, places = self._mirror.places(buffer.name)
@@ -439,7 +439,7 @@ class SharedStore:
             return self._pack(host, sha256)
 
     def _placed(self, host: str, pack: str) -> tuple[str, str]:
-        """Key and hash of a pack, or of what stands in its place since something was purged from it."""
+        """Return key and hash of a pack, or of its replacement after something was purged from it."""
         facts = self._host(host)
         place = self.rows.pack(facts.id, pack)
         if place is None:
@@ -453,7 +453,7 @@ class SharedStore:
         return self._objects
 
     def _pieces(self, name: str, packs: list[str], places: Sequence[Sequence[int]]) -> Iterator[bytes]:
-        """The bytes of something that has no hash of its own. Raises Tampered."""
+        """Return the bytes of something that has no hash of its own. Raises Tampered."""
         for place in places:
             frame = Frame(*place)
             try:
@@ -462,40 +462,40 @@ class SharedStore:
                 raise Tampered(format_ref(name)) from error
 
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "SharedFeed":
-        """A feed of what hosts announce, to be started; ``polls`` is told when the place stops to answer."""
-        from sightline.shared.feed import SharedFeed  # what follows lives long; others need not load it
+        """Return a feed of what hosts announce, to be started; ``polls`` is called when the place stops answering."""
+        from sightline.shared.feed import SharedFeed  # only a long-lived program follows
 
         self._feed_runs = True
         return SharedFeed(self, tell, polls or (lambda _: None))
 
     @property
     def follows(self) -> bool:
-        """Whether somebody looks at something that runs."""
+        """Whether somebody looks at a running output."""
         return bool(self._running.names)
 
     def follow_running(self) -> set[str]:
-        """Ask for more of what somebody looks at that runs; names of what has grown. Raises as `bring_up_to_date`."""
+        """Request more of what somebody looks at; return names of what has grown. Raises as `bring_up_to_date`."""
         return set() if self.offline else self._running.ask()
 
     def _ask_for_running(self) -> None:
-        """The same for who reads once; that it does not answer is told by what is asked next."""
+        """Request more for a single reading; if there is no answer, the next request reports that."""
         with contextlib.suppress(FleetUnreachable):
             self.follow_running()
 
     def open_text(self, target: Target) -> StreamReader:
-        """A stream to be read by lines: as `open`, but of a result's block that is JSON its pretty form."""
+        """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
         facts = self.pretty_facts(target)
         if facts is None:
             return self.open(target)
         return StreamReader(open_private(self._pretty(target, facts), os.O_RDONLY), target.ref)
 
     def open_merged(self, buffer: Buffer) -> MergedReader:
-        """Both streams of a buffer in order of arrival. Raises as `open`."""
+        """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
         out, err = (self.open(Target(buffer, stream)) for stream in ("out", "err"))
         return MergedReader(format_ref(buffer.name, "all"), out, err, Checkpoints(-1), self._order(buffer))
 
     def _order(self, buffer: Buffer) -> int:
-        """How the streams interleaved, as a file without a name; -1 where that was not shipped."""
+        """Return how the streams interleaved, as a file without a name; -1 if that was not shipped."""
         packs, frames = self._mirror.places(buffer.name)
         if ORDER not in frames:
             return -1
@@ -511,7 +511,7 @@ class SharedStore:
         return fd
 
     def pretty_facts(self, target: Target) -> Facts | None:
-        """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
+        """Return the facts of a result block's pretty form; None for a stream whose lines are those of its bytes."""
         if target.buffer.kind != "tool":
             return None
         return facts_of(target.buffer, target.stream)
@@ -525,9 +525,9 @@ class SharedStore:
                 yield reader.read(offset, _READ_BYTES)
 
     def local_copy(self, target: Target, *, raw: bool = False) -> str:
-        """A file on this machine with the lines of `open_text`, or the raw bytes of `open`, whole and checked.
+        """Return a file on this machine with the lines of `open_text`, or the raw bytes of `open`, whole and checked.
 
-        Raises as `open`; StoreFailed where it cannot be kept.
+        Raises what `open` raises, and StoreFailed if it cannot be kept.
         """
         if target.buffer.state == "running" and target.stream != "all":
             return self._running.path(target.buffer.name, target.stream)
@@ -550,7 +550,7 @@ class SharedStore:
         return os.path.join(self._folder, f"all-{sha256_hex(buffer.name.encode())[:16]}")
 
     def open_log(self, session: str) -> BinaryIO:
-        """The log of a session, from any line on. Raises FileNotFoundError where none is known."""
+        """Open the log of a session, to be read from any line on. Raises FileNotFoundError if none is known."""
         if self._mirror.index.session(session) is None:
             raise FileNotFoundError(session)
         host = host_of(session)
@@ -569,7 +569,7 @@ def _ago(when: float) -> str:
 
 
 def _opened(folder: str, let_go: LetGo) -> Mirror:
-    """The mirror in a folder; made anew where it is broken, since all of it can be read again."""
+    """Open the mirror in a folder; a broken one is made again, because all of it can be read again."""
     try:
         try:
             return Mirror(folder, let_go)

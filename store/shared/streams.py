@@ -1,4 +1,4 @@
-"""Streams of outputs that lie in packs, read by lines and bytes: only the frames that are asked for are fetched."""
+"""Reads streams of outputs in packs by lines and bytes, and fetches only the frames that are needed."""
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
@@ -12,7 +12,7 @@ _HELD_FRAMES = 8  # of at most 1 MiB each, of one stream
 
 
 class FrameIndex:
-    """Where each frame of a stream begins: the sparse index of its lines."""
+    """Where each frame of a stream begins, which is a sparse index of its lines."""
 
     def __init__(self, frames: Sequence[Frame]) -> None:
         self.offsets = [0]
@@ -21,34 +21,34 @@ class FrameIndex:
         self.newlines = [frame.newlines for frame in frames] or [0]
 
     def before_newline(self, nth: int) -> tuple[int, int]:
-        """The last (bytes, newlines) that has fewer than nth newlines."""
+        """Return the last (bytes, newlines) with fewer than nth newlines."""
         place = max(bisect_left(self.newlines, nth) - 1, 0)
         return self.offsets[place], self.newlines[place]
 
     def before_byte(self, offset: int) -> tuple[int, int]:
-        """The last that lies below an offset."""
+        """Return the last one below an offset."""
         place = max(min(bisect_left(self.offsets, offset) - 1, len(self.newlines) - 1), 0)
         return self.offsets[place], self.newlines[place]
 
     def frame_at(self, offset: int) -> int:
-        """The place of the frame that has a byte."""
+        """Return the index of the frame with a byte."""
         return bisect_right(self.offsets, offset) - 1
 
     def close(self) -> None:
-        """There is no file to close."""
+        """Do nothing, because there is no file."""
 
 
 class FrameReader(StreamReader):
-    """One stream, of which the frames are fetched as they are needed."""
+    """One stream, whose frames are fetched when they are needed."""
 
     def __init__(self, ref: str, info: StreamInfo, frames: Sequence[Frame], fetch: Callable[[int], bytes]) -> None:
-        """Nothing is fetched yet.
+        """Prepare to read; nothing is fetched yet.
 
         Args:
-            ref: how markers name the stream.
+            ref: name of the stream in markers.
             info: what was announced of it.
-            frames: of which it is made.
-            fetch: gives the bytes of a frame, by its place among these.
+            frames: its frames.
+            fetch: returns the bytes of a frame, by its index among these.
         """
         self._frames = FrameIndex(frames)
         self._info = info
@@ -57,17 +57,17 @@ class FrameReader(StreamReader):
         super().__init__(-1, ref, self._frames)
 
     def refresh(self) -> bool:
-        """It is done: nothing can have been written since."""
+        """Return False, because a finished stream does not grow."""
         self._size = self._frames.offsets[-1]
         return False
 
     @property
     def line_count(self) -> int:
-        """Lines, as they were announced: counting them takes the last frame."""
+        """Number of lines, as announced; counting them would need the last frame."""
         return self._info.lines
 
     def read(self, offset: int, length: int) -> bytes:
-        """Bytes from an offset on, as far as they exist. Raises Tampered, FleetUnreachable, FleetRefused."""
+        """Return bytes from an offset on, as far as they exist. Raises Tampered, FleetUnreachable, FleetRefused."""
         end = min(offset + length, self._size)
         pieces = []
         while offset < end:

@@ -1,1 +1,1 @@
-"""Two streams compared, line by line and word by word."""
+"""Compares two streams, line by line and word by word."""

@@ -1,7 +1,7 @@
-"""Compares two outputs of any size: at once where they are small, else window by window, so that memory stays bounded.
+"""Compares two outputs of any size: small ones at once, others window by window, so that memory stays bounded.
 
-A window ends where both sides were seen to be equal for a while, and the next begins there. So the hunks are always
-true, and where changes are shorter than a window, they are those that a comparison of the whole would find.
+A window ends after a stretch in which both sides are equal, and the next one begins there. So the hunks are always
+true and, if changes are shorter than a window, the same as from a comparison of the whole.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,22 +13,22 @@ from sightline.search.diff.hunks import Hunk, Hunks
 from sightline.search.diff.sides import Side
 from sightline.search.processes import Cancel
 
-WINDOW_BYTES = 1 << 26  # of each side: GNU diff then takes about 200 MB
+WINDOW_BYTES = 1 << 26  # of each side; GNU diff then takes about 200 MB
 WINDOW_LINES = 1_000_000
-MOST_GROWTH = 4  # of a window in which nothing is equal; at this GNU diff stays under its limit of 1 GiB
-MOST_HUNKS = 1_000_000  # 32 MB; all that follows is then one hunk
-_FIRM_LINES = 16  # equal lines that make sure that two windows do not end askew
+MOST_GROWTH = 4  # of a window without equal lines, up to which GNU diff stays under its limit of 1 GiB
+MOST_HUNKS = 1_000_000  # 32 MB; everything after that is one hunk
+_FIRM_LINES = 16  # equal lines that ensure that two windows end at the same place
 
 
 class Comparison(NamedTuple):
-    """What a comparison found.
+    """The result of a comparison.
 
     Attributes:
-        hunks: where the sides differ.
-        left_lines: lines of the left side.
-        right_lines: lines of the right side.
-        engine: what compared, one of ``ENGINES``.
-        capped: whether there were more hunks than are kept, the last one standing for the rest.
+        hunks: the parts in which the sides differ.
+        left_lines: number of lines of the left side.
+        right_lines: number of lines of the right side.
+        engine: the engine that compared, one of ``ENGINES``.
+        capped: whether there were more hunks than are kept, so that the last one stands for the rest.
     """
 
     hunks: Hunks
@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How much is compared at a time: bytes and lines of each side, how often that may double, and hunks kept."""
+    """How much is compared at once: bytes and lines of each side, how often that may double, and the hunks kept."""
 
     window_bytes: int = WINDOW_BYTES
     window_lines: int = WINDOW_LINES
@@ -63,23 +63,23 @@ def compare(
     """Compare two sides line by line.
 
     Args:
-        left: what was.
-        right: what is.
-        ignore: what makes no difference.
-        cancel: ends it from another thread.
-        progress: told how much is done, from 0 to 1, after each window.
-        engines: which engines may be used; the first that this machine has is.
-        limits: how much is compared at a time.
+        left: the older side.
+        right: the newer side.
+        ignore: the differences to ignore.
+        cancel: cancels it from another thread.
+        progress: called after each window with the part done, from 0 to 1.
+        engines: the engines that may be used; the first one on this machine is.
+        limits: how much to compare at once.
 
     Raises:
-        CompareFailed: memory or time was not enough, no engine is here, or it broke off.
+        CompareFailed: memory or time was not enough, there is no engine, or it failed.
         Cancelled: ``cancel`` was used.
     """
     return _Comparing(left, right, ignore, engine_of(engines), cancel or Cancel(), limits).run(progress)
 
 
 class _Comparing:
-    """One comparison under way."""
+    """One running comparison."""
 
     def __init__(self, left: Side, right: Side, ignore: Ignore, engine: str, cancel: Cancel, limits: Limits) -> None:
         self._left, self._right = left, right
@@ -103,7 +103,7 @@ class _Comparing:
                 if growth < self._limits.growth and advanced * 2 < max(ends[0] - left, ends[1] - right):
                     growth *= 2
                     continue
-                if not advanced:  # nothing here is equal: all of it is a change
+                if not advanced:  # nothing here is equal, so all of it is a change
                     found = Hunks()
                     found.append(Hunk(left, ends[0] + 1 - left, right, ends[1] + 1 - right))
                     cut = _Cut(1, ends[0] + 1, ends[1] + 1)
@@ -120,7 +120,7 @@ class _Comparing:
         return side.last_within(first, self._limits.window_bytes * growth, self._limits.window_lines * growth)
 
     def _window(self, left: int, right: int, ends: tuple[int, int]) -> Hunks:
-        """The hunks of a window, their lines counted as in the whole."""
+        """Compare a window, and return its hunks, numbered as in the whole."""
         paths = (self._left.whole_path, self._right.whole_path)
         whole = (left, right) == (1, 1) and ends == self._lines and all(paths)
         window = Window(self._left.pieces(left, ends[0]), self._right.pieces(right, ends[1]), paths if whole else None)
@@ -129,11 +129,11 @@ class _Comparing:
         return found
 
     def _rest(self, left: int, right: int) -> Hunk:
-        """All from here on, as one hunk."""
+        """Return everything from here on as one hunk."""
         return Hunk(left, self._lines[0] + 1 - left, right, self._lines[1] + 1 - right)
 
     def _capped(self, found: Hunks) -> Comparison:
-        """As many hunks as may be kept, the last one all that follows."""
+        """Return as many hunks as may be kept, the last one with everything that follows."""
         fitting = self._limits.hunks - len(self._hunks) - 1
         self._hunks.extend(found, fitting)
         following = found[fitting]
@@ -145,7 +145,7 @@ class _Comparing:
 
 
 class _Cut(NamedTuple):
-    """Where a window ends: how many of its hunks stand before that, and the lines at which the next one begins."""
+    """Where a window ends: how many of its hunks come before, and the lines at which the next one begins."""
 
     hunks: int
     left: int
@@ -153,9 +153,9 @@ class _Cut(NamedTuple):
 
 
 def _cut(found: Hunks, first: tuple[int, int], ends: tuple[int, int]) -> _Cut:
-    """Where a window that is not the last may end: behind the last lines that were firmly equal, else behind any.
+    """Return where a window that is not the last may end: after the last long stretch of equal lines, else after any.
 
-    What follows on one side may only look changed because its counterpart lies beyond the window on the other.
+    Later lines of one side may seem changed only because their counterpart is outside the window on the other.
     """
     left, right = ends[0] + 1, ends[1] + 1
     softer = _Cut(0, *first)

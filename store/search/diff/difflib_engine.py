@@ -1,10 +1,10 @@
-"""A comparison for machines without GNU diff, run as a script: ``difflib_engine.py FLAGS LEFT RIGHT`` reads two files.
+"""Compares files on machines without GNU diff, as a script: ``difflib_engine.py FLAGS LEFT RIGHT``.
 
 For each hunk it prints ``BEFORE COUNT BEFORE COUNT``: how many lines stand before it on the left and how many it has
-there, then the same of the right. Flag ``w`` ignores whitespace. It exits as diff does.
+there, then the same for the right. Flag ``w`` ignores whitespace. It exits as diff does.
 
-Lines that both sides have once are the fixed points (patience diff); what lies between them goes to difflib where that
-is not too much. It imports nothing of ours, to start in 20 ms.
+Lines that occur once on each side are fixed points (patience diff); difflib compares the lines between them, unless
+there are too many. The script imports nothing of ours, so that it starts in 20 ms.
 """
 
 import sys
@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-_MOST_PAIRS = 1_000_000  # of equal lines that difflib may be given: a second's work
+_MOST_PAIRS = 1_000_000  # of equal lines for difflib at most, which take it a second
 
 Range = tuple[int, int, int, int]
 
 
 def hunks(left: Sequence[int], right: Sequence[int]) -> Iterator[Range]:
-    """(start, end, start, end) of what differs between two sequences, in ascending order."""
+    """Yield (start, end, start, end) of what differs between two sequences, ascending."""
     waiting = [(0, len(left), 0, len(right))]
     while waiting:
         area = _trimmed(left, right, waiting.pop())
@@ -36,7 +36,7 @@ def hunks(left: Sequence[int], right: Sequence[int]) -> Iterator[Range]:
 
 
 def _trimmed(left: Sequence[int], right: Sequence[int], area: Range) -> Range:
-    """Without what is equal at both ends."""
+    """Return the area without what is equal at both ends."""
     a, a_end, b, b_end = area
     while a < a_end and b < b_end and left[a] == right[b]:
         a, b = a + 1, b + 1
@@ -46,7 +46,7 @@ def _trimmed(left: Sequence[int], right: Sequence[int], area: Range) -> Range:
 
 
 def _fixed_points(left: Sequence[int], right: Sequence[int], area: Range) -> list[tuple[int, int]]:
-    """Positions of lines that stand once on each side, as many as keep their order."""
+    """Return the places of lines that occur once on each side, as many as keep their order."""
     a, a_end, b, b_end = area
     in_left, in_right = Counter(left[a:a_end]), Counter(right[b:b_end])
     at_right = {right[at]: at for at in range(b, b_end) if in_right[right[at]] == 1}
@@ -55,7 +55,7 @@ def _fixed_points(left: Sequence[int], right: Sequence[int], area: Range) -> lis
 
 
 def _longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest run of pairs, ascending in their first numbers, that ascends in the second ones too."""
+    """Return the longest list of pairs, ascending in their first numbers, that also ascends in the second ones."""
     tails, last, before = list[int](), list[int](), list[int]()
     for at, (_, right) in enumerate(pairs):
         length = bisect_left(tails, right)
@@ -90,7 +90,7 @@ def _matched(left: Sequence[int], right: Sequence[int], a: int, b: int) -> Itera
 
 
 def numbered(path: str, ids: dict[bytes, int], *, whitespace: bool) -> list[int]:
-    """The lines of a file as numbers, equal ones the same, also across files."""
+    """Return the lines of a file as numbers, which are equal for equal lines, also across files."""
     with open(path, "rb") as file:
         if whitespace:
             return [ids.setdefault(b"".join(line.split()), len(ids)) for line in file]
@@ -98,7 +98,7 @@ def numbered(path: str, ids: dict[bytes, int], *, whitespace: bool) -> list[int]
 
 
 def main(arguments: list[str]) -> int:
-    """Compare; 0 where the files are equal, 1 where they differ."""
+    """Compare, and return 0 if the files are equal, 1 if they differ."""
     flags, left_path, right_path = arguments
     ids: dict[bytes, int] = {}
     left = numbered(left_path, ids, whitespace="w" in flags)

@@ -1,4 +1,4 @@
-"""What compares two runs of lines: GNU diff, else a script of ours, as children that can be limited and killed."""
+"""Runs what compares two runs of lines: GNU diff, else our script, as children that can be limited and killed."""
 
 import os
 import sys
@@ -12,20 +12,20 @@ from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
 from sightline.search.sandbox import describe
 
 ENGINES = ("diff", "difflib")
-"""In the order they are tried; on 100,000 lines the second takes five times as long."""
+"""In the order in which they are tried; on 100,000 lines the second takes five times as long."""
 
-SECONDS = 600.0  # of one window; whoever waits can end it
+SECONDS = 600.0  # for one window; the caller can cancel it
 _TROUBLE = 2
 _MAX_STDERR_BYTES = 2000
-_GROUP_LINE = "%de %dn %dE %dN\n"  # lines before it and in it, on the left and on the right
+_GROUP_LINE = "%de %dn %dE %dN\n"  # number of lines before it and in it, on the left and on the right
 
 
 class Ignore(NamedTuple):
-    """What makes no difference.
+    """The differences to ignore.
 
     Attributes:
-        whitespace: all white space.
-        volatile: what differs from run to run, see `feed.without_volatile`.
+        whitespace: whether all white space is ignored.
+        volatile: whether everything is ignored that differs in every run, see `feed.without_volatile`.
     """
 
     whitespace: bool = False
@@ -33,12 +33,12 @@ class Ignore(NamedTuple):
 
 
 class Window(NamedTuple):
-    """What is compared at a time.
+    """What is compared at once.
 
     Attributes:
-        left: the pieces of its left side.
-        right: of its right side.
-        paths: the two files, where these are all that they hold; then they are read straight.
+        left: pieces of its left side.
+        right: pieces of its right side.
+        paths: the two files if they have nothing else, so that they are read directly.
     """
 
     left: Sequence[Piece]
@@ -47,7 +47,7 @@ class Window(NamedTuple):
 
 
 def engine_of(engines: Sequence[str]) -> str:
-    """The first of these engines that this machine has. Raises CompareFailed where there is none."""
+    """Return the first of these engines on this machine. Raises CompareFailed if there is none."""
     for engine in engines:
         if (engine == "diff" and gnu_diff()) or (engine == "difflib" and sys.executable):
             return engine
@@ -57,10 +57,10 @@ def engine_of(engines: Sequence[str]) -> str:
 def run_engine(
     engine: str, window: Window, ignore: Ignore, take: Callable[[Sequence[int]], None], cancel: Cancel
 ) -> None:
-    """Hand on the hunks of a window as they come, each as four numbers: lines before and in it, left and right.
+    """Pass on the hunks of a window as they come, each as four numbers: lines before and in it, left and right.
 
     Raises:
-        CompareFailed: memory or time was not enough, or the engine broke off.
+        CompareFailed: memory or time was not enough, or the engine failed.
         Cancelled: ``cancel`` was used.
     """
     feeds, paths = list[Executable](), window.paths
@@ -87,7 +87,7 @@ def run_engine(
 
 
 class _Reader:
-    """Reads four numbers a line."""
+    """Reads lines of four numbers."""
 
     def __init__(self, take: Callable[[Sequence[int]], None]) -> None:
         self._take = take
@@ -109,7 +109,7 @@ class _Reader:
 
 
 def command_of(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executable:
-    """An engine that compares two files."""
+    """Return the command of an engine for two files."""
     if engine == "difflib":
         return _script("difflib_engine.py", "-w" if ignore.whitespace else "-", *paths)
     groups = [f"--{kind}-group-format={_GROUP_LINE}" for kind in ("old", "new", "changed")]
@@ -118,7 +118,7 @@ def command_of(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executabl
 
 
 def feed_of(pieces: Sequence[Piece], ignore: Ignore) -> Executable:
-    """What writes some pieces as one side of a comparison."""
+    """Return the command that writes some pieces as one side of a comparison."""
     words = [str(word) for piece in pieces for word in piece]
     return _script("feed.py", "-v" if ignore.volatile else "-", *words)
 

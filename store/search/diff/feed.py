@@ -1,8 +1,8 @@
-"""What a comparison reads: pieces of files one after another, with what differs from run to run made the same.
+"""Feeds a comparison with pieces of files, one after another, and makes equal what differs in every run.
 
-Also a script, so that this happens in a process of its own, which can be ended and holds no lock of ours:
+It is also a script, so that this runs in a process of its own, which can be ended and holds no lock of ours:
 ``feed.py FLAGS PATH OFFSET LENGTH [PATH OFFSET LENGTH …]`` writes the pieces to its standard output, each but the last
-ended by a newline. Flag ``v`` has volatile tokens replaced. It imports nothing of ours, to start in 10 ms.
+ended by a newline. With flag ``v`` volatile tokens are replaced. It imports nothing of ours, to start in 10 ms.
 """
 
 import os
@@ -27,9 +27,9 @@ COLOUR = r"\x1b(?:\[[0-9;:]*[mK]|\(B)"
 """Escape sequences that only colour."""
 
 TEMPORARY = r"(?:/tmp/|/var/folders/[^/\s]+/[^/\s]+/T/|/dev/shm/)[^/\s:'\"`,;)\]}>]+|\btmp[a-z0-9_]{8}\b"
-"""Names of temporary files and folders; what lies in such a folder has its own name."""
+"""Names of temporary files and folders; what lies in such a folder keeps its own name."""
 
-# The patterns below begin with what a scan can look for byte by byte, and look back afterwards: three times as fast.
+# These patterns begin with bytes that a scan finds fast, and look back from there, which is three times as fast.
 DATES = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|{_MONTHS})(?<!{_WORD}.{{3}})[a-z]{{0,6}}[, /-]+(?=[0-9]|(?:{_MONTHS}))"
 """Names of days and months before numbers."""
 
@@ -38,12 +38,12 @@ HASHES = (
     rf"(?:(?:(?<=[0-9])|[a-fA-F]*[0-9]){_HEX}*|{_HEX}{{7}}(?=-{_HEX}{{4}}-))"  # letters alone are a word: "decade"
     rf"(?:(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}})?(?!{_WORD})"
 )
-"""Hexadecimal digits, six at least, and UUIDs."""
+"""At least six hexadecimal digits, and UUIDs."""
 
 NUMBERS = (
-    # With the spaces before it: how many pad it depends on its width. Behind a letter it is part of a name: test_7.
+    # With the spaces before it, whose number depends on its width. After a letter it is part of a name: test_7.
     r"[ 0-9](?:(?<= ) *[0-9]|(?<=[0-9])(?<![0-9A-Za-z_].))"
-    # Something joins the numbers of dates, times and versions; a date and a time may have a space between them.
+    # Signs join the numbers of dates, times and versions; a space may stand between a date and a time.
     rf"(?:(?<=0)[xX]{_HEX}+|[0-9]*(?:(?:[T.,:/_-]| (?=[0-9]{{2}}:[0-9]{{2}}))[0-9]+|[eE][+-]?[0-9]+)*Z?)"
     rf"(?:{_UNIT}(?: ?[0-9]+(?:\.[0-9]+)?{_UNIT})*)? *"  # 1h 2m 3.5s is one duration
 )
@@ -55,10 +55,10 @@ _compiled: "list[re.Pattern[bytes]]" = []
 
 
 def without_volatile(data: bytes) -> bytes:
-    """Whole lines with their volatile tokens replaced by a sign, the same for all of them.
+    """Replace the volatile tokens of whole lines by a sign.
 
     Volatile are times, dates, durations, sizes and all other numbers, hashes, UUIDs, names of temporary files, colours,
-    and what a carriage return wrote over. Two lines differ in nothing else where this makes the same of both.
+    and text that a carriage return overwrote. Two lines differ in nothing else if this makes them equal.
     """
     if not _compiled:
         _compiled[:] = [re.compile(pattern.encode()) for pattern in (COLOUR, TEMPORARY, DATES, HASHES, NUMBERS)]
@@ -73,15 +73,15 @@ def without_volatile(data: bytes) -> bytes:
 
 
 def _last_written(data: bytes) -> bytes:
-    """Of each line what follows its last carriage return but those at its end."""
+    """Return of each line what follows its last carriage return, except those at its end."""
     lines = data.split(b"\n")
     return b"\n".join([line.rstrip(b"\r").rpartition(b"\r")[2] if b"\r" in line else line for line in lines])
 
 
 def blocks(pieces: Sequence[tuple[str, int, int]]) -> Iterator[bytes]:
-    """The bytes of pieces of files, (path, offset, length), in blocks that end where a line does.
+    """Yield the bytes of pieces of files, (path, offset, length), in blocks that end at the end of a line.
 
-    Of a line longer than LONGEST_LINE_BYTES comes a hash in its place.
+    A line longer than LONGEST_LINE_BYTES is replaced by a hash.
     """
     for at, piece in enumerate(pieces, 1):
         block = b""
@@ -118,8 +118,8 @@ def _whole_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _hashed(begun: list[bytes], parts: Iterator[bytes]) -> bytes:
-    """The hash of a line that has begun, and what has been read of what stands behind it."""
-    import hashlib  # few lines are so long
+    """Return the hash of a line that has begun, and what was read after it."""
+    import hashlib  # few lines are that long
 
     digest, rest = hashlib.sha256(), b""
     for data in chain(begun, parts):
@@ -133,7 +133,7 @@ def _hashed(begun: list[bytes], parts: Iterator[bytes]) -> bytes:
 
 def main(arguments: list[str]) -> int:
     """Write the pieces."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the comparison may end before it has read all
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the comparison may end before it has read everything
     flags, rest = arguments[0], arguments[1:]
     pieces = [(path, int(offset), int(length)) for path, offset, length in zip(*[iter(rest)] * 3, strict=True)]
     for block in blocks(pieces):

@@ -1,4 +1,4 @@
-"""The hunks of a comparison, by the million in little memory."""
+"""Keeps the hunks of a comparison, up to millions, in little memory."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,13 @@ from sightline.named_tuple import NamedTuple
 
 
 class Hunk(NamedTuple):
-    """A run of lines that stands for another.
+    """A run of lines that replaces another one.
 
     Attributes:
-        left: first of its lines on the left, from 1; where there are none, the line before which they would stand.
-        left_count: how many there are.
-        right: likewise on the right.
-        right_count: likewise.
+        left: number of its first left line, from 1; without any, of the line before which they would stand.
+        left_count: number of its left lines.
+        right: the same on the right.
+        right_count: the same on the right.
     """
 
     left: int
@@ -24,21 +24,21 @@ class Hunk(NamedTuple):
 
     @property
     def left_end(self) -> int:
-        """The line after its last on the left."""
+        """Number of the line after its last on the left."""
         return self.left + self.left_count
 
     @property
     def right_end(self) -> int:
-        """The line after its last on the right."""
+        """Number of the line after its last on the right."""
         return self.right + self.right_count
 
 
 class Hunks(Sequence[Hunk]):
-    """Hunks in ascending order, 32 bytes each; between them, both sides are equal.
+    """Hunks in ascending order, of 32 bytes each; between them, both sides are equal.
 
     Attributes:
-        removed: lines of the left side in them.
-        added: lines of the right side in them.
+        removed: number of their left lines.
+        added: number of their right lines.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Hunks(Sequence[Hunk]):
         return map(Hunk._make, zip(*self._columns, strict=True))
 
     def append(self, hunk: Hunk) -> None:
-        """Add one behind the others; where it begins at the end of the last, the two become one."""
+        """Append a hunk; if it begins at the end of the last one, the two are joined."""
         if not hunk.left_count and not hunk.right_count:
             return
         self.removed += hunk.left_count
@@ -78,12 +78,12 @@ class Hunks(Sequence[Hunk]):
             column.append(value)
 
     def extend_flat(self, numbers: Sequence[int], left: int, right: int) -> None:
-        """Add many that lie apart.
+        """Append many separate hunks.
 
         Args:
-            numbers: of each hunk the lines before it and in it on the left, then on the right.
+            numbers: for each hunk the lines before it and in it on the left, then on the right.
             left: number of the first line that is counted on the left.
-            right: likewise.
+            right: the same on the right.
         """
         for at, (column, shift) in enumerate(zip(self._columns, (left, 0, right, 0), strict=True)):
             column.extend([number + shift for number in numbers[at::4]] if shift else array("Q", numbers[at::4]))
@@ -91,7 +91,7 @@ class Hunks(Sequence[Hunk]):
         self.added += sum(numbers[3::4])
 
     def extend(self, others: "Hunks", count: int) -> None:
-        """Add the first ``count`` of others, which stand behind these."""
+        """Append the first ``count`` of other hunks, which come after these."""
         if count:
             self.append(others[0])
             for column, more in zip(self._columns, others._columns, strict=True):
@@ -101,9 +101,9 @@ class Hunks(Sequence[Hunk]):
 
     @property
     def columns(self) -> Sequence[Sequence[int]]:
-        """The numbers of all hunks, one sequence for each field of `Hunk`."""
+        """Return the numbers of all hunks, a sequence for each field of `Hunk`."""
         return self._columns
 
     def starts(self, *, right: bool = False) -> Sequence[int]:
-        """The first line of each hunk on one side."""
+        """Return the first line of each hunk on one side."""
         return self._columns[2 if right else 0]

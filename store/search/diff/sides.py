@@ -13,7 +13,7 @@ from sightline.store import Reading, Stream, Target
 
 
 class Piece(NamedTuple):
-    """Bytes of a file, which begin and end where lines do."""
+    """Bytes of a file that begin and end where lines do."""
 
     path: str
     offset: int
@@ -21,24 +21,24 @@ class Piece(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A file and what reads it by lines; the reader is closed with the side, and names the stream that it reads."""
+    """A file, and its reader by lines, which is closed with the side, and names its stream."""
 
     path: str
     reader: Stream
 
 
 class Side:
-    """Lines of one or several files, one after another, as they stood when it was opened.
+    """Lines of one or several files, one after another, as they were when it was opened.
 
-    Close it, or use it as a context manager.
+    It must be closed, or used as a context manager.
     """
 
     def __init__(self, ref: str, parts: Sequence[Part]) -> None:
-        """Takes over the readers.
+        """Take over the readers.
 
         Args:
-            ref: how it is named.
-            parts: in order; none for an output without any bytes.
+            ref: its name.
+            parts: its parts, in order; none for an output without bytes.
         """
         self.ref = ref
         self._parts = tuple(parts)
@@ -57,35 +57,35 @@ class Side:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The files whose lines these are, in order."""
+        """The files with its lines, in order."""
         return self._parts
 
     @property
     def line_count(self) -> int:
-        """Lines of all parts."""
+        """Number of lines of all parts."""
         return self._ends[-1] if self._ends else 0
 
     @property
     def byte_count(self) -> int:
-        """Bytes of all parts."""
+        """Number of bytes of all parts."""
         return sum(part.reader.byte_count for part in self._parts)
 
     @property
     def whole_path(self) -> str:
-        """The one file whose lines these are, ``/dev/null`` for none; empty where there are several."""
+        """The only file with its lines, ``/dev/null`` for none; empty if there are several."""
         if len(self._parts) > 1:
             return ""
         return self._parts[0].path if self._parts else os.devnull
 
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> Iterator[Line]:
-        """Lines first to last, inclusive, as far as they exist, numbered through all parts."""
+        """Yield lines first to last, inclusive, as far as they exist, numbered through all parts."""
         for part, before, start, end in self._ranges(first, last):
             for line in part.reader.lines(start, end, limit):
                 yield line._replace(number=line.number + before) if before else line
 
     def pieces(self, first: int, last: int) -> list[Piece]:
-        """Where the bytes of these lines lie."""
-        if first == 1 and last >= self.line_count:  # without a look at where its lines are
+        """Return where the bytes of these lines lie."""
+        if first == 1 and last >= self.line_count:  # no need to find the lines
             return [Piece(part.path, 0, part.reader.byte_count) for part in self._parts]
         found = []
         for part, _, start, end in self._ranges(first, last):
@@ -94,7 +94,7 @@ class Side:
         return found
 
     def last_within(self, first: int, most_bytes: int, most_lines: int) -> int:
-        """Last of the lines from ``first`` on that have so many bytes and lines together; at least one."""
+        """Return the last of the lines from ``first`` on that keep within these bytes and lines; at least one."""
         last = min(first + most_lines - 1, self.line_count)
         if last == self.line_count and self.byte_count <= most_bytes:
             return last
@@ -108,13 +108,13 @@ class Side:
         return last
 
     def ref_of(self, first: int, last: int) -> str:
-        """The ref of some lines, ``@cmd_a1b2c3:42-80``; where they lie in several parts, of those in the first."""
+        """Return the ref of some lines, ``@cmd_a1b2c3:42-80``; over several parts, of those in the first."""
         for part, _, start, end in self._ranges(first, last):
             return f"{part.reader.ref}:{start}-{end}"
         return self.ref
 
     def _ranges(self, first: int, last: int) -> Iterator[tuple[Part, int, int, int]]:
-        """(part, lines before it, first, last) of the parts that these lines lie in."""
+        """Yield (part, lines before it, first, last) for the parts with these lines."""
         before = 0
         for part, end in zip(self._parts, self._ends, strict=True):
             start, stop = max(first - before, 1), min(last, end) - before
@@ -124,10 +124,10 @@ class Side:
 
 
 def open_side(store: Reading, target: Target) -> Side:
-    """The lines of a stream; of ``all`` those of both streams in order of arrival, or of all blocks of a result.
+    """Open the lines of a stream; for ``all``, both streams in order of arrival, or all blocks of a result.
 
     Raises:
-        ExpiredRef, StoreFailed, UnsafeStore: as `Reading.open`.
+        ExpiredRef, StoreFailed, UnsafeStore: raised by `Reading.open`.
     """
     parts = list[Part]()
     try:
@@ -141,12 +141,12 @@ def open_side(store: Reading, target: Target) -> Side:
 
 
 def _streams(buffer: Buffer) -> Sequence[str]:
-    """What ``all`` of a buffer is: its blocks, its only stream, or both streams as one."""
+    """Return what ``all`` of a buffer means: its blocks, its only stream, or both streams as one."""
     blocks = [stream for stream in buffer.streams if stream.startswith("part.")]
     if blocks:
         return sorted(blocks, key=lambda stream: int(stream.removeprefix("part.")))
     held = [stream for stream, info in buffer.streams.items() if info.bytes]
-    # Of a capture that still runs, the record does not know what has come meanwhile.
+    # The record of a running capture lags behind it.
     return ("all",) if buffer.state == "running" or len(held) > 1 else held
 
 

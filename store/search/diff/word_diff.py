@@ -1,6 +1,6 @@
-"""What differs within two lines that stand for each other: whole words, or parts of them.
+"""Finds what differs within two lines that correspond: whole words, or parts of them.
 
-For the lines on a screen only: a pair of ordinary ones takes some 30 µs.
+It is for the visible lines only: an ordinary pair takes some 30 µs.
 """
 
 import re
@@ -14,12 +14,12 @@ from sightline.search.diff.engines import Ignore
 from sightline.search.diff.feed import DATES, HASHES, NUMBERS, TEMPORARY
 
 LEAST_ALIKE = 0.35
-"""Of two lines that share less than this part of their characters, one did not become the other."""
+"""Two lines that share less than this part of their characters do not correspond."""
 
 MOST_TOKENS = 1_500  # of a line; the work grows with the product of both
-MOST_PAIRS = 4_000  # of lines whose likeness may be looked at to align a hunk: 5 ms
-_COMPARED_CHARS = 200  # of a line, to align it
-_GAP_CHARS = 1  # equal ones between two changes are not worth an interruption
+MOST_PAIRS = 4_000  # of lines that are compared to align a hunk: 5 ms
+_COMPARED_CHARS = 200  # of a line, for aligning it
+_GAP_CHARS = 1  # fewer equal characters between two changes are marked as changed, too
 
 _TOKENS = re.compile(r"[0-9]+(?:[.:][0-9]+)*|[^\W\d_]+|[ \t]+|.", re.DOTALL)
 _STAND_IN = "\0"
@@ -29,9 +29,9 @@ class Span(NamedTuple):
     """A stretch of a line.
 
     Attributes:
-        start: its first character.
-        end: the one after its last.
-        ignored: whether it differs in what makes no difference only.
+        start: index of its first character.
+        end: index of its end, exclusive.
+        ignored: whether only ignored differences are in it.
     """
 
     start: int
@@ -45,12 +45,12 @@ class _Token(NamedTuple):
 
 
 def inline(left: str, right: str, ignore: Ignore = Ignore()) -> tuple[list[Span], list[Span]] | None:  # noqa: B008
-    """Where two lines differ, on the left and on the right; None where they have too little in common to say.
+    """Return where two lines differ, on the left and on the right; None if they share too little.
 
     Args:
-        left: the cleaned text of one line.
-        right: of the other.
-        ignore: what made no difference when the outputs were compared.
+        left: cleaned text of the left line.
+        right: cleaned text of the right line.
+        ignore: the differences that the comparison ignored.
     """
     tokens = _tokens(left, ignore), _tokens(right, ignore)
     if max(map(len, tokens)) > MOST_TOKENS:
@@ -82,7 +82,7 @@ def inline(left: str, right: str, ignore: Ignore = Ignore()) -> tuple[list[Span]
 def _changes(
     keys: Sequence[Sequence[str]], tokens: Sequence[Sequence[_Token]]
 ) -> Iterator[tuple[bool, tuple[tuple[int, int], tuple[int, int]]]]:
-    """(whether they are equal, tokens from and to on the left and on the right) of stretches that make up the lines."""
+    """Yield (whether equal, left tokens from and to, right tokens from and to) for stretches that make up the lines."""
     changes = list(Indel.opcodes(*keys))
     for number, change in enumerate(changes):
         equal = change.tag == "equal"
@@ -112,7 +112,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
 
 
 def _volatile(text: str) -> list[tuple[int, int]]:
-    """(start, end) of the volatile tokens of a text, as `feed.without_volatile` would find them."""
+    """Return (start, end) of the volatile tokens of a text, as `feed.without_volatile` finds them."""
     found = list[tuple[int, int]]()
     for pattern in _patterns():
         for match in pattern.finditer(text):
@@ -122,7 +122,7 @@ def _volatile(text: str) -> list[tuple[int, int]]:
 
 
 def _add(spans: list[Span], span: Span) -> None:
-    """Add a span; with one of its kind right before it, it becomes one."""
+    """Add a span, joined with one of its kind right before it."""
     if spans and span.start == spans[-1].end and spans[-1].ignored == span.ignored:
         spans[-1] = Span(spans[-1].start, span.end, span.ignored)
     else:
@@ -130,7 +130,7 @@ def _add(spans: list[Span], span: Span) -> None:
 
 
 def _middle(left: str, right: str) -> tuple[list[Span], list[Span]]:
-    """What lies between the equal ends of two long lines."""
+    """Return what lies between the equal ends of two long lines."""
     most = min(len(left), len(right))
     start = next((at for at in range(most) if left[at] != right[at]), most)
     end = next((at for at in range(most - start) if left[-1 - at] != right[-1 - at]), most - start)
@@ -138,16 +138,16 @@ def _middle(left: str, right: str) -> tuple[list[Span], list[Span]]:
 
 
 def aligned(few: Sequence[str], many: Sequence[str]) -> list[int]:
-    """Which lines of the longer run each line of the shorter one stands beside: ascending indexes.
+    """Return beside which line of the longer run each line of the shorter one stands, ascending.
 
-    They are chosen so that the pairs are as alike as can be. Where that is too much to look at, the first ones.
+    The pairs are as alike as possible; if there are too many lines to compare, these are the first ones.
     """
     spare = len(many) - len(few)
     if not spare or len(few) * (spare + 1) > MOST_PAIRS:
         return list(range(len(few)))
     short = [text[:_COMPARED_CHARS] for text in few]
     long = [text[:_COMPARED_CHARS] for text in many]
-    best = [0.0] * (spare + 1)  # so far, with the line before no further down than by so many
+    best = [0.0] * (spare + 1)  # so far, with the line before at most this far down
     chosen = list[list[bool]]()
     for at, text in enumerate(short):
         row, picks = list[float](), list[bool]()
