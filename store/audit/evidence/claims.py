@@ -7,10 +7,14 @@ the words of somebody else. A message that no rule matches counts as not read, a
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
+from sightline.audit.evidence.check_names import check_named
 from sightline.named_tuple import NamedTuple
+
+RAN, OF_COMMAND = "ran", "command-passes"
+"""Rules of claims that name a command."""
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "claims")
 
@@ -20,21 +24,27 @@ MESSAGE_CHARACTERS = 20_000
 _NEAR_CHARACTERS = 40  # before a claim, which may restrict it to some
 _SENTENCE_CHARACTERS = 600  # a longer text is not a sentence
 _FENCED = re.compile(r"(?ms)^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)")
-_QUOTED = re.compile(r"(?m)^[ \t]*(?:>|\|).*$")
+_QUOTED = re.compile(r"(?m)^[ \t]*>.*$")
+_ROW = re.compile(r"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
     r"(?<=[.!?…])[\"”*_)]*\s+|\n+|;\s+|\s+[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
 )
 _MAY_CLAIM = re.compile(
-    r"pass|green|succe|work|compil|build|built|clean|happy|error|failure|regression|fixed|resolved|verified|confirmed|ran\b"
-    r"|validated|tested|\brun\b|re-?ran|executed|check|warning|issue|problem",
+    r"pass|green|succe|work|compil|build|built|clean|happy|error|fail|regression|fixed|resolved|verified|confirmed|ran\b"
+    r"|[✅✓✔☑]|\[x\]|validated|tested|\brun\b|re-?ran|executed|check|warning|issue|problem|\bok\b|complain|quiet|silent",
     re.IGNORECASE,
 )
 """A test for all rules together, which most sentences do not pass."""
 
 _NOTHING = re.compile(
     r"\b(?:0|no|zero|without(?: any)?)(?: (?:more|remaining|new|further|other|test|single|any))*"
-    r" (?:failures?|failed|failing|errors?|warnings?|issues?|problems?|regressions?)\b",
+    r" (?:failures?|failed|failing|errors?|warnings?|issues|problems|regressions?)\b"
+    r"|\bno longer (?:complains?|fails?|failing|errors?|breaks?)\b"
+    r"|\bno(?: more| other)? tests? (?:(?:is|are|was|were) )?(?:broken|failing|failed|red)\b"
+    r"|\bno (?:failing|failed|broken) tests?\b"
+    r"|\bnothing(?: else)? (?:is |has |was )?(?:broken|failed|fails|failing|broke)\b"
+    r"|\bnone (?:of (?:them|the tests|these) )?(?:fail|failed|fails|failing)\b",
     re.IGNORECASE,
 )
 _FORMERLY = re.compile(
@@ -46,12 +56,17 @@ _ASSERTED = re.compile(
     r"\b(?:I|I'?ve|I have|we|we'?ve|we have)(?: now| also| just)? (?:verified|confirmed|checked|validated) (?:that )?",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"(?:✅|✔|☑|🟢|✓)\ufe0f?|:white_check_mark:|\[x\]", re.IGNORECASE)
+_WORDS_OF_OTHERS = re.compile(r"\"[^\"]*\s[^\"]*\"|“[^”]*\s[^”]*”|(?<=\s)'[A-Z][^']*\s[^']*'(?=[\s.,;:!?)]|$)")
+_BEGINS_WITH_CODE = re.compile(r"[^\w`]*`")
+_ASIDE = re.compile(r" ?\([^()]{1,60}\)")
+_TRANSITIVE = re.compile(r"\bpass(?:es|ed)? `")
 _MARKS = re.compile(r"[*_`]{1,3}|^\s*(?:[-*•]|\d+[.)])\s+|^#+\s+")
 _RESTRICTING = re.compile(
     r"\b(?:new|unit|integration|e2e|end-to-end|existing|other|remaining|these|those|both|my|its|affected|related|relevant"
     r"|added|updated|failing|smoke|targeted|specific|individual|this|that|each|first|second|third|last|next|one|two|three"
-    r"|four|five|single|another|a|an)\b|[`./:]|\btest\b(?! (?:suite|run))"
-    r"|\b(?:all|the)(?: of)?(?: the)? (?!the\b|of\b|our\b|\d)[a-z][\w-]* tests?\b",
+    r"|four|five|single|another|a|an)\b|[`/]|\w\.\w|::|\btest\b(?! (?:suite|run))"
+    r"|\b(?:all|the)(?: of)?(?: the)?(?: \d[\d,]*)?(?: (?!the\b|of\b|our\b|tests?\b|now\b)[a-z][\w-]*){1,3} tests?\b",
     re.IGNORECASE,
 )
 
@@ -118,16 +133,27 @@ def claim_rules() -> tuple[tuple[ClaimRule, ...], tuple[Veto, ...]]:
             Veto(one["why"], re.compile(one["pattern"], re.IGNORECASE), tuple(one["examples"]))
             for one in table.pop("veto", ())
         ]
+        words = table.pop("words", {})
         for rule, given in table.items():
-            patterns = tuple(re.compile(pattern, re.IGNORECASE) for pattern in given["patterns"])
+            patterns = tuple(re.compile(_expanded(pattern, words), re.IGNORECASE) for pattern in given["patterns"])
             texts = (tuple(given[key]) for key in ("true", "false"))
             rules.append(ClaimRule(rule, tuple(given["checks"]), patterns, given.get("vague", False), *texts))
     return tuple(rules), tuple(vetoes)
 
 
+def _expanded(pattern: str, words: Mapping[str, str]) -> str:
+    """Put in the words that a pattern names as ``<name>``, and those that these name."""
+    while _WORD.search(pattern):
+        pattern = _WORD.sub(lambda found: words[found[1]], pattern)
+    return pattern
+
+
+_WORD = re.compile(r"(?<!\?P)<([a-z_]+)>")
+
+
 def sentences_of(message: str) -> Iterator[str]:
     """Yield the sentences that a message says in its own words; code and quotations are left out."""
-    text = _QUOTED.sub("\n", _FENCED.sub("\n", message[:MESSAGE_CHARACTERS]))
+    text = _ROW.sub(_told_by_row, _QUOTED.sub("\n", _FENCED.sub("\n", message[:MESSAGE_CHARACTERS])))
     for sentence in _ENDS.split(text):
         sentence = (sentence or "").strip()
         if sentence and len(sentence) <= _SENTENCE_CHARACTERS and not _WHOLE_CODE.match(sentence):
@@ -142,31 +168,54 @@ def claims_in(message: str) -> list[Claim]:
         if not _MAY_CLAIM.search(sentence) or veto_of(sentence) is not None:
             continue
         made = [claim for rule in rules if (claim := _read(rule, sentence))]
+        of_rules = {claim.checks for claim in made if claim.kind != OF_COMMAND and not claim.vague}
+        made = [claim for claim in made if claim.kind != OF_COMMAND or claim.checks not in of_rules]
         found += [claim for claim in made if not claim.vague] or made
     return found
+
+
+def _told_by_row(row: re.Match[str]) -> str:
+    """Return what a row of a table says, as a sentence: ``Tests: 42 passed``."""
+    cells = [cell.strip() for cell in row[1].split("|")]
+    if len(cells) < 2 or not any(any(map(str.isalnum, cell)) for cell in cells):
+        return "\n"
+    return "\n" + f"{cells[0]}: {' '.join(filter(None, cells[1:]))}" + "\n"
 
 
 def veto_of(sentence: str) -> Veto | None:
     """Return the reason why a sentence is no claim; None if there is none."""
     text = _prepared(sentence)
     text = _ASSERTED.sub("", text, count=1)
+    if _BEGINS_WITH_CODE.match(sentence):
+        text = f"The {text}"  # the first word of a command bids nobody do anything
     return next((veto for veto in claim_rules()[1] if veto.pattern.search(text)), None)
 
 
 def _prepared(sentence: str) -> str:
-    text = _MARKS.sub("", sentence.replace("’", "'"))
+    text = _TRANSITIVE.sub("hand `", _WORDS_OF_OTHERS.sub("QUOTED", sentence.replace("’", "'")))
+    text = _MARKS.sub("", _DONE.sub("✓", text))
     return _FORMERLY.sub("", _NOTHING.sub("OKNONE", text)).strip()
 
 
 def _read(rule: ClaimRule, sentence: str) -> Claim | None:
     text = _prepared(sentence)
     for pattern in rule.patterns:
-        if rule.name == "ran":
-            text = _FORMERLY.sub("", _NOTHING.sub("OKNONE", sentence.replace("’", "'")))
-        if found := pattern.search(text):
+        if rule.name in (RAN, OF_COMMAND):  # they quote commands, whose marks stay
+            text = _TRANSITIVE.sub("hand `", _DONE.sub("✓", sentence.replace("’", "'").replace("**", "")))
+            text = _FORMERLY.sub("", _NOTHING.sub("OKNONE", text))
+        if found := pattern.search(text) or pattern.search(_ASIDE.sub("", text)):
             groups = found.groupdict()
+            if groups.get("m") and groups["m"] != groups["n"]:
+                continue  # of so many only some
             is_whole = not _RESTRICTING.search(text[max(0, found.start() - _NEAR_CHARACTERS) : found.end()])
             command, checks = groups.get("command") or "", rule.checks
+            if rule.name == OF_COMMAND:
+                parts = (check_named(tuple(part.split())) for part in re.split(r"&&|;", command))
+                named = [one for one in parts if one]
+                if not named:
+                    return None
+                checks, command = tuple(dict.fromkeys(one.kind for one in named)), ""
+                is_whole = is_whole and not any(one.operands for one in named)
             if what := groups.get("what"):
                 checks = (_kind_of(what),)
             return Claim(rule.name, sentence, checks, is_whole, rule.vague, command)

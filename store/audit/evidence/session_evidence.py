@@ -24,7 +24,7 @@ from sightline.audit.evidence.checks import (
     request_of,
     shows_verdict,
 )
-from sightline.audit.evidence.claims import Claim, claims_in
+from sightline.audit.evidence.claims import RAN, Claim, claims_in
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited
 from sightline.audit.failures import Failure, failures_if_quick
 from sightline.audit.held_lines import LOSSES, Holding, Holdings, held_of
@@ -319,7 +319,7 @@ _Verdict = tuple[str, str, list[Ground]]
 
 
 def _verdict(claim: Claim, trail: _Trail) -> _Verdict:
-    if claim.kind == "ran":
+    if claim.kind == RAN:
         return _of_run(claim, trail)
     runs = [one for one in trail.checks if one.kind in claim.checks]
     noun = "check" if claim.vague else NOUNS[claim.checks[0]]
@@ -424,7 +424,7 @@ def _unseen_results(store: Reading, trail: _Trail, claims: Iterable[JudgedClaim]
     by_view = {check.view.id: check for check in trail.checks if check.masked}
     told: set[str] = set()
     for claim in claims:
-        if claim.claim.kind == "ran" or claim.verdict not in (SUPPORTED, NO_EVIDENCE):
+        if claim.claim.kind == RAN or claim.verdict not in (SUPPORTED, NO_EVIDENCE):
             continue
         for ground in claim.grounds[-1:]:
             check = by_view.get(ground.view)
