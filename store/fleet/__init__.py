@@ -1,4 +1,4 @@
-"""Beyond one machine: shipping to PostgreSQL and an object store. Whatever loads the rest needs the extra ``fleet``."""
+"""Ships a store to PostgreSQL and an object store, for many machines. All but this module needs the extra ``fleet``."""
 
 from sightline.errors import SightlineError
 

@@ -1,6 +1,6 @@
-"""Where a fleet is: the addresses of its database and its object store, which never hold a password or a key.
+"""The addresses of a fleet's database and its object store, which never contain a password or a key.
 
-They are printed, logged and kept in settings, so whoever writes a secret into one is told where it belongs.
+They are printed, logged and kept in settings, so a secret in one is refused, with the place where it belongs.
 """
 
 import ipaddress
@@ -23,25 +23,25 @@ _SECRETS = ("password", "passfile", "sslpassword", "service")
 
 
 class SecretInAddress(UsageError):
-    """An address was given with a password or a key in it."""
+    """An address contains a password or a key."""
 
 
 class BadAddress(UsageError):
-    """An address is none that a fleet can have."""
+    """An address cannot be one of a fleet."""
 
 
 class PasswordMissing(UsageError):
-    """The command that is to print the password did not."""
+    """The command that should print the password did not."""
 
 
 class DatabaseAddress(NamedTuple):
     """``postgresql://user@host:port/database``.
 
     Attributes:
-        user: the role; empty for what the client takes by default.
-        host: a name, an address, or the folder of a socket.
+        user: the role; empty for the client's default.
+        host: a name, an IP address, or the folder of a socket.
         port: 0 for the usual one.
-        name: of the database.
+        name: name of the database.
         options: further parameters of the client, as (name, value).
     """
 
@@ -60,7 +60,7 @@ class DatabaseAddress(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What the client is given; beyond this machine the connection is encrypted unless the address says how."""
+        """Return the client's parameters; to another machine it is encrypted, unless the address says how."""
         given = dict(self.options)
         if not is_here(self.host):
             given.setdefault("sslmode", "require")
@@ -69,12 +69,12 @@ class DatabaseAddress(NamedTuple):
 
 
 class ObjectsAddress(NamedTuple):
-    """``s3://bucket/prefix``; a store that is not Amazon's is told by ``?endpoint=https://host``.
+    """``s3://bucket/prefix``; a store that is not Amazon's has ``?endpoint=https://host``.
 
     Attributes:
-        bucket: its name.
-        prefix: below which all of the fleet lies, without slashes at its ends; may be empty.
-        endpoint: the store's URL, empty for the client's default.
+        bucket: name of the bucket.
+        prefix: where all of the fleet lies, without slashes at its ends; may be empty.
+        endpoint: URL of the store; empty for the client's default.
     """
 
     bucket: str
@@ -87,7 +87,7 @@ class ObjectsAddress(NamedTuple):
 
 
 def database_address(text: str) -> DatabaseAddress:
-    """An address from its text. Raises SecretInAddress, BadAddress; neither repeats what may be secret."""
+    """Parse an address. Raises SecretInAddress, BadAddress; neither repeats what may be secret."""
     parts = urlsplit(text)
     if parts.scheme not in ("postgresql", "postgres"):
         if "password" in text.lower():
@@ -109,7 +109,7 @@ def database_address(text: str) -> DatabaseAddress:
 
 
 def objects_address(text: str) -> ObjectsAddress:
-    """An address from its text. Raises SecretInAddress, BadAddress."""
+    """Parse an address. Raises SecretInAddress, BadAddress."""
     parts = urlsplit(text)
     if parts.username is not None or "@" in parts.netloc:
         raise SecretInAddress("the object store's address holds a key", _KEYS_ELSEWHERE)
@@ -128,7 +128,7 @@ def objects_address(text: str) -> ObjectsAddress:
 
 
 def is_here(host: str) -> bool:
-    """Whether a host is this machine: a socket's folder, or loopback."""
+    """Return whether a host is this machine: a socket's folder, or loopback."""
     if not host or host.startswith("/") or host == "localhost":
         return True
     try:
@@ -138,10 +138,10 @@ def is_here(host: str) -> bool:
 
 
 def password_for(command: str, environment: Mapping[str, str]) -> str | None:
-    """What a command of the settings prints, less its newline; None without one: the client looks where it always does.
+    """Return what a command of the settings prints, without its newline; None without one: the client then searches.
 
     Raises:
-        PasswordMissing: it failed, or printed nothing.
+        PasswordMissing: the command failed, or printed nothing.
     """
     if not command:
         return None

@@ -1,4 +1,4 @@
-"""What a fleet's owner does: makes its schema and roles, adds hosts, and says who reads what."""
+"""Does the owner's work on a fleet: makes its schema and roles, adds hosts, and grants reading."""
 
 import json
 import re
@@ -16,31 +16,31 @@ from sightline.named_tuple import NamedTuple
 
 _MEMBER = r"[a-z][a-z0-9-]{0,39}"
 _ROLE = r"[a-z_][a-z0-9_.@-]{0,62}"
-_LOCK = 0x516874  # of two who make it at once, one waits
+_LOCK = 0x516874  # if two make it at once, one waits
 LIFECYCLE_DAYS_MORE = 8
-"""Objects outlive rows by this: a stream that is shipped again may be found where it is for seven days."""
+"""Objects are kept longer than rows, because a stream that is shipped again may be found in them for seven days."""
 
 
 class Added(NamedTuple):
-    """What `add_host` made: the database's role and its password, None where none was wanted."""
+    """The result of `add_host`: the database's role, and its password, None if none was wanted."""
 
     role: str
     password: str | None
 
 
 class Granted(NamedTuple):
-    """What `grant` did: ``team`` or ``owner``, and the password of the role where it was made."""
+    """The result of `grant`: ``team`` or ``owner``, and the password of the role if it was made."""
 
     kind: str
     password: str | None
 
 
 def initialise(connection: Connection, objects: ObjectsAddress, retention_days: int) -> list[str]:
-    """Make a fleet's schema and roles, or bring them to this version; what was done, in words.
+    """Make a fleet's schema and roles, or bring them to this version; return what was done, in words.
 
     Raises:
-        NewerFleet: the tables are of a newer version.
-        FleetRefused: the owner's role may not, or the fleet has another object store.
+        NewerFleet: the tables are from a newer version.
+        FleetRefused: the owner's role lacks a right, or the fleet has another object store.
     """
     done: list[str] = []
     with connection.transaction():
@@ -79,10 +79,10 @@ def initialise(connection: Connection, objects: ObjectsAddress, retention_days: 
 
 
 def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: str, password: bool) -> Added:
-    """Make a role under which a host ships, or for ``ci`` many.
+    """Make a role under which a host ships or, for ``ci``, many.
 
     Raises:
-        UsageError: the name cannot be one, or is taken.
+        UsageError: the name is not possible, or taken.
     """
     for what, text in (("a host's name", name), ("a team", team), ("an owner", owner)):
         if not re.fullmatch(_MEMBER, text):
@@ -107,16 +107,16 @@ def add_host(connection: Connection, name: str, *, team: str, owner: str, kind: 
 
 
 def grant(connection: Connection, reader: str, scope: str, *, revoke: bool = False) -> Granted:
-    """Let a role read what a team or an owner has, or no longer; the role is made where there is none.
+    """Let a role read what a team or an owner has, or revoke that; a missing role is made.
 
     Args:
-        connection: as the owner.
+        connection: a connection as the owner.
         reader: the database's role.
-        scope: a team or an owner; ``team:NAME`` or ``owner:NAME`` where it could be both.
-        revoke: whether it is taken back.
+        scope: a team or an owner; ``team:NAME`` or ``owner:NAME`` if a name means both.
+        revoke: whether to revoke the right.
 
     Raises:
-        UsageError: there is no such team or owner, or it could be both.
+        UsageError: there is no such team or owner, or the name means both.
     """
     if not re.fullmatch(_ROLE, reader) or reader in (HOST_GROUP, READER_GROUP):
         raise UsageError(
@@ -160,7 +160,7 @@ def _kind_of(connection: Connection, scope: str) -> str:
 
 
 def _make_role(connection: Connection, role: str, group: str, *, password: bool) -> str | None:
-    """A role that may log in; its password is sent as what the server keeps of it, so no log there has it."""
+    """Make a role that may log in; the server gets its password in hashed form, so that no log has it."""
     secret = secrets.token_urlsafe(24) if password else None
     made = sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role))
     if secret is not None:
@@ -176,31 +176,31 @@ def _join(connection: Connection, role: str, group: str) -> None:
 
 
 def host_settings(address: DatabaseAddress, objects: ObjectsAddress, role: str) -> str:
-    """What a host writes into its ``config.toml``."""
+    """Return what a host writes into its ``config.toml``."""
     return f'[fleet]\ndb = "{address._replace(user=role)}"\nobjects = "{objects}"\n'
 
 
 def passfile_line(address: DatabaseAddress, role: str, password: str) -> str:
-    """A line of the file that PGPASSFILE names."""
+    """Return a line for the file that PGPASSFILE names."""
     fields = (address.host, str(address.port or "*"), address.name, role, password)
     return ":".join(field.replace("\\", "\\\\").replace(":", "\\:") for field in fields) + "\n"
 
 
 def object_rights(objects: ObjectsAddress, team: str, member: str) -> str:
-    """What a host's key may, as Amazon's stores and many others are told: add below its prefix, and nothing else."""
+    """Return the rights of a host's key, as Amazon's stores and many others read them: to add below its prefix."""
     prefix = f"{objects.prefix}/" if objects.prefix else ""
     return _policy(["s3:PutObject"], [f"{objects.bucket}/{prefix}{host_prefix(team, member)}*"])
 
 
 def reader_rights(objects: ObjectsAddress, teams: list[str]) -> str:
-    """What a reader's key may: read what the teams have."""
+    """Return the rights of a reader's key: to read what the teams have."""
     prefix = f"{objects.prefix}/" if objects.prefix else ""
     folders = [f"{folder}/{team}" for team in teams for folder in ("t", "kept")]
     return _policy(["s3:GetObject"], [f"{objects.bucket}/{prefix}{folder}/*" for folder in folders])
 
 
 def lifecycle(objects: ObjectsAddress, retention_days: int) -> str:
-    """The rule by which the object store removes what no row tells of any more."""
+    """Return the rule by which the object store removes what no row mentions any more."""
     prefix = f"{objects.prefix}/" if objects.prefix else ""
     rule = {
         "ID": "sightline",
@@ -221,22 +221,22 @@ def _policy(actions: list[str], resources: list[str]) -> str:
 
 
 def set_retention(connection: Connection, days: int) -> None:
-    """Say how long rows are kept; `maintain` drops what is older."""
+    """Set how long rows are kept; `maintain` drops older ones."""
     connection.execute("UPDATE sightline.fleet SET retention_days = %s", (days,))
 
 
 class HostRow(NamedTuple):
-    """A host as the owner's status has it.
+    """A host in the owner's status.
 
     Attributes:
-        name: of the host.
+        name: name of the host.
         team: its team.
         owner: its owner.
         kind: ``host`` or ``ci``.
-        silent_seconds: since the fleet last heard of it.
-        items: that waited there then.
-        bytes: likewise.
-        buffers: that the fleet has of it.
+        silent_seconds: seconds since the fleet last heard from it.
+        items: number of items that it had still to ship then.
+        bytes: their bytes.
+        buffers: number of its buffers that the fleet has.
     """
 
     name: str
@@ -250,7 +250,7 @@ class HostRow(NamedTuple):
 
 
 def hosts(connection: Connection) -> Iterator[HostRow]:
-    """All hosts, those heard of last first."""
+    """Yield all hosts, those last heard from first."""
     rows = connection.execute(
         "SELECT name, team, owner, kind, extract(epoch FROM now() - seen)::float8,"
         " CASE jsonb_typeof(behind -> 'items') WHEN 'number' THEN (behind ->> 'items')::numeric ELSE 0 END::float8,"

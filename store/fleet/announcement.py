@@ -1,4 +1,4 @@
-"""The announcement: one transaction with all rows of a batch; it counts only where the cursor is where it should be."""
+"""Announces a batch: one transaction with all of its rows, which counts only if the cursor is where it should be."""
 
 import json
 from typing import Any
@@ -12,19 +12,19 @@ from sightline.named_tuple import NamedTuple
 
 
 class Fenced(SightlineError):
-    """Another shipper was first, or the queue is not the one that the cursor is of; nothing was announced."""
+    """Another shipper was first, or the cursor is not of this queue; nothing was announced."""
 
 
 class Host(NamedTuple):
-    """What the fleet knows this store as.
+    """What the fleet knows about this store.
 
     Attributes:
         id: its number.
-        name: as readers see it.
-        team: whose readers may be given it.
-        member: under whose role it ships, and below whose prefix.
-        cursor: how far it is announced.
-        is_watched: whether somebody looks at what runs there.
+        name: its name for readers.
+        team: its team, to whose readers it may be granted.
+        member: the role under which it ships, and the prefix for its packs.
+        cursor: how far it has announced.
+        is_watched: whether somebody looks at its running outputs.
     """
 
     id: int
@@ -35,7 +35,7 @@ class Host(NamedTuple):
     is_watched: bool
 
 
-# The columns of each table, as JSON has them; `on conflict` names none of them: that is denied to who may only add.
+# The columns of each table, in JSON. `on conflict` names none, which is denied to a role that may only add.
 _COLUMNS = {
     "packs": "sha256 text, day date, bytes bigint, raw bigint",
     "buffers": "seq bigint, name text, created float8, ended float8, kind text, state text, session text, command text,"
@@ -76,12 +76,12 @@ _INSERTS = {table: _insert(table) for table in _COLUMNS}
 
 
 def enter(connection: Connection, store: str, wish: str) -> Host:
-    """What the fleet knows a store as; it is given a name where this is the first time.
+    """Return what the fleet knows about a store, which gets a name the first time.
 
     Args:
-        connection: as the host's role.
-        store: id of the store, hex.
-        wish: what it would be called among those of its role, where that is one for CI.
+        connection: a connection as the host's role.
+        store: id of the store, in hex.
+        wish: the wanted name among those of its role, for a role of CI.
     """
     connection.execute("SELECT sightline.enter(%s::uuid, %s)", (store, wish))
     row = connection.execute(
@@ -98,17 +98,17 @@ def enter(connection: Connection, store: str, wish: str) -> Host:
 
 
 def announce(connection: Connection, host: Host, batch: Batch, behind: dict[str, Any]) -> None:
-    """Tell the fleet of a batch whose packs are stored: all of it, or nothing where it raises.
+    """Announce a batch whose packs are stored: all of it, or nothing if it raises.
 
     Args:
-        connection: as the host's role.
-        host: of whom.
-        batch: what to tell.
+        connection: a connection as the host's role.
+        host: the host.
+        batch: the batch.
         behind: how much still waits, for the owner's status.
 
     Raises:
         Fenced: the cursor is not where the batch begins.
-        psycopg.DataError: a row is one that the database does not take.
+        psycopg.DataError: the database does not accept a row.
     """
     with connection.transaction():
         moved = connection.execute(
@@ -127,7 +127,7 @@ def announce(connection: Connection, host: Host, batch: Batch, behind: dict[str,
 
 
 def greet(connection: Connection, host: Host, behind: dict[str, Any]) -> None:
-    """Have the fleet know that the host is there, and how much waits."""
+    """Tell the fleet that the host is there, and how much waits."""
     connection.execute(
         "UPDATE sightline.hosts SET seen = now(), behind = %s::jsonb WHERE id = %s",
         (json.dumps(behind), host.id),
@@ -135,4 +135,4 @@ def greet(connection: Connection, host: Host, behind: dict[str, Any]) -> None:
 
 
 UNFIT = (errors.DataError, errors.IntegrityError, errors.ProgramLimitExceeded)
-"""What the database says of a row that it can never take."""
+"""Errors of the database for a row that it can never accept."""

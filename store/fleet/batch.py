@@ -1,7 +1,7 @@
-"""A batch: what goes with one announcement, rows and packs; and the spool, where it waits for a network.
+"""A batch: the rows and packs of one announcement; and the spool, where it waits for a network.
 
-States: *packed*, when its rows and its last pack lie in the spool; *stored*, when all packs are in the object store;
-*announced*, when the database has its rows. Killed at any of them, the next shipper goes on from the one before.
+It is *packed* when its rows and its last pack are in the spool, *stored* when all packs are in the object store, and
+*announced* when the database has its rows. If a shipper is killed in any state, the next one goes on from there.
 """
 
 import datetime
@@ -19,7 +19,7 @@ from sightline.store import Store
 
 MOST_ITEMS = 2_000
 BATCH_BYTES = 8 << 20
-"""Of frames: a batch ends with the item that brings it here."""
+"""Bytes of frames with which a batch is full; it ends with the item that reaches them."""
 
 _BATCH, _PACK_ENDING, _STORED_ENDING = "batch.json", ".pack", ".stored"
 
@@ -32,7 +32,7 @@ class Cursor(NamedTuple):
 
 
 class PackRow(NamedTuple):
-    """What is announced of a pack: its hash (hex), its day, its bytes, and those of the streams in it."""
+    """The announced facts of a pack: its hash (hex), its day, its bytes, and those of the streams in it."""
 
     sha256: str
     day: str
@@ -41,15 +41,15 @@ class PackRow(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What one announcement tells.
+    """The content of one announcement.
 
     Attributes:
-        begin: the cursor that it follows.
-        end: the cursor that it leads to.
-        rules: by what it was made; with other settings it is made anew.
-        packs: what it stores.
-        rows: what it tells.
-        places: of each stream where it is, as `Queue.put_places` takes it.
+        begin: the cursor before it.
+        end: the cursor after it.
+        rules: the settings by which it was made; with other settings it is made again.
+        packs: the packs to store.
+        rows: the rows to announce.
+        places: where each stream is, for `Queue.put_places`.
     """
 
     begin: Cursor
@@ -61,20 +61,20 @@ class Batch(NamedTuple):
 
 
 class Spool:
-    """The folder where packs lie until they are stored, and a batch until it is announced.
+    """The folder where packs wait to be stored, and a batch to be announced.
 
-    Where it cannot be written to, as on a full disk, what it was to keep is made again when it is needed.
+    If it cannot be written to, as on a full disk, the batch is made again when it is needed.
     """
 
     def __init__(self, folder: str) -> None:
         self.folder = os.path.join(folder, "spool")
 
     def put_pack(self, pack: Pack) -> bool:
-        """Keep a pack; False where that cannot be."""
+        """Keep a pack, and return False if that is not possible."""
         return self._write(pack.sha256 + _PACK_ENDING, pack.data)
 
     def put_batch(self, batch: Batch) -> None:
-        """Keep a batch that is packed, and all of whose packs are kept or stored."""
+        """Keep a packed batch, all of whose packs are kept or stored."""
         self._write(_BATCH, json.dumps(batch).encode())
 
     def _write(self, name: str, data: bytes) -> bool:
@@ -86,23 +86,23 @@ class Spool:
         return True
 
     def pack(self, sha256: str) -> bytes | None:
-        """A pack that is yet to be stored."""
+        """Return a pack that is not stored yet."""
         try:
             return read_file(os.path.join(self.folder, sha256 + _PACK_ENDING))
         except FileNotFoundError:
             return None
 
     def note_stored(self, pack: PackRow) -> None:
-        """A pack is stored: it need not be kept, and is not stored again should its batch be made anew."""
+        """Note that a pack is stored, so that it is neither kept nor stored again, even if its batch is made again."""
         self._write(pack.day + pack.sha256 + _STORED_ENDING, b"")
         remove_file(os.path.join(self.folder, pack.sha256 + _PACK_ENDING))
 
     def is_stored(self, pack: PackRow) -> bool:
-        """Whether that was noted."""
+        """Return whether that was noted."""
         return os.path.exists(os.path.join(self.folder, pack.day + pack.sha256 + _STORED_ENDING))
 
     def batch(self, begin: Cursor, rules: str) -> Batch | None:
-        """The batch that follows a cursor and was made by these rules; without one, what is there is dropped: None."""
+        """Return the batch after a cursor, made by these rules; if there is none, drop what is there: None."""
         try:
             fields = json.loads(read_file(os.path.join(self.folder, _BATCH)))
             first, last, made_by, packs, rows, places = fields
@@ -115,27 +115,27 @@ class Spool:
         return None
 
     def clear(self, *, announced: bool = False) -> None:
-        """No batch in it is of use any more; what is stored is known on, until it is announced."""
+        """Drop all batches; what was stored is remembered until it is announced."""
         try:
             names = os.listdir(self.folder)
         except FileNotFoundError:
             return
-        for name in sorted(names, key=lambda name: name != _BATCH):  # a batch never stands there without its packs
+        for name in sorted(names, key=lambda name: name != _BATCH):  # a batch is never there without its packs
             if announced or not name.endswith(_STORED_ENDING):
                 remove_file(os.path.join(self.folder, name))
 
 
 class Making(NamedTuple):
-    """By what, and for whom, a batch is made.
+    """What a batch is made from.
 
     Attributes:
-        store: where the bytes are.
-        queue: what is to go.
-        rules: by what is decided and hidden.
-        may_ship: whether what ran in a folder goes.
-        spool: is given each pack, and in the end the batch.
-        take: is given each pack, to store it: the last one when the spool has the batch.
-        most_items: of the queue.
+        store: the store that has the bytes.
+        queue: the queue.
+        rules: the settings that decide what is shipped and hidden.
+        may_ship: returns whether what ran in a folder is shipped.
+        spool: keeps each pack, and at the end the batch.
+        take: stores each pack; the last one once the spool has the batch.
+        most_items: most items of the queue to take.
         alive: called again and again.
     """
 
@@ -150,7 +150,7 @@ class Making(NamedTuple):
 
 
 class _Unreadable(Exception):
-    """An item can never be shipped: then it is left out, and the others go."""
+    """An item can never be shipped; it is left out, and the others go."""
 
     def __init__(self, item: Item, why: str) -> None:
         super().__init__(why)
@@ -158,7 +158,7 @@ class _Unreadable(Exception):
 
 
 def make_batch(making: Making, begin: Cursor) -> Batch | None:
-    """Pack what follows a cursor, about 8 MiB or as much more as its last buffer has; None where nothing waits."""
+    """Pack what follows a cursor, about 8 MiB, or more if its last buffer is large; None if nothing waits."""
     while True:
         try:
             return _made(making, begin)

@@ -1,7 +1,7 @@
-"""What an item of the queue is made of: rows for the database, and bytes for packs.
+"""Turns an item of the queue into rows for the database, and bytes for packs.
 
-Secrets are hidden here, before anything is hashed, where a person has asked for that. What a row tells is a copy of the
-record, with texts that PostgreSQL can hold: it has no NUL.
+Secrets are hidden here, before anything is hashed, if a person has asked for that. A row has a copy of the
+record, in which texts are fit for PostgreSQL: it cannot store NUL.
 """
 
 import hashlib
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction
 
 ORDER, LEFT = "order", "left"
-"""Beside a buffer's streams: how they interleaved, and what is left of one that went before it was shipped."""
+"""Names beside those of a buffer's streams: their order, and what is left of a buffer gone before it was shipped."""
 
 _LINE_BYTES = 16 << 20
 """A longer line of a log is withheld."""
 
 _TEXT_CHARACTERS = 1 << 20
-"""More of a text no row takes; the log has it whole."""
+"""Longest text of a row; the log has the whole."""
 
 _INDEXED_CHARACTERS = 1 << 15
-_LEAST_TIME, _MOST_TIME = -2e9, 2.5e11  # what the database has dates for
+_LEAST_TIME, _MOST_TIME = -2e9, 2.5e11  # the dates that the database can store
 _INT4, _INT8 = (1 << 31) - 1, (1 << 63) - 1
 
 
 class Damaged(SightlineError):
-    """The bytes of a buffer are not those that were captured, or cannot be read."""
+    """The bytes of a buffer differ from what was captured, or cannot be read."""
 
 
 class Rows(NamedTuple):
-    """What one batch announces, by table; each row is what the table's columns are made of."""
+    """The rows that one batch announces, by table."""
 
     buffers: list[dict[str, Any]]
     changes: list[dict[str, Any]]
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
 
 
 class _Located(NamedTuple):
-    """A row and the frames that it is to tell of, once these are placed."""
+    """A row, and the frames that it is to name once these are placed."""
 
     row: dict[str, Any]
     frames: dict[str, list[Frame]]
@@ -61,18 +61,18 @@ class _Located(NamedTuple):
 
 
 class Content:
-    """Collects items for one batch: their bytes go to a packer, their rows stay here."""
+    """Collects items for one batch: passes their bytes to a packer, and keeps their rows."""
 
     def __init__(
         self, store: Store, queue: Queue, packer: Packer, may_ship: Callable[[str], bool], alive: Callable[[], object]
     ) -> None:
-        """Begin with nothing.
+        """Start without items.
 
         Args:
-            store: where the items are.
-            queue: what remembers where bytes are that were shipped before.
+            store: the store that has the items.
+            queue: knows where bytes are that were shipped before.
             packer: takes the bytes.
-            may_ship: whether what ran in a folder is shipped.
+            may_ship: returns whether what ran in a folder is shipped.
             alive: called again and again while something large is read.
         """
         self._store, self._queue, self._packer = store, queue, packer
@@ -86,7 +86,7 @@ class Content:
         """Add an item; one that is gone meanwhile adds nothing.
 
         Raises:
-            Damaged: its bytes cannot be had as they were captured; the packer is of no more use.
+            Damaged: its bytes differ from what was captured; the packer must not be used any more.
         """
         if item.kind == "log":
             self._add_log(item)
@@ -96,10 +96,10 @@ class Content:
             self._add_buffer(item)
 
     def finish(self, packs: Callable[[int], str]) -> tuple[Rows, list[tuple[str, list[str], list[Any]]]]:
-        """The rows, once all frames are placed; and of each stream where it is, as `Queue.put_places` takes it.
+        """Return the rows, after all frames are placed, and where each stream is, for `Queue.put_places`.
 
         Args:
-            packs: the SHA-256 of a pack by its number.
+            packs: returns the SHA-256 of a pack by its number.
         """
         places = []
         for row, frames, hashes in self._located:
@@ -233,7 +233,7 @@ class Content:
             created, digest = buffer.created, digest_of(buffer)
         record = fit(told.value(record) if told else record)
         row = {"seq": item.seq, "name": item.name, "created": _time(created), "record": record}
-        row["digest"] = f"{digest}.{item.seq}"  # it may become again what it was
+        row["digest"] = f"{digest}.{item.seq}"  # it may change back to what it was
         self._rows.changes.append(row)
 
     # logs
@@ -276,7 +276,7 @@ class Content:
             self._rows.entries.extend({**row, "frame": frames} for row in rows)
 
     def _may_show(self, entry: dict[str, Any], size: int) -> bool:
-        """Whether a line may go: it is not too large, and tells of nothing that is left out for its folder."""
+        """Return whether a line may be shipped: it is not too large, and is about no excluded folder."""
         if size > _LINE_BYTES:
             return False
         for name in entry.get("refs", ()):
@@ -309,12 +309,12 @@ class Content:
 
 
 def redaction_of(settings: Settings) -> "Redaction | None":
-    """What hides the secrets of one thing that is shipped; None where none are hidden."""
+    """Return what hides the secrets of one shipped thing; None if none are hidden."""
     return settings._replace(redact_known=settings.redact_known or settings.fleet.redact_known).redaction()
 
 
 def record_of(buffer: Buffer, told: "Redaction | None") -> dict[str, Any]:
-    """A record as the database can hold it, its secrets hidden where that is wanted."""
+    """Return a record fit for the database, with its secrets hidden if that is wanted."""
     record = buffer._asdict()
     del record["accessed"]
     record["streams"] = {name: info._asdict() for name, info in buffer.streams.items()}
@@ -335,13 +335,13 @@ def _chunks(path: str, size: int, alive: Callable[[], object]) -> Iterator[bytes
 
 
 def _header(path: str) -> dict[str, Any]:
-    """The session that the first line of a log tells of."""
+    """Return the session in the first line of a log."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         return dict(json.loads(file.readline()).get("session", {}))
 
 
 def _lines_of(path: str, item: Item) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """The lines of an item with what they say; looked for where blanking has moved them."""
+    """Yield the lines of an item with their content, wherever blanking has moved them."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         for start in (item.at, 0):
             file.seek(start)
@@ -351,7 +351,7 @@ def _lines_of(path: str, item: Item) -> Iterator[tuple[bytes, dict[str, Any]]]:
                     number = entry["n"]
                 except (ValueError, KeyError, TypeError):
                     if start:
-                        break  # not where a line begins any more
+                        break  # no line begins here any more
                     raise
                 if start and number > item.first:
                     break
@@ -366,21 +366,21 @@ def _lines_of(path: str, item: Item) -> Iterator[tuple[bytes, dict[str, Any]]]:
 
 
 def _withheld(entry: dict[str, Any]) -> dict[str, Any]:
-    """In the place of a line that does not go: what ties the chain, and when it was."""
+    """Return what replaces a withheld line: its ties in the chain, and its time."""
     return {"kind": "withheld", **{name: entry[name] for name in ("time", *log.TIES) if name in entry}}
 
 
 def _hidden(entry: dict[str, Any], told: "Redaction") -> dict[str, Any]:
-    """An entry with its secrets hidden; the same one where it has none."""
+    """Return an entry with its secrets hidden; the same object if it has none."""
     hidden = {name: told.value(value) if name in _TELLING else value for name, value in entry.items()}
     return {**hidden, "redacted": told.count} if told.count else entry
 
 
 _PRIVATE = ("message", "context", "about")
-"""Entries with words of an agent's or a person's own, which leave the machine only where a person says so."""
+"""Entries with an agent's or a person's own words, which leave the machine only if a person allows it."""
 
 _TELLING = ("text", "request", "session", "title", "unknown")
-"""Members of entries with what somebody wrote or a program printed; the others are places, hashes and numbers."""
+"""Members of entries with text that somebody wrote or a program printed; others are places, hashes and numbers."""
 
 
 def _encoded(entry: dict[str, Any]) -> bytes:
@@ -389,7 +389,7 @@ def _encoded(entry: dict[str, Any]) -> bytes:
 
 
 def fit(value: Any) -> Any:
-    """A value as the database can hold it: no NUL, no half of a surrogate pair, no NaN, no endless text."""
+    """Make a value fit for the database: no NUL, no half of a surrogate pair, no NaN, no endless text."""
     if isinstance(value, str):
         if value.isascii() and "\0" not in value and len(value) <= _TEXT_CHARACTERS:
             return value

@@ -1,4 +1,4 @@
-"""Connections to the shared database: opened for one purpose and left, with errors that say what to do."""
+"""Opens connections to the shared database for one purpose each, and explains its errors."""
 
 import contextlib
 import os
@@ -16,39 +16,39 @@ from sightline.named_tuple import NamedTuple
 
 CONNECT_SECONDS = 10
 _ROWS_AT_ONCE = 2_000
-_LEAST_READ = 3  # of the tables: a version that has all that is read of them
+_LEAST_READ = 3  # of the tables: the lowest version that has all that is read
 _STATEMENT_MILLISECONDS = 60_000
 _LOCK_MILLISECONDS = 20_000
 
 Connection: TypeAlias = "psycopg.Connection[Any]"
-"""As `connected` hands it out: rows are tuples, and each statement is its own transaction unless one is begun."""
+"""A connection from `connected`: rows are tuples, and each statement is a transaction unless one is begun."""
 
 
 class FleetUnreachable(StoreFailed):
-    """The database or the object store does not answer, or has no room now: later it may."""
+    """The database or the object store does not answer, or is overloaded; later it may work."""
 
 
 class FleetRefused(StoreFailed):
-    """The database or the object store answers, and does not allow what was asked."""
+    """The database or the object store answers, but does not allow the request."""
 
 
 class NotAFleet(StoreFailed):
-    """The database has nothing of a fleet."""
+    """The database has no fleet."""
 
 
 class NewerFleet(StoreFailed):
-    """The database's tables are of a version that this one may not use so."""
+    """The database's tables have a version that this one must not use in this way."""
 
 
 class Tables(NamedTuple):
-    """What the fleet says of itself.
+    """What the fleet says about itself.
 
     Attributes:
-        version: of its tables.
-        least_writer: the lowest version that may ship to it.
-        least_reader: the lowest version that may read it.
+        version: version of its tables.
+        least_writer: lowest version that may ship to it.
+        least_reader: lowest version that may read it.
         objects: address of its object store.
-        retention_days: how long rows are kept.
+        retention_days: days for which rows are kept.
     """
 
     version: int
@@ -60,15 +60,15 @@ class Tables(NamedTuple):
 
 @contextlib.contextmanager
 def connected(address: DatabaseAddress, password_command: str = "", *, patient: bool = False) -> Iterator[Connection]:
-    """A connection as long as it is needed.
+    """Open a connection for as long as it is needed.
 
     Args:
-        address: of the database.
-        password_command: of the settings; empty where the client finds the password itself.
-        patient: whether a statement may take long, as those of the owner may.
+        address: address of the database.
+        password_command: the command from the settings; empty if the client finds the password itself.
+        patient: whether a statement may take long, as the owner's may.
 
     Raises:
-        FleetUnreachable, FleetRefused: from the opening, and from whatever is done with it.
+        FleetUnreachable, FleetRefused: it cannot be opened, or what is done with it fails.
     """
     with told(str(address)):
         connection = _opened(address, password_command, patient=patient)
@@ -84,7 +84,7 @@ def _opened(address: DatabaseAddress, password_command: str, *, patient: bool = 
         password=password_for(password_command, os.environ),
         connect_timeout=CONNECT_SECONDS,
         autocommit=True,
-        prepare_threshold=None,  # a pooler between may hand each transaction to another server process
+        prepare_threshold=None,  # a pooler may use another server process each time
         application_name="sightline",
     )
     if not patient:
@@ -94,17 +94,17 @@ def _opened(address: DatabaseAddress, password_command: str, *, patient: bool = 
 
 
 class LastingConnection:
-    """A reader's connection: made when it is first needed, made again when it was lost. Threads take turns at it."""
+    """A reader's connection, opened when it is needed, and again after a loss. Threads take turns with it."""
 
     def __init__(self, address: DatabaseAddress, password_command: str = "") -> None:
-        """Nothing is opened yet."""
+        """Prepare; nothing is opened yet."""
         self.address = address
         self._password_command = password_command
         self._connection: Connection | None = None
         self._lock = threading.RLock()
 
     def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
-        """What a statement gives. Raises FleetUnreachable, FleetRefused, NotAFleet, NewerFleet."""
+        """Return the rows of a statement. Raises FleetUnreachable, FleetRefused, NotAFleet, NewerFleet."""
         with self._lock, told(str(self.address), READ_HINT):
             made_now = self._connection is None
             try:
@@ -113,12 +113,12 @@ class LastingConnection:
                 if made_now or not self._is_lost():
                     raise
                 self._let_go()
-                return self._rows(statement, parameters)  # the server was started anew, or a proxy had enough of us
+                return self._rows(statement, parameters)  # the server has restarted, or a proxy closed it
 
     def each(self, statement: str, parameters: Any = ()) -> Iterator[tuple[Any, ...]]:
-        """The same row by row, of which there may be very many. Others wait until the last one was taken."""
+        """Yield the rows of a statement, which may be very many; other threads wait until the last is taken."""
         with self._lock, told(str(self.address), READ_HINT):
-            self.rows("SELECT 1")  # so that a connection that was lost is made anew
+            self.rows("SELECT 1")  # opens a lost connection again
             assert self._connection is not None
             with self._connection.transaction(), self._connection.cursor(name="each") as cursor:
                 cursor.itersize = _ROWS_AT_ONCE
@@ -146,7 +146,7 @@ class LastingConnection:
             self._connection = None
 
     def close(self) -> None:
-        """Close it; it is opened again where it is needed."""
+        """Close the connection; it is opened again when it is needed."""
         with self._lock:
             self._let_go()
 
@@ -157,11 +157,11 @@ SHIP_HINT = "what is not shipped stays here, and goes later"
 
 @contextlib.contextmanager
 def told(where: str, hint: str = SHIP_HINT) -> Iterator[None]:
-    """Tell errors of the database as what they mean for whoever asked.
+    """Turn errors of the database into what they mean for the caller.
 
     Args:
         where: its address.
-        hint: what whoever asked can do while it does not answer.
+        hint: what the caller can do while it does not answer.
     """
     try:
         yield
@@ -184,7 +184,7 @@ def told(where: str, hint: str = SHIP_HINT) -> Iterator[None]:
 
 
 _REFUSALS = ("authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in")
-"""What the client says of a connection that was never made: it has no code then."""
+"""The client's messages for a connection that was never made, which has no error code."""
 
 
 def _refused(where: str, error: Exception) -> FleetRefused:
@@ -200,7 +200,7 @@ def _first_line(error: Exception) -> str:
 
 
 def tables_of(connection: Connection) -> Tables:
-    """What the fleet says of itself. Raises NotAFleet."""
+    """Return what the fleet says about itself. Raises NotAFleet."""
     try:
         row = connection.execute(
             "SELECT version, least_writer, least_reader, objects, retention_days FROM sightline.fleet"
@@ -216,7 +216,7 @@ def tables_of(connection: Connection) -> Tables:
 
 
 def may_write(tables: Tables) -> None:
-    """Raises NewerFleet where this version is too old to ship."""
+    """Raise NewerFleet if this version is too old to ship."""
     if tables.least_writer > VERSION:
         raise NewerFleet(
             f"the fleet's tables are of version {tables.version}, and this Sightline ships to {VERSION}",
@@ -225,11 +225,11 @@ def may_write(tables: Tables) -> None:
 
 
 def may_read(tables: Tables) -> str:
-    """What a reader of an older version should know; empty where nothing.
+    """Return what a reader with an older version should know; empty for nothing.
 
     Raises:
         NewerFleet: this version is too old to read.
-        NotAFleet: the tables are.
+        NotAFleet: the tables are too old.
     """
     if tables.least_reader > VERSION:
         raise NewerFleet(

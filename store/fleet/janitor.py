@@ -1,8 +1,8 @@
-"""What the owner does at the shared place on behalf of hosts, which may only add there: purges, and what is pinned.
+"""Does the owner's work for hosts, which may only add rows: purges outputs, and keeps pinned ones.
 
-A host asks for both by rows. A pack that has something to be purged is replaced by one of the same size in which only
-that is gone, so that whatever else tells of the pack finds its bytes where they were. What is pinned is copied to where
-no lifecycle rule of the object store reaches, before its day goes.
+A host asks for both by rows. A pack with something to purge is replaced by one of the same size without that, so that
+other rows find their bytes where they were. Pinned outputs are copied to where no lifecycle rule of the object store
+applies, before their day is dropped.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ from sightline.log import log
 from sightline.named_tuple import NamedTuple
 
 LOCK = 0x516875
-"""Of two that keep a fleet in order at once, one waits."""
+"""If two maintain a fleet at once, one waits."""
 
 PINNED = """
 coalesce((SELECT change.record -> 'pinned' FROM sightline.changes AS change WHERE change.host = found.host
     AND change.created = found.created AND change.name = found.name ORDER BY change.seq DESC LIMIT 1),
     found.record -> 'pinned') = 'true'
 """
-"""Whether the host has an output pinned, as far as the fleet was told; it has not where it was removed."""
+"""SQL for whether the host has an output pinned, as far as the fleet was told; a removed one is not pinned."""
 
 _ASKED = """
 SELECT host.id, host.name, array_agg(DISTINCT asked.name) FROM sightline.changes AS asked
@@ -46,13 +46,13 @@ _LEVELS = (1, 3, 9, 19)
 
 
 class Tidied(NamedTuple):
-    """What was done.
+    """The result of tidying.
 
     Attributes:
-        purged: outputs whose bytes went.
-        blanked: lines of logs whose texts went.
-        kept: pinned outputs that were copied, since their day goes.
-        let_go: outputs that had been kept so, and are pinned no longer.
+        purged: number of outputs whose bytes were removed.
+        blanked: number of lines of logs whose texts were removed.
+        kept: number of pinned outputs that were copied, because their day is dropped.
+        let_go: number of outputs that were kept so, and are not pinned any more.
         problems: what could not be done, in words.
     """
 
@@ -79,40 +79,40 @@ class _Line(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """What goes of a pack: frames as (offset, bytes); and by such a frame of log lines, each as (offset, bytes)."""
+    """What to cut out of a pack: frames as (offset, bytes), and in frames of log lines, such lines."""
 
     frames: set[tuple[int, int]]
     lines: dict[tuple[int, int], set[tuple[int, int]]]
 
 
 class _Place(NamedTuple):
-    """Where a pack is: its key, less the hash, and the hash of what stands there now."""
+    """Where a pack is: its key without the hash, and the hash of what is there now."""
 
     prefix: tuple[str, str, str, str]
     sha256: str
     is_kept: bool
 
     def key(self, sha256: str) -> str:
-        """The key of what stands, or is to stand, in its place."""
+        """Return the key for the pack with this hash in its place."""
         return pack_key(*self.prefix, sha256, is_kept=self.is_kept)
 
 
 class Janitor:
-    """Does what hosts have asked for. As the fleet's owner, and with a key that may put, read and remove objects."""
+    """Does what hosts have asked for, as the fleet's owner, with a key that may put, read and remove objects."""
 
     def __init__(self, connection: Connection, objects: Objects) -> None:
-        """Nothing is done yet."""
+        """Prepare; nothing is done yet."""
         self._connection, self._objects = connection, objects
         self._problems: list[str] = []
 
     def tidy(self, today: datetime.date | None = None) -> Tidied:
-        """Purge what is to be purged, keep what is pinned, let go of what is no longer.
+        """Purge what is to be purged, keep what is pinned, and let go of what is not pinned any more.
 
         Args:
-            today: the day that it is, in UTC, by the database's clock by default.
+            today: the date in UTC; by default from the database's clock.
 
         Raises:
-            FleetUnreachable, FleetRefused: it cannot be done now; what is not done is done the next time.
+            FleetUnreachable, FleetRefused: it is not possible now; the next time does the rest.
         """
         self._remove_doomed()
         self._problems = []
@@ -126,7 +126,7 @@ class Janitor:
         return Tidied(purged, blanked, kept, let_go, self._problems)
 
     def _remove_doomed(self) -> None:
-        """Remove the objects that no row tells of any more: only now, so that no row ever tells of one that is gone."""
+        """Remove the objects that no row names any more; this comes last, so that no row ever names a missing one."""
         for (key,) in self._connection.execute("SELECT key FROM sightline.doomed").fetchall():
             with contextlib.suppress(ObjectMissing):
                 self._objects.delete(key)
@@ -142,7 +142,7 @@ class Janitor:
         return _Place(row[:4], row[4], row[5]) if row else None
 
     def _fetched(self, place: _Place) -> bytes:
-        """A pack. Raises ObjectMissing, TamperedPack; FleetUnreachable, FleetRefused."""
+        """Fetch a pack. Raises ObjectMissing, TamperedPack, FleetUnreachable, FleetRefused."""
         data = self._objects.get(place.key(place.sha256))
         if hashlib.sha256(data).hexdigest() != place.sha256:
             raise TamperedPack(f"pack {place.sha256} is not what was announced")
@@ -176,7 +176,7 @@ class Janitor:
         return purged, len(blanked)
 
     def _cut_outputs(self, host: int, names: list[str], cuts: dict[tuple[int, str], _Cut]) -> list[str]:
-        """Cut the frames of outputs, less those that others share; the names of those that had any."""
+        """Cut the frames of outputs, except those that others share; return the names of outputs that had any."""
         rows = self._connection.execute(
             _FRAMES
             + ", found.before_kept, found.name FROM sightline.buffers AS found WHERE host = %s AND name = ANY (%s)"
@@ -196,7 +196,7 @@ class Janitor:
         return [name for *_, name in rows]
 
     def _lines(self, asked: Iterable[tuple[int, str, list[str]]]) -> Iterator[_Line]:
-        """Lines of all hosts' logs that show what is purged, or may quote it; and of sessions that were removed."""
+        """Yield lines of all hosts' logs that show or may quote purged outputs, and those of removed sessions."""
         since: dict[tuple[int, str], float] = {}
         for host, host_name, names in asked:
             among_all = [f"{host_name}/{name}" for name in names]
@@ -218,14 +218,14 @@ class Janitor:
         return [_Line._make(row) for row in rows.fetchall()]
 
     def _replace(self, host: int, pack: str, cut: _Cut) -> bool:
-        """Have a pack without what is cut stand in its place; False where it cannot be read."""
+        """Replace a pack by one without what is cut; return False if it cannot be read."""
         place = self._place(host, pack)
         if place is None:
-            return True  # it has gone with the retention
+            return True  # the retention has removed it
         try:
             data = _without(self._fetched(place), cut)
         except ObjectMissing:
-            return True  # so have its bytes
+            return True  # its bytes, too
         except TamperedPack as error:
             self._problems.append(f"pack {pack}: {error}")
             return False
@@ -259,7 +259,7 @@ class Janitor:
                 places = self._copied(host, packs, frames)
             except (ObjectMissing, TamperedPack, LookupError) as error:
                 self._problems.append(f"@{name} is pinned, and its bytes cannot be kept: {error}")
-                places = packs, frames  # its row stays all the same
+                places = packs, frames  # its row stays in spite of that
             self._connection.execute(
                 "UPDATE sightline.buffers AS found SET kept = true, before_kept = %s::jsonb,"
                 " packs = %s, frames = %s::jsonb, record = record ||"
@@ -276,7 +276,7 @@ class Janitor:
         return len(rows)
 
     def _copied(self, host: int, packs: list[str], frames: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
-        """(packs, frames) of an output once its frames are where they are kept, with nothing of others beside them."""
+        """Return (packs, frames) of an output after its frames were copied to kept packs, which have no other bytes."""
         made: list[str] = []
         placed: dict[str, list[list[int]]] = {}
         data = bytearray()
@@ -336,7 +336,7 @@ class Janitor:
 
 
 def begin_of_kept(connection: Connection, today: datetime.date | None = None) -> datetime.datetime:
-    """From when on the retention keeps all: days before it go, with all in them that is not pinned."""
+    """Return the first day that the retention keeps; earlier ones are dropped, except what is pinned."""
     if today is None:
         row = connection.execute("SELECT (now() AT TIME ZONE 'UTC')::date").fetchone()
         assert row is not None
@@ -346,14 +346,14 @@ def begin_of_kept(connection: Connection, today: datetime.date | None = None) ->
 
 
 def _places(packs: list[str], frames: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """(pack, offset, bytes) of each frame."""
+    """Yield (pack, offset, bytes) for each frame."""
     for found in frames.values():
         for frame in (Frame(*one) for one in found):
             yield packs[frame.pack], frame.offset, frame.stored
 
 
 def _without(pack: bytes, cut: _Cut) -> bytes:
-    """A pack of the same size without what is cut. Raises TamperedPack."""
+    """Return a pack of the same size without what is cut. Raises TamperedPack."""
     data = bytearray(pack)
     for offset, size in cut.frames:
         data[offset : offset + size] = bytes(size)
@@ -366,7 +366,7 @@ def _without(pack: bytes, cut: _Cut) -> bytes:
 
 
 def _blanked(line: bytes) -> bytes:
-    """A line of a log without its text, of the same size; one whose text is too short to be blanked stays."""
+    """Return a log's line without its text, in the same size; a text that is too short to blank stays."""
     try:
         entry = json.loads(line)
         if entry.get("text") is None:
@@ -379,7 +379,7 @@ def _blanked(line: bytes) -> bytes:
 
 
 def _fitting(data: bytes, size: int) -> bytes:
-    """A frame that takes no more than so many bytes, filled up to them. Raises TamperedPack where there is none."""
+    """Return a frame filled up to this size. Raises TamperedPack if none fits."""
     for level in _LEVELS:
         frame = zstandard.ZstdCompressor(level=level, write_checksum=True).compress(data)
         if len(frame) <= size:

@@ -1,6 +1,6 @@
-"""Partitions made ahead and dropped behind: what `fleet maintain` does, once a day or as often as one likes.
+"""Makes partitions in advance, and drops old ones: the work of `fleet maintain`, once a day or at any time.
 
-No host ever depends on it: rows of a day that has no partition go into the one for the rest.
+No host depends on it, because rows of a day without a partition go into the one for the rest.
 """
 
 import datetime
@@ -18,13 +18,13 @@ _TIME = {"buffers": "created", "changes": "created", "entries": "time"}
 
 
 class Maintained(NamedTuple):
-    """What was done.
+    """The result of the maintenance.
 
     Attributes:
-        made: partitions.
-        dropped: likewise.
-        rows: how many went one by one.
-        waiting: partitions that are due, and stay since what is pinned in them is not kept elsewhere yet.
+        made: partitions that were made.
+        dropped: partitions that were dropped.
+        rows: number of rows that were removed one by one.
+        waiting: due partitions that stay, because a pinned output in them is not kept elsewhere yet.
     """
 
     made: list[str]
@@ -34,11 +34,11 @@ class Maintained(NamedTuple):
 
 
 def maintain(connection: Connection, today: datetime.date | None = None) -> Maintained:
-    """Make the partitions of the next days, and let go what is older than the retention.
+    """Make the partitions of the next days, and drop what is older than the retention.
 
     Args:
-        connection: as the owner.
-        today: the day that it is, in UTC, by the database's clock by default.
+        connection: a connection as the owner.
+        today: the date in UTC; by default from the database's clock.
     """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
@@ -66,7 +66,7 @@ def maintain(connection: Connection, today: datetime.date | None = None) -> Main
 
 
 def _has_unkept(connection: Connection, day: datetime.date) -> bool:
-    """Whether something of a day is pinned that is not kept elsewhere yet; else its day may go, and what tells so."""
+    """Return whether a day has a pinned output that is not kept elsewhere yet, so that the day must stay."""
     begin = datetime.datetime.combine(day, datetime.time(), datetime.UTC)
     found = connection.execute(
         (
@@ -79,7 +79,7 @@ def _has_unkept(connection: Connection, day: datetime.date) -> bool:
 
 
 def _drop(connection: Connection, name: str, table: str) -> None:
-    """Drop a day's partition, less what is kept of it, which goes to the rest."""
+    """Drop a day's partition, after moving its kept rows to the rest."""
     parts = {"parent": sql.Identifier("sightline", table), "partition": sql.Identifier("sightline", name)}
     connection.execute(sql.SQL("ALTER TABLE {parent} DETACH PARTITION {partition}").format(**parts))
     if table == "buffers":
@@ -102,7 +102,7 @@ def _name(table: str, day: datetime.date) -> str:
 
 
 def _make(connection: Connection, table: str, day: datetime.date) -> str:
-    """One day's partition; what has gone into the rest meanwhile is moved there."""
+    """Make a day's partition, and move rows from the rest into it."""
     name, rest = _name(table, day), f"{table}_rest"
     begin, end = f"{day} 00:00+00", f"{day + datetime.timedelta(days=1)} 00:00+00"
     parts = {
@@ -127,7 +127,7 @@ def _make(connection: Connection, table: str, day: datetime.date) -> str:
 
 
 def _expire(connection: Connection, retention: int) -> int:
-    """Let go of rows that no partition of a day takes along."""
+    """Remove rows that belong to no day's partition."""
     count: int = 0
     for table in PARTITIONED:
         done = connection.execute(

@@ -1,4 +1,4 @@
-"""The object store: packs under keys that say whose they are, put once and never changed."""
+"""The object store: packs under keys that name their host, put once and never changed."""
 
 import re
 from collections.abc import Iterator
@@ -23,43 +23,43 @@ from sightline.named_tuple import NamedTuple
 _TIMEOUT = timedelta(seconds=60)
 _CONNECT_TIMEOUT = timedelta(seconds=10)
 _REFUSED = re.compile(r"\bstatus code: 40[13]\b")
-"""A refused listing has no class of its own in obstore 0.12. Keys and times in the text hold any digits."""
+"""obstore 0.12 has no error class for a refused listing. Keys and times in its text have any digits."""
 _KEYS_HINT = (
     "its keys come from AWS_ACCESS_KEY_ID, a web identity or the machine's role; `fleet add-host` prints its rights"
 )
 
 
 class ObjectMissing(FleetRefused):
-    """An object that a row tells of is not there."""
+    """An object that a row names is missing."""
 
 
 class Stored(NamedTuple):
-    """An object as a listing has it: its key below the fleet's prefix, and its bytes."""
+    """An object in a listing: its key below the fleet's prefix, and its bytes."""
 
     key: str
     bytes: int
 
 
 def host_prefix(team: str, member: str) -> str:
-    """Below what a member of the fleet writes, all of its stores."""
+    """Return the prefix of what a member of the fleet writes, for all of its stores."""
     return f"t/{team}/h/{member}/"
 
 
 def kept_prefix(team: str, member: str) -> str:
-    """Below where the owner keeps what a member has pinned: apart, so that the lifecycle rule does not reach it."""
+    """Return the prefix for a member's pinned outputs, which the lifecycle rule does not cover."""
     return f"kept/{team}/h/{member}/"
 
 
 def pack_key(team: str, member: str, store: str, day: str, sha256: str, *, is_kept: bool = False) -> str:
-    """The key of a pack: made of what the owner has set and of a hash, and of nothing else that a host could say.
+    """Return the key of a pack, made only of what the owner has set, and of a hash, but of nothing that a host says.
 
     Args:
-        team: of the host.
-        member: under whose role it ships.
-        store: id of the store, hex.
-        day: when it was made, ``2026-11-23``.
-        sha256: of the object, hex.
-        is_kept: whether it holds what is pinned, past the retention.
+        team: team of the host.
+        member: role under which it ships.
+        store: id of the store, in hex.
+        day: day of the pack, ``2026-11-23``.
+        sha256: hash of the object, in hex.
+        is_kept: whether it has pinned outputs, past the retention.
     """
     prefix = kept_prefix(team, member) if is_kept else host_prefix(team, member)
     return f"{prefix}{store}/packs/{day}/{sha256}"
@@ -69,12 +69,12 @@ class Objects:
     """One fleet's part of a bucket."""
 
     def __init__(self, address: ObjectsAddress, *, retries: int = 2, hint: str = SHIP_HINT) -> None:
-        """Nothing is asked of it yet. Keys come from where its client finds them.
+        """Prepare; nothing is asked yet. The client looks for keys where it always does.
 
         Args:
             address: the bucket and the prefix.
-            retries: how often the client asks again before it gives up.
-            hint: what whoever asks can do while it does not answer.
+            retries: how often the client repeats a request.
+            hint: what the caller can do while the store does not answer.
         """
         self.address = address
         self._hint = hint
@@ -82,7 +82,7 @@ class Objects:
         more: dict[str, Any] = {}
         if address.endpoint:
             more["endpoint"] = address.endpoint
-            client["allow_http"] = address.endpoint.startswith("http://")  # only of this machine, see `objects_address`
+            client["allow_http"] = address.endpoint.startswith("http://")  # on this machine, see `objects_address`
         self._store = S3Store(
             address.bucket,
             prefix=address.prefix or None,
@@ -92,10 +92,10 @@ class Objects:
         )
 
     def put(self, key: str, data: bytes) -> bool:
-        """Put an object unless one is there; whether it was put.
+        """Put an object unless one is there; return whether it was put.
 
         Raises:
-            FleetUnreachable, FleetRefused: it is not there now, as far as one can tell.
+            FleetUnreachable, FleetRefused: as far as can be told, it is not there.
         """
         try:
             obstore.put(self._store, key, data, mode="create", use_multipart=False)
@@ -106,28 +106,28 @@ class Objects:
         return True
 
     def get(self, key: str) -> bytes:
-        """A whole object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
+        """Return a whole object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
         try:
             return bytes(obstore.get(self._store, key).bytes())
         except (BaseError, OSError) as error:
             raise self._told(error, key) from error
 
     def get_range(self, key: str, offset: int, length: int) -> bytes:
-        """Some bytes of an object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
+        """Return some bytes of an object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
         try:
             return bytes(obstore.get_range(self._store, key, start=offset, length=length))
         except (BaseError, OSError) as error:
             raise self._told(error, key) from error
 
     def delete(self, key: str) -> None:
-        """Remove an object. Raises FleetUnreachable, FleetRefused; some stores ObjectMissing where it is not there."""
+        """Remove an object. Raises FleetUnreachable, FleetRefused; some stores also ObjectMissing."""
         try:
             obstore.delete(self._store, key)
         except (BaseError, OSError) as error:
             raise self._told(error, key) from error
 
     def list(self, prefix: str) -> Iterator[Stored]:
-        """The objects below a prefix. Raises FleetUnreachable, FleetRefused."""
+        """Yield the objects below a prefix. Raises FleetUnreachable, FleetRefused."""
         try:
             for batch in obstore.list(self._store, prefix):
                 for found in batch:
@@ -150,5 +150,5 @@ class Objects:
 
 
 def _reason(text: str) -> str:
-    """The first line of what the client says, without what it prints for its developers."""
+    """Return the first line of the client's message, without its text for developers."""
     return text.partition("\n")[0].partition("<?xml")[0].strip()[:300]

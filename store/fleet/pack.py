@@ -1,7 +1,7 @@
-"""Packs: objects of bounded size, made of zstd frames that can each be read alone.
+"""Packs: objects of bounded size, made of zstd frames each of which can be read alone.
 
-A small stream is one frame among many of a pack, a large one many frames over several packs. So no object is as small
-as a stream, and neither who ships nor who reads one ever holds more than a few frames and one pack.
+A small stream is one frame among many in a pack; a large one is many frames over several packs. So no object is tiny,
+and neither shipper nor reader ever holds more than a few frames and one pack in memory.
 """
 
 import hashlib
@@ -15,35 +15,35 @@ import zstandard
 from sightline.named_tuple import NamedTuple
 
 FRAME_BYTES = 1 << 20
-"""Of raw bytes of a stream in a frame, at most."""
+"""Raw bytes of a stream in a frame, at most."""
 
 PACK_BYTES = 4 << 20
-"""A pack is closed with the frame that brings it here; who ships holds some four of them."""
+"""A pack is closed with the frame that reaches this size; a shipper holds some four of them."""
 
 LEVEL = 1
-"""Of compression: 3 packs logs 6 % smaller, in twice the time."""
+"""The level of compression; 3 makes logs 6 % smaller, in twice the time."""
 
 _MOST_RAW = 32 << 20
-"""Lines of a log are one frame, however long one of them is: no frame of ours has more raw bytes."""
+"""Lines of a log are one frame, however long a line is; no frame of ours has more raw bytes."""
 
-_INLINE_BYTES = 1 << 16  # handing fewer to a thread costs more than it gains
-_AHEAD = 4  # frames that are being compressed at once, at most
+_INLINE_BYTES = 1 << 16  # passing fewer to a thread costs more than it gains
+_AHEAD = 4  # frames that are compressed at once
 _THREADS = 2
 
 
 class TamperedPack(Exception):
-    """Bytes of a pack are not what was announced."""
+    """Bytes of a pack differ from what was announced."""
 
 
 class Frame(NamedTuple):
     """Where a piece of a stream is.
 
     Attributes:
-        pack: its place, from 0, among the packs that are named beside.
-        offset: where in the pack it begins.
-        stored: bytes there.
-        raw: bytes of the stream in it.
-        newlines: newlines of the stream before it.
+        pack: index of the pack, from 0, in a list beside the frame.
+        offset: where it begins in the pack.
+        stored: number of its bytes there.
+        raw: number of bytes of the stream in it.
+        newlines: number of the stream's newlines before it.
     """
 
     pack: int
@@ -54,7 +54,7 @@ class Frame(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """A closed pack: its bytes, their SHA-256 (hex), and how many bytes of streams they hold."""
+    """A closed pack: its bytes, their SHA-256 (hex), and the number of streams' bytes in it."""
 
     data: bytes
     sha256: str
@@ -62,16 +62,16 @@ class Pack(NamedTuple):
 
 
 class Packer:
-    """Takes streams, hands out packs as they are full; for one thread, which others help to compress."""
+    """Takes streams, and passes packs on as they fill. Only one thread may use it; others help to compress."""
 
     def __init__(self, take: Callable[[Pack], None], *, pack_bytes: int = PACK_BYTES) -> None:
-        """Begin with an empty pack.
+        """Start with an empty pack.
 
         Args:
-            take: is given each pack; it may raise, then the packer is of no more use.
-            pack_bytes: when one is closed.
+            take: gets each pack; if it raises, the packer must not be used any more.
+            pack_bytes: size at which a pack is closed.
         """
-        self.number = 0  # of packs that were handed out
+        self.number = 0  # packs passed on so far
         self.stored = 0  # bytes of frames so far
         self._take, self._pack_bytes = take, pack_bytes
         self._data = bytearray()
@@ -81,7 +81,7 @@ class Packer:
         self._compressors = threading.local()
 
     def add(self, data: bytes, frames: list[Frame], newlines: int = 0) -> None:
-        """Add one frame; where it is stands in ``frames`` once `settle` has returned."""
+        """Add one frame; its place is in ``frames`` once `settle` has returned."""
         if len(data) <= _INLINE_BYTES:
             self._waiting.append((self._compressed(data), frames, len(data), newlines))
         else:
@@ -90,7 +90,7 @@ class Packer:
             self._place()
 
     def add_stream(self, chunks: Iterable[bytes]) -> list[Frame]:
-        """Add a stream that comes in pieces of any size; its frames, whole once `settle` has returned."""
+        """Add a stream in pieces of any size, and return its frames, which are complete once `settle` has returned."""
         frames: list[Frame] = []
         held = bytearray()
         newlines = 0
@@ -106,17 +106,17 @@ class Packer:
         return frames
 
     def settle(self) -> None:
-        """Have every frame placed."""
+        """Place every frame."""
         while self._waiting:
             self._place()
 
     def finish(self) -> None:
-        """Place every frame and hand out the last pack."""
+        """Place every frame, and pass the last pack on."""
         self.settle()
         self._close_pack()
 
     def close(self) -> None:
-        """Let the threads go; what was not handed out is lost."""
+        """End the threads; what was not passed on is lost."""
         self._threads.shutdown(cancel_futures=True)
 
     def _compressed(self, data: bytes) -> bytes:
@@ -130,7 +130,7 @@ class Packer:
         waiting, frames, raw, newlines = self._waiting.popleft()
         stored = waiting if isinstance(waiting, bytes) else waiting.result()
         frames.append(Frame(self.number, len(self._data), len(stored), raw, newlines))
-        self._data += stored  # kept apart, each would hold on to the room that its compression had taken
+        self._data += stored  # kept separately, each frame would occupy the room of its compression
         self.stored += len(stored)
         self._raw += raw
         if len(self._data) >= self._pack_bytes:
@@ -147,20 +147,20 @@ class Packer:
 
 
 def frame_bytes(pack: bytes | memoryview, frame: Frame) -> bytes:
-    """The bytes of a stream that a frame holds.
+    """Return the bytes of a stream in a frame.
 
     Args:
         pack: the whole object.
-        frame: which of it.
+        frame: the frame.
 
     Raises:
-        TamperedPack: it does not hold them.
+        TamperedPack: the pack does not have them.
     """
     return raw_bytes(bytes(pack[frame.offset : frame.offset + frame.stored]), frame.raw)
 
 
 def raw_bytes(stored: bytes, raw: int | None = None) -> bytes:
-    """What a frame was made of. Raises TamperedPack where that is not so many bytes, or no frame of ours."""
+    """Return the raw bytes of a frame. Raises TamperedPack if their number is wrong, or it is no frame of ours."""
     try:
         if zstandard.frame_content_size(stored) > _MOST_RAW:
             raise TamperedPack("a frame is larger than any of ours")

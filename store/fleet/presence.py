@@ -1,4 +1,4 @@
-"""What a host tells of beside what is done: what runs, and more of it while somebody looks. It takes remarks, too."""
+"""Tells the fleet what runs on a host, and more of it while somebody looks; also takes remarks."""
 
 import json
 import time
@@ -17,14 +17,14 @@ from sightline.store import Store, Target
 
 CHUNK_BYTES = 1 << 16
 _CHUNKS = 16  # of one stream at a time: 1 MiB a second
-_RUNNING = 200  # told of at most
+_RUNNING = 200  # announced at most
 _REMARKS = 50
 _TAKEN = "remarks"
-"""The fact of the queue that has the number of the last remark that was taken."""
+"""The fact of the queue with the number of the last remark that was taken."""
 
 
 class Presence:
-    """One store's. For one thread."""
+    """The presence of one store. Only one thread may use it."""
 
     def __init__(self, store: Store, queue: Queue, selection: Selection) -> None:
         self._store, self._queue, self._selection = store, queue, selection
@@ -33,11 +33,11 @@ class Presence:
 
     @property
     def taken(self) -> int:
-        """The number of the last remark that was taken, 0 for none."""
+        """Return the number of the last remark that was taken; 0 for none."""
         return int(self._queue.fact(_TAKEN) or 0)
 
     def meet(self, connection: Connection, host: Host) -> None:
-        """Tell what runs, and more of what is watched; take the remarks that were sent. As the host's role."""
+        """Tell what runs, send more of what is watched, and take remarks, all as the host's role."""
         running = self._running()
         self._tell(connection, host, running)
         if host.is_watched or self._sent:
@@ -64,7 +64,7 @@ class Presence:
         self._told = records
 
     def send(self, connection: Connection, host: Host, running: dict[str, Buffer] | None = None) -> None:
-        """Send what came of the outputs that somebody looks at; what has ended is taken back."""
+        """Send what came of the outputs that somebody looks at; remove what has ended."""
         running = self._running() if running is None else running
         watched = {
             row[0]
@@ -73,7 +73,7 @@ class Presence:
             )
         }
         if redaction_of(self._store.settings) is not None and not self._store.settings.redacts:
-            return  # what is hidden there alone is hidden in whole streams
+            return  # secrets are hidden there in whole streams only
         for name in {name for name, _ in self._sent} - (watched & running.keys()):
             connection.execute("DELETE FROM sightline.live WHERE host = %s AND name = %s", (host.id, name))
             self._sent = {key: size for key, size in self._sent.items() if key[0] != name}
@@ -83,7 +83,7 @@ class Presence:
 
     def _send(self, connection: Connection, host: Host, buffer: Buffer, stream: str) -> None:
         key = (buffer.name, stream)
-        if key not in self._sent:  # another shipper may have sent some, cut elsewhere
+        if key not in self._sent:  # another shipper may have sent some, in other pieces
             connection.execute(
                 "DELETE FROM sightline.live WHERE host = %s AND name = %s AND stream = %s", (host.id, *key)
             )
@@ -101,7 +101,7 @@ class Presence:
                     )
                     self._sent[key] += len(chunk)
         except SightlineError:
-            return  # it went meanwhile
+            return  # it is gone meanwhile
 
     def _take_remarks(self, connection: Connection, host: Host) -> None:
         rows = connection.execute(
@@ -110,7 +110,7 @@ class Presence:
             (host.id, self.taken, _REMARKS),
         ).fetchall()
         for number, reader, ref, session, text in rows:
-            self._queue.put_fact(_TAKEN, str(number))  # first: what cannot be kept must not be tried for ever
+            self._queue.put_fact(_TAKEN, str(number))  # first, so that a failing remark is not tried for ever
             self._take_remark(str(reader), str(ref), str(session), str(text))
 
     def _take_remark(self, reader: str, ref: str, session: str, text: str) -> None:
@@ -121,4 +121,4 @@ class Presence:
             note = write_note(self._store, who, self._store.resolve(ref), text)
             send_note(self._store, who, note, safe_name(session) if session not in ("", "*") else "*")
         except SightlineError:
-            return  # what it is about is gone, or it is too long
+            return  # its output is gone, or it is too long

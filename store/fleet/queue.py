@@ -1,8 +1,8 @@
-"""What waits to be shipped, in the order in which it goes: a small database beside the store.
+"""The queue of what is to be shipped, in order: a small database beside the store.
 
-Its numbers continue where the fleet's cursor stands. Each item has a mark, a hash of all items up to it, and the cursor
-has the mark of the last one announced. So a queue that was lost, or comes from a backup, is noticed: it is made anew,
-and what goes a second time the fleet has already and leaves as it is.
+Its numbers continue those of the fleet's cursor. Each item has a mark, a hash of all items up to it, and the cursor has
+the mark of the last announced one. This reveals a queue that was lost, or comes from a backup; it is made again, and
+the fleet leaves what it gets a second time as it is.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, read_file, remove_file, write_atomically
 
 _DEDUPLICATED_SECONDS = 7 * 86_400
-"""How long a stream that is shipped again is found where it is: objects outlive rows by a day more."""
+"""How long a stream that is shipped again is found at its place; objects are kept a day longer."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -42,17 +42,17 @@ CREATE TABLE IF NOT EXISTS places (
 
 
 class Item(NamedTuple):
-    """Something that is to be shipped.
+    """An item to be shipped.
 
     Attributes:
         seq: its number.
-        kind: ``buffer``; ``change``, of one that was queued before; ``log``, some lines of a session's log.
-        name: of the buffer or the session.
-        first: number of the first line, 0 for what is no log.
-        last: number of the last one, inclusive.
-        at: byte of the log that the first one began with when it was queued.
-        bytes: about how many it has.
-        queued: when, seconds since the epoch.
+        kind: ``buffer``; ``change``, for one that was queued before; ``log``, for lines of a session's log.
+        name: name of the buffer or the session.
+        first: number of the first line; 0 unless it is a log.
+        last: number of the last line, inclusive.
+        at: byte of the log at which the first line began when it was queued.
+        bytes: its size, about.
+        queued: when it was queued, seconds since the epoch.
         mark: the hash of all items up to it.
     """
 
@@ -77,7 +77,7 @@ class Waiting(NamedTuple):
 
 
 class LogEnd(NamedTuple):
-    """Up to where a log is queued: the number of the next line, the byte it begins with, the hash of the one before."""
+    """How far a log is queued: the number of the next line, the byte at which it begins, the previous line's hash."""
 
     next: int
     at: int
@@ -88,16 +88,16 @@ class Queue:
     """One store's queue. Several processes may have it open; those that ship take turns by `turn`."""
 
     def __init__(self, root: str) -> None:
-        """Open it, making it where it is missing. Raises sqlite3.Error, OSError."""
+        """Open the queue, and make it if it is missing. Raises sqlite3.Error, OSError."""
         self.folder = os.path.join(root, QUEUE_FOLDER)
         make_folder(self.folder)
         path = os.path.join(self.folder, QUEUE_FILE)
         os.close(open_private(path, os.O_RDWR | os.O_CREAT))
         try:
             self._db = self._opened(path)
-        except sqlite3.OperationalError:  # locked for long, a full disk
+        except sqlite3.OperationalError:  # it was locked for long, or the disk is full
             raise
-        except sqlite3.DatabaseError:  # damaged: the fleet's cursor tells that a new one is not what it is of
+        except sqlite3.DatabaseError:  # damaged; a new one does not match the fleet's cursor, which is noticed
             for suffix in ("", "-wal", "-shm"):
                 remove_file(path + suffix)
             self._db = self._opened(path)
@@ -116,7 +116,7 @@ class Queue:
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """Only one process ships at a time; others wait here."""
+        """Let only one process ship at a time; others wait here."""
         fd = open_private(os.path.join(self.folder, "turn"), os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
@@ -130,7 +130,7 @@ class Queue:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Several changes as one; nests."""
+        """Make several changes one; transactions nest."""
         if self._db.in_transaction:
             yield
             return
@@ -143,17 +143,17 @@ class Queue:
             raise
 
     def fact(self, key: str) -> str:
-        """Something that is kept beside the items; empty where it is not."""
+        """Return a fact that is kept beside the items; empty if it is not."""
         row = self._db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else ""
 
     def put_fact(self, key: str, value: str) -> None:
-        """Keep such a thing."""
+        """Keep a fact."""
         self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
     @property
     def store_id(self) -> str:
-        """The id by which the fleet tells this store from others, hex; made when it is first asked for."""
+        """Return the id by which the fleet knows this store, in hex; it is made at its first use."""
         path = os.path.join(self.folder, "store")
         with self.changing():
             try:
@@ -170,11 +170,11 @@ class Queue:
 
     @property
     def base(self) -> tuple[int, str]:
-        """Number and mark of the last item that is known to be announced."""
+        """Return number and mark of the last item that is known to be announced."""
         return int(self.fact("base_seq") or 0), self.fact("base_mark")
 
     def put(self, kind: str, name: str, size: int, *, first: int = 0, last: int = 0, at: int = 0) -> None:
-        """Add an item; within `changing`."""
+        """Add an item, within `changing`."""
         seq, mark = self._end()
         text = json.dumps([mark, kind, name, first, last, at, size])
         mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
@@ -182,16 +182,16 @@ class Queue:
         self._db.execute("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def items(self, after: int, limit: int) -> list[Item]:
-        """Those after a number, in order."""
+        """Return items after a number, in order."""
         rows = self._db.execute("SELECT * FROM items WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
         return [Item._make(row) for row in rows.fetchall()]
 
     def drop(self, item: Item) -> None:
-        """Take an item out that can never be shipped; those after it stay what they are."""
+        """Remove an item that can never be shipped; later ones stay as they are."""
         self._db.execute("DELETE FROM items WHERE seq = ?", (item.seq,))
 
     def agrees(self, seq: int, mark: str) -> bool:
-        """Take the fleet's cursor: items up to it are announced. False where this queue is not the one it is of."""
+        """Take the fleet's cursor: items up to it are announced. Return False if the cursor is not of this queue."""
         with self.changing():
             if (seq, mark) == self.base:
                 return True
@@ -203,7 +203,7 @@ class Queue:
         return True
 
     def start_anew(self, seq: int, mark: str) -> None:
-        """Forget all but the store's id: everything in the store is queued again, after the fleet's cursor."""
+        """Forget all but the store's id, so that everything is queued again, after the fleet's cursor."""
         with self.changing():
             for table in ("items", "known", "left_out", "logs", "places"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these
@@ -211,7 +211,7 @@ class Queue:
             self.put_fact("base_mark", mark)
 
     def waiting(self, after: int = 0) -> Waiting:
-        """How far behind the fleet is, as far as this machine knows; were all up to a number announced."""
+        """Return how far behind the fleet is, as far as this machine knows, if all up to a number is announced."""
         row = self._db.execute(
             "SELECT COALESCE(SUM(kind = 'buffer'), 0), COUNT(*), COALESCE(SUM(bytes), 0), COALESCE(MIN(queued), 0)"
             " FROM items WHERE seq > ?",
@@ -222,41 +222,41 @@ class Queue:
     # what is known of the store
 
     def known(self) -> dict[str, tuple[str, float]]:
-        """(digest, created) of every buffer that was queued, by name."""
+        """Return (digest, created) for every buffer that was queued, by name."""
         return {name: (digest, created) for name, digest, created in self._db.execute("SELECT * FROM known")}
 
     def put_known(self, name: str, digest: str, created: float) -> None:
-        """Remember as what a buffer was queued last."""
+        """Note in which state a buffer was queued last."""
         self._db.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?)", (name, digest, created))
 
     def forget_known(self, name: str) -> None:
-        """A buffer that is gone for good."""
+        """Forget a buffer that is gone for good."""
         self._db.execute("DELETE FROM known WHERE name = ?", (name,))
 
     def left_out(self) -> dict[str, tuple[str, int]]:
-        """(why, bytes) of every buffer that is not shipped, by name."""
+        """Return (reason, bytes) for every buffer that is not shipped, by name."""
         return {name: (why, size) for name, why, size in self._db.execute("SELECT * FROM left_out")}
 
     def leave_out(self, name: str, why: str, size: int) -> None:
-        """Remember that a buffer is not shipped."""
+        """Note that a buffer is not shipped."""
         self._db.execute("INSERT OR REPLACE INTO left_out VALUES (?, ?, ?)", (name, why, size))
 
     def take_in(self, name: str) -> None:
-        """It is shipped after all, or gone."""
+        """Note that a buffer is shipped after all, or gone."""
         self._db.execute("DELETE FROM left_out WHERE name = ?", (name,))
 
     def log_ends(self) -> dict[str, LogEnd]:
-        """By session, up to where its log is queued."""
+        """Return how far each session's log is queued."""
         return {session: LogEnd(*rest) for session, *rest in self._db.execute("SELECT * FROM logs")}
 
     def put_log_end(self, session: str, end: LogEnd) -> None:
-        """Remember that a log is queued up to there."""
+        """Note how far a log is queued."""
         self._db.execute("INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?)", (session, *end))
 
     # where bytes are that were shipped
 
     def place(self, sha256: str) -> tuple[list[str], list[Any]] | None:
-        """(packs, frames) of a stream that was announced in the last days; None where it is to be shipped."""
+        """Return (packs, frames) of a stream that was announced in recent days; None if it is to be shipped."""
         row = self._db.execute(
             "SELECT packs, frames FROM places WHERE sha256 = ? AND time > ?",
             (sha256, time.time() - _DEDUPLICATED_SECONDS),
@@ -264,11 +264,11 @@ class Queue:
         return (json.loads(row[0]), json.loads(row[1])) if row else None
 
     def forget_places(self, hashes: Iterable[str]) -> None:
-        """Streams that are being purged: should one be captured again, it is shipped again."""
+        """Forget streams that are being purged, so that they are shipped again if they are captured again."""
         self._db.executemany("DELETE FROM places WHERE sha256 = ?", [(sha256,) for sha256 in hashes])
 
     def put_places(self, places: Iterable[tuple[str, list[str], list[Any]]]) -> None:
-        """Remember where streams are that were just announced, as (SHA-256, packs, frames)."""
+        """Note where streams are that were just announced, as (SHA-256, packs, frames)."""
         now = time.time()
         with self.changing():
             self._db.execute("DELETE FROM places WHERE time < ?", (now - _DEDUPLICATED_SECONDS,))

@@ -1,19 +1,19 @@
 """The shared database's tables, roles and policies, and the steps from each released version of them to the next.
 
-A host's role adds rows of its own and reads its own cursor; a reader's role sees what `grants` gives. Row-level
-security holds both to that by ``session_user``, which no statement of theirs can change. Whatever a policy or a
-function compares comes as a value: no statement here is put together from what a host has sent.
+A host's role adds rows of its own and reads its own cursor; a reader's role sees what `grants` allows. Row-level
+security enforces both by ``session_user``, which no statement of theirs can change. Policies and functions compare
+values; no statement here is put together from what a host has sent.
 """
 
 SCHEMA = "sightline"
 HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
-"""Roles without login, of which every host's and every reader's role is a member."""
+"""Roles without login; every host's and every reader's role is a member of one."""
 
 VERSION = 3
-"""Of the tables that `CREATE` makes."""
+"""The version of the tables that `CREATE` makes."""
 
 PARTITIONED = ("buffers", "changes", "entries")
-"""Tables with a partition a day; what has no partition of its own stands in ``TABLE_rest``."""
+"""Tables with a partition for each day; rows of other days stand in ``TABLE_rest``."""
 
 _TABLES = """
 CREATE SCHEMA sightline;
@@ -178,7 +178,7 @@ CREATE INDEX ON sightline.remarks (host, id);
 """
 
 _SAFE = "SECURITY DEFINER SET search_path = pg_catalog, sightline, pg_temp"
-"""A function that runs with its owner's rights finds only names of ours, whatever the caller's path is."""
+"""A function that runs with its owner's rights finds only our names, whatever the caller's path is."""
 
 _FUNCTIONS = f"""
 CREATE FUNCTION sightline.is_own(host integer) RETURNS boolean LANGUAGE sql STABLE {_SAFE} AS $$
@@ -235,7 +235,7 @@ $$;
 """  # noqa: S608 - values come as parameters
 
 _OF_HOSTS = ("packs", "buffers", "changes", "sessions", "entries")
-"""What a host adds rows to, and a reader reads."""
+"""Tables to which a host adds rows, and which a reader reads."""
 
 _CURSOR = "shipped_seq, shipped_mark, seen, behind"
 _SHOWN_OF_HOSTS = f"id, member, store, name, team, owner, kind, {_CURSOR}"
@@ -377,10 +377,10 @@ ALTER TABLE sightline.doomed ENABLE ROW LEVEL SECURITY;
 """
 
 MIGRATIONS = {1: _FIND + _LIVE, 2: _KEPT}
-"""From version N, the script that leads to N + 1."""
+"""By version N, the script that leads to N + 1."""
 
 FIRST = _TABLES + _FUNCTIONS + _policies()
-"""The tables of version 1, less what a step has made anew since."""
+"""The tables of version 1, without what a later step makes again."""
 
 CREATE = FIRST + "".join(MIGRATIONS.values())
-"""All of it, for a database that has nothing of ours; the two groups must be there."""
+"""All of it, for a database without a fleet; the two groups must exist."""

@@ -1,4 +1,4 @@
-"""What of a store is shipped: whatever is done goes into the queue, once, in the order in which it was found."""
+"""Selects what of a store is shipped: queues whatever is done, once, in the order in which it is found."""
 
 import contextlib
 import hashlib
@@ -20,14 +20,14 @@ _BATCH_ROWS = 500
 _LOG_ITEM_BYTES = 1 << 18
 _LOG_ITEM_LINES = 400
 _WHOLE_SECONDS = 30.0
-"""How often all buffers are compared with what was queued: pins, labels and evictions have no number of their own."""
+"""How often all buffers are compared with the queue, because pins, labels and evictions have no numbers."""
 
 DIRECTORY, SIZE = "directory", "size"
-"""Why a buffer is not shipped."""
+"""Reasons why a buffer is not shipped."""
 
 REMOVED = "removed"
 PURGED = "purged"
-"""In the place of the digest of a buffer that a person has removed, and of one of which nothing is to be left there."""
+"""Stand for the digest of a buffer that a person has removed, and of one of which nothing may stay at the fleet."""
 
 
 class Selection:
@@ -40,7 +40,7 @@ class Selection:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """The queue was made anew, or the index was: nothing is known."""
+        """Forget everything, because the queue or the index was made again."""
         self._number = 0
         self._index = self._store.identity
         self._version = -1
@@ -49,10 +49,10 @@ class Selection:
         self._purges = 0
 
     def look(self, *, whole: bool = False) -> None:
-        """Queue what is new. Cheap where nothing has changed.
+        """Queue what is new. This is cheap if nothing has changed.
 
         Args:
-            whole: whether everything is compared, however recently it was.
+            whole: whether to compare everything, however recently that was done.
         """
         if self._store.identity != self._index:
             self.start_anew()
@@ -74,13 +74,13 @@ class Selection:
         self._take_logs()
 
     def ships(self, cwd: str) -> bool:
-        """Whether what ran in a folder is shipped."""
+        """Return whether what ran in a folder is shipped."""
         if cwd not in self._folders:
             self._folders[cwd] = self._store.settings.ships(cwd)
         return self._folders[cwd]
 
     def why_not(self, buffer: Buffer) -> str:
-        """Why a buffer is not shipped; empty where it is."""
+        """Return why a buffer is not shipped; empty if it is."""
         places = [buffer.cwd] + ([os.path.dirname(buffer.command)] if buffer.kind == "file" else [])
         if not all(self.ships(place) for place in places if place.startswith("/")):
             return DIRECTORY
@@ -122,13 +122,13 @@ class Selection:
                     self._queue.put_known(name, REMOVED, known[name][1])
 
     def _take(self, buffer: Buffer, known: dict[str, tuple[str, float]]) -> bool:
-        """Queue a buffer, or what became of it; False while it is still running."""
+        """Queue a buffer, or a change of it; return False while it is running."""
         if buffer.state == "running":
             return False
         digest = digest_of(buffer)
         before = known.get(buffer.name)
         if before and before[0] == PURGED:
-            return True  # what is left of it here is no news there
+            return True  # the fleet knows what is left of it
         if before is None:
             if why := self.why_not(buffer):
                 self._queue.leave_out(buffer.name, why, buffer.bytes)
@@ -143,7 +143,7 @@ class Selection:
         return True
 
     def _take_purges(self) -> None:
-        """Ask for what was purged here since the last time, also of what was not shipped: its views may have been."""
+        """Ask for new purges, even of what was not shipped, because views of it may have been."""
         path = os.path.join(self._queue.folder, PURGES_FILE)
         with contextlib.suppress(OSError):
             if os.stat(path).st_size == self._purges:
@@ -189,17 +189,17 @@ class Selection:
                         first = -1
                 if first >= 0:
                     self._queue.put("log", session, size, first=first, last=end.next - 1, at=at)
-                if end == before:  # texts were blanked, which moves the lines behind them
+                if end == before:  # blanking texts moves the lines after them
                     end = end._replace(at=file_bytes)
                 self._queue.put_log_end(session, end)
         except (SightlineError, OSError, KeyError, TypeError, ValueError):
-            return  # changed from outside: the doctor says so
+            return  # changed from outside, which the doctor reports
 
 
 def lines_after(path: str, end: LogEnd) -> Iterator[tuple[log.Place, dict[str, Any]]]:
-    """The lines of a log from a number on; looked for where they are no longer where they were.
+    """Yield the lines of a log from a number on, wherever they are now.
 
-    A log that is shorter than what was taken of it is another one: all of it then. Raises BrokenChain, OSError.
+    A log that is shorter than its queued part is another one, and yields all its lines. Raises BrokenChain, OSError.
     """
     lines = log.read_from(path, end.at)
     try:
@@ -218,6 +218,6 @@ def lines_after(path: str, end: LogEnd) -> Iterator[tuple[log.Place, dict[str, A
 
 
 def digest_of(buffer: Buffer) -> str:
-    """A hash of what may become another after a buffer is done."""
+    """Return a hash of what may change after a buffer is done."""
     facts = [buffer.state, buffer.exit_code, buffer.signal, buffer.timed_out, buffer.label, buffer.pinned, buffer.note]
     return hashlib.sha256(json.dumps(facts).encode(errors="surrogatepass")).hexdigest()[:32]

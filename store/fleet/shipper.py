@@ -1,7 +1,7 @@
 """The shipper of one store: packs what is done, stores it, announces it, and leaves the database until the next time.
 
-Each step can be done again: a pack's name is its hash, a row's key is made of what it tells, and an announcement counts
-only where the cursor stands where its batch begins. So whatever ends it, and whenever, the next one goes on.
+Each step can be repeated: a pack's name is its hash, a row's key is made from its content, and an announcement counts
+only if the cursor is where its batch begins. So whatever ends a shipper, and whenever, the next one goes on.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ from sightline.store import Store
 
 FLUSH_SECONDS = 60.0
 WATCHED_SECONDS = 5.0
-_GREET_SECONDS = 300.0  # between two words of a host that has nothing to tell
-_LIVE_SECONDS = 3.0  # between two looks, while something runs here, whether somebody watches
+_GREET_SECONDS = 300.0  # between two messages of a host that has nothing to ship
+_LIVE_SECONDS = 3.0  # between two questions whether somebody watches, while something runs
 _LEAST_WAIT, _MOST_WAIT = 1.0, 60.0
 _MANY_TIMES = 3
 _WITH_PRESENCE = 2  # the version of the fleet's tables from which on hosts tell what runs
@@ -42,7 +42,7 @@ class NotSet(SightlineError):
 
 
 class Progress(NamedTuple):
-    """How far a shipper has come: items and bytes shipped since it began, and what waits."""
+    """How far a shipper is: items and bytes shipped since it began, and what waits."""
 
     items: int
     bytes: int
@@ -54,15 +54,15 @@ class Shipper:
     """Ships one store. Close it, or use it as a context manager.
 
     Attributes:
-        host: what the fleet knows the store as, None before it was asked.
+        host: what the fleet knows about the store; None before it was asked.
     """
 
     def __init__(self, store: Store, *, tell: Callable[[Progress], None] = lambda _: None) -> None:
-        """Nothing is asked of the network yet.
+        """Prepare; nothing is asked of the network yet.
 
         Raises:
             NotSet: no fleet is set.
-            BadAddress, SecretInAddress: an address is not right.
+            BadAddress, SecretInAddress: an address is not valid.
         """
         settings = store.settings.fleet
         if not settings.db or not settings.objects:
@@ -104,11 +104,11 @@ class Shipper:
         self._selection.look(whole=whole)
 
     def ship_batch(self) -> bool:
-        """Ship what waits, as much as goes with one announcement; False where nothing waits.
+        """Ship what waits, as much as fits into one announcement; return False if nothing waits.
 
         Raises:
-            FleetUnreachable: not now.
-            FleetRefused, NewerFleet, NotAFleet: not without somebody who mends it.
+            FleetUnreachable: it is not possible now.
+            FleetRefused, NewerFleet, NotAFleet: somebody has to mend it first.
         """
         with self.queue.turn():
             host = self.host or self._entered()
@@ -121,7 +121,7 @@ class Shipper:
             return True
 
     def _entered(self) -> Host:
-        """Ask the fleet what this store is, and where its cursor stands."""
+        """Ask the fleet what it knows about this store, and where its cursor is."""
         with connected(self._database, self._settings.password_command) as connection:
             tables = tables_of(connection)
             may_write(tables)
@@ -151,13 +151,13 @@ class Shipper:
         self.look(whole=True)
 
     def _stored(self, host: Host) -> Batch | None:
-        """The next batch, all of its packs stored; None where nothing waits."""
+        """Return the next batch, with all of its packs stored; None if nothing waits."""
         rules = self._rules()
         batch = self._spool.batch(host.cursor, rules)
         if batch is not None:
             for row in batch.packs:
                 data = self._spool.pack(row.sha256)
-                if data is not None:  # else it was stored: no batch is kept without
+                if data is not None:  # otherwise it was stored: a batch is only kept with its packs
                     self._put(host, row, data)
             return batch
         making = Making(
@@ -209,7 +209,7 @@ class Shipper:
                     self._find_unfit(batch, str(error).partition("\n")[0])
                     return
         except Fenced:
-            self.host = None  # asked again: whoever was first has moved it
+            self.host = None  # it is asked again, because another shipper has moved it
             self._spool.clear()
             return
         before = self.queue.waiting()
@@ -225,7 +225,7 @@ class Shipper:
         self._tell(Progress(self._shipped_items, self._shipped_bytes, after.items, after.bytes))
 
     def _find_unfit(self, batch: Batch, why: str) -> None:
-        """The database will never take a row: ship by single items until it is found, and leave that one out."""
+        """Find the row that the database never accepts, by shipping single items, and leave it out."""
         self._spool.clear()
         items = self.queue.items(batch.begin.seq, 2)
         if self._most_items > 1 and batch.end.seq != items[0].seq:
@@ -253,8 +253,8 @@ class Shipper:
             until: when to give up, by the monotonic clock; None for never.
 
         Raises:
-            FleetUnreachable: it did not go in time.
-            FleetRefused, NewerFleet, NotAFleet: it will not go without somebody who mends it.
+            FleetUnreachable: not everything was shipped in time.
+            FleetRefused, NewerFleet, NotAFleet: somebody has to mend it first.
         """
         self.look(whole=True)
         wait = _LEAST_WAIT
@@ -272,10 +272,10 @@ class Shipper:
                 wait = min(wait * 2, _MOST_WAIT)
 
     def follow(self, wait_for: Callable[[float], bool]) -> None:
-        """Ship for as long as it is asked to: what waits goes at 8 MiB, after 60 s, or 5 s where somebody watches.
+        """Ship continuously: what waits is shipped at 8 MiB, or after 60 s, or 5 s if somebody watches.
 
         Args:
-            wait_for: waits for so many seconds; True where it is to end.
+            wait_for: waits this many seconds, and returns True to end.
         """
         again_at = time.monotonic() + random.uniform(0, 1)  # noqa: S311 - so that hosts started at once come one by one
         greeted = time.monotonic()
@@ -302,7 +302,7 @@ class Shipper:
             except (FleetUnreachable, OSError, sqlite3.Error) as error:
                 self._note(error)
                 again_at, wait = time.monotonic() + jittered(wait), min(wait * 2, _MOST_WAIT)
-            except SightlineError as error:  # somebody must mend it: look whether that was done, but not often
+            except SightlineError as error:  # somebody must mend it, which is checked rarely
                 self._note(error)
                 again_at, wait = time.monotonic() + jittered(_MOST_WAIT), _MOST_WAIT
 
@@ -312,21 +312,21 @@ class Shipper:
 
     def _greet_after(self) -> float:
         runs = bool(self._store.index.running())
-        ran, self._ran = self._ran, runs  # that it has ended is told at once, too
+        ran, self._ran = self._ran, runs  # the end of a run is told at once, too
         return _LIVE_SECONDS if runs or ran else _GREET_SECONDS
 
     def greet(self) -> None:
-        """Tell the fleet that the host is there, and what runs; take what was sent to it. Raises as `ship_batch`."""
+        """Tell the fleet that the host is there, and what runs; take remarks. Raises what `ship_batch` raises."""
         host = self._entered()
         with connected(self._database, self._settings.password_command) as connection:
             greet(connection, host, self._behind())
 
     def _note(self, error: Exception) -> None:
-        """Keep what went wrong, for whoever asks for the status."""
+        """Keep what went wrong, for the status."""
         self.queue.put_fact("error", str(error))
         self.queue.put_fact("error_at", repr(time.time()))
 
 
 def jittered(seconds: float) -> float:
-    """Some time between half of it and all: hosts that were refused together do not come back together."""
+    """Return a time between half of it and all, so that hosts that were refused together do not return together."""
     return seconds * random.uniform(0.5, 1.0)  # noqa: S311 - nobody gains by guessing it

@@ -1,4 +1,4 @@
-"""How far behind the fleet a store is, as far as this machine knows: nothing is asked of the network."""
+"""How far behind the fleet a store is, as far as this machine knows, without asking the network."""
 
 import time
 
@@ -10,18 +10,18 @@ from sightline.store import Store
 
 
 class ShipStatus(NamedTuple):
-    """What is known here.
+    """The known status.
 
     Attributes:
-        host: what the fleet calls this store; empty before the first contact.
-        buffers: that wait.
-        items: that wait, of all kinds: buffers, what became of some, pieces of logs.
-        bytes: about how many those have.
-        behind_seconds: since the oldest of them was done, 0 where none waits.
-        contact: when the fleet was reached last, seconds since the epoch; 0 if never.
-        left_out: how many buffers do not go, by why.
-        left_out_bytes: of these.
-        error: what went wrong last, empty since it went well.
+        host: the fleet's name for this store; empty before the first contact.
+        buffers: number of buffers that wait.
+        items: number of items of all kinds that wait: buffers, changes, parts of logs.
+        bytes: their size, about.
+        behind_seconds: seconds since the oldest of them was done; 0 if none waits.
+        contact: when the fleet was last reached, seconds since the epoch; 0 for never.
+        left_out: number of buffers that are not shipped, by reason.
+        left_out_bytes: their bytes.
+        error: what went wrong last; empty once it has worked again.
     """
 
     host: str
@@ -36,7 +36,7 @@ class ShipStatus(NamedTuple):
 
 
 def ship_status(store: Store) -> ShipStatus:
-    """Look at what is done and at what was shipped."""
+    """Compare what is done with what was shipped."""
     queue = Queue(store.root)
     try:
         Selection(store, queue).look(whole=True)
@@ -60,7 +60,7 @@ def ship_status(store: Store) -> ShipStatus:
 
 
 def in_words(status: ShipStatus, database: str) -> str:
-    """The status, a sentence a line; ``database`` is its address."""
+    """Return the status, a sentence on each line; ``database`` is its address."""
     if not database:
         return "no fleet is set: nothing leaves this machine"
     lines = [f"{status.host or 'this store'} ships to {database}"]

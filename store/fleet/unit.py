@@ -1,4 +1,4 @@
-"""What keeps a shipper running on a host: a user unit of systemd, or an agent of launchd."""
+"""Writes the unit that keeps a shipper running on a host: a user unit of systemd, or an agent of launchd."""
 
 import os
 import sys
@@ -46,11 +46,11 @@ _LAUNCHD = """\
 
 
 def unit(root: str, platform: str = sys.platform) -> str:
-    """The text of a unit for a store; it holds no password: keys come from files that it names.
+    """Return the text of a unit for a store. It has no password; keys come from files that it names.
 
     Args:
-        root: the store's folder.
-        platform: as `sys.platform` has it.
+        root: folder of the store.
+        platform: name of the platform, from `sys.platform`.
     """
     words = [sys.executable, "-m", "sightline.doors.cli.main", "ship", "--follow"]
     if platform == "darwin":
@@ -62,13 +62,13 @@ def unit(root: str, platform: str = sys.platform) -> str:
     keys = os.path.join("%h", ".config", "sightline", "ship.env")
     return _SYSTEMD.format(
         path="~/.config/systemd/user/sightline-ship.service",
-        command=" ".join(_quoted(word).replace("$", "$$") for word in words),  # where alone $ begins a variable
+        command=" ".join(_quoted(word).replace("$", "$$") for word in words),  # only there does $ begin a variable
         home=_quoted(f"SIGHTLINE_HOME={root}"),
         key_file=f"EnvironmentFile=-{keys}\n",
     )
 
 
 def _quoted(word: str) -> str:
-    """A word as a unit's file has it."""
+    """Quote a word for a unit's file."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'

@@ -1,4 +1,4 @@
-"""Whether what the fleet's rows tell is in the object store, and what is there is told: from both sides."""
+"""Verifies that the object store has what the fleet's rows name, and that rows name what is there."""
 
 import hashlib
 import json
@@ -21,9 +21,9 @@ class Finding(NamedTuple):
     """Something that was found.
 
     Attributes:
-        kind: ``problem``; or ``note``, for what is right and yet worth a word.
-        host: which one's.
-        text: what.
+        kind: ``problem``; or ``note`` for something that is right, but worth mentioning.
+        host: name of the host.
+        text: what was found.
     """
 
     kind: str
@@ -32,7 +32,7 @@ class Finding(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """What was looked at: hosts, packs and their bytes, buffers, and lines of logs."""
+    """What was verified: hosts, packs and their bytes, buffers, and lines of logs."""
 
     hosts: int
     packs: int
@@ -50,7 +50,7 @@ class _Host(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a pack is, as `pack_key` takes it: its day, the hash of what is there, whether it is kept; and its size."""
+    """Where a pack is, for `pack_key`: its day, the hash of what is there, whether it is kept; and its size."""
 
     day: str
     sha256: str
@@ -59,10 +59,10 @@ class _Place(NamedTuple):
 
 
 class Verification:
-    """Looks at every host that the role of the connection may see.
+    """Verifies every host that the role of the connection may see.
 
     Attributes:
-        verified: what was looked at so far.
+        verified: what has been verified so far.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class Verification:
         contents: bool,
         tell: Callable[[Verified], None] | None = None,
     ) -> None:
-        """Nothing is looked at yet.
+        """Prepare; nothing is verified yet.
 
         Args:
-            connection: of the owner, or of a reader for what it may see.
-            objects: where the packs are.
-            contents: whether every pack is fetched, and every stream and line read out of it.
-            tell: is told how far it has come.
+            connection: a connection of the owner, or of a reader for what it may see.
+            objects: the object store.
+            contents: whether to fetch every pack, and read every stream and line in it.
+            tell: called with how far it is.
         """
         self._connection, self._objects, self._contents = connection, objects, contents
         self._tell = tell or (lambda _: None)
@@ -87,7 +87,7 @@ class Verification:
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
     def findings(self) -> Iterator[Finding]:
-        """What is not as it should be. Raises FleetUnreachable, FleetRefused."""
+        """Yield what is not as it should be. Raises FleetUnreachable, FleetRefused."""
         for row in self._connection.execute("SELECT id, name, team, member, store FROM sightline.hosts ORDER BY id"):
             number, name, team, member, store = row
             host = _Host(number, name, team, member, store.hex)
@@ -208,7 +208,7 @@ class Verification:
             yield from cursor
 
     def _places(self, host: _Host) -> dict[str, _Place]:
-        """By hash, where each pack of a host is."""
+        """Return where each pack of a host is, by hash."""
         rows = self._connection.execute(
             "SELECT encode(sha256, 'hex'), day::text, encode(coalesce(replaced, sha256), 'hex'), kept, bytes"
             " FROM sightline.packs WHERE host = %s",
@@ -217,7 +217,7 @@ class Verification:
         return {sha256: _Place(*rest) for sha256, *rest in rows}
 
     def _pack(self, host: _Host, sha256: str, places: dict[str, _Place]) -> bytes:
-        """A pack that is what its name says. Raises TamperedPack, ObjectMissing, KeyError for none of ours."""
+        """Return a pack that matches its name. Raises TamperedPack, ObjectMissing, KeyError for an unknown one."""
         if sha256 not in self._held:
             day, stands, is_kept, _ = places[sha256]
             data = self._objects.get(pack_key(host.team, host.member, host.store, day, stands, is_kept=is_kept))
@@ -231,7 +231,7 @@ class Verification:
 
 
 def _holds(entry: dict[str, Any]) -> bool:
-    """Whether a line of a log is what its hash covers."""
+    """Return whether a line of a log matches its hash."""
     fields = {name: value for name, value in entry.items() if name not in log.TIES}
     computed = log.Encoded.kept(fields).hash(entry["n"], entry["prev"])
     return bool(computed == entry["hash"]) and log.text_holds(entry)
