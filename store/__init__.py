@@ -1,10 +1,10 @@
 """See what your agent saw, and what it missed.
 
-The names below are what programs may rely on. Each is loaded when it is first asked for: commands and hooks start by
-this module, and need none of them.
+Programs may rely on the names below. Each is loaded at its first use, because commands and hooks start with this
+module and need none of them.
 """
 
-TYPE_CHECKING = False  # as typing has it, which would take milliseconds of every start
+TYPE_CHECKING = False  # typing's own would take milliseconds of every start
 if TYPE_CHECKING:
     from sightline.doors.python import list_outputs, query, read_file, read_output, run_command
     from sightline.records import Buffer, View

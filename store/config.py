@@ -1,6 +1,6 @@
 """Settings: defaults, overridden by ``config.toml`` under the root, overridden by ``SIGHTLINE_*`` variables.
 
-A wrong value is an error that names the place, the key and the values allowed; an unknown key is one too.
+A wrong value is an error that names the place, the key and the allowed values; an unknown key is an error, too.
 """
 
 import os
@@ -13,7 +13,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, check_profile_name
 from sightline.regular_files import read_regular
 
-if TYPE_CHECKING:  # few hide anything
+if TYPE_CHECKING:  # few settings hide anything
     from sightline.redact.hiding import Redaction
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -32,27 +32,27 @@ _UNITS = {
 _TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 STORE_VARIABLE = "SIGHTLINE_STORE"
-"""What is read by commands that take ``--store``, where that is not given; no setting of a store."""
+"""The default for ``--store``; it is not a setting of a store."""
 
 HOOKS = "hooks"
-"""Below the root: what hooks of harnesses must know of one another."""
+"""Folder below the root with what hooks of harnesses must know of each other."""
 
 _OTHER_VARIABLES = {"HOME", "SESSION", "STORE"}
-"""Variables of ours that are no settings."""
+"""Our variables that are not settings."""
 
 
 class FleetSettings(NamedTuple):
-    """Where what this machine keeps is shipped to, and how. Nothing is where ``db`` is empty.
+    """Where this machine's outputs are shipped, and how. Nothing is shipped if ``db`` is empty.
 
     Attributes:
         db: address of the shared database.
         objects: address of the object store.
-        host: what this store is called there, for CI, where many ship under one role.
-        password_command: a command that prints the database's password; empty where its client finds that itself.
-        redact_known: whether secrets of well-known formats are hidden there, even where they are kept here.
-        max_buffer_bytes: a buffer with more is not shipped.
-        store: address of the shared database for whoever reads it, as ``--store fleet`` does.
-        messages: whether what agents said, what they were first asked, and summaries of contexts are shipped, too.
+        host: name of this store there, for CI, where many ship under one role.
+        password_command: a command that prints the database's password; empty if its client finds that itself.
+        redact_known: whether secrets of well-known formats are hidden there, even if they are kept here.
+        max_buffer_bytes: a larger buffer is not shipped.
+        store: address of the shared database for reading, as ``--store fleet`` does.
+        messages: whether to ship also agents' messages, first prompts, and summaries of contexts.
     """
 
     db: str = ""
@@ -66,12 +66,12 @@ class FleetSettings(NamedTuple):
 
 
 class EvidenceSettings(NamedTuple):
-    """What is kept of an agent's own words, and what it is told of them.
+    """What is kept of an agent's own words, and what it is told about them.
 
     Attributes:
-        messages: whether what agents say is kept, so that their claims can be held against the log.
-        remind: whether a session is told, after a compaction, of failures that it has forgotten.
-        ask: whether an agent that stops is told, once, what its claim lacks.
+        messages: whether agents' messages are kept, so that their claims can be compared with the log.
+        remind: whether a session is told after a compaction which failures it has forgotten.
+        ask: whether an agent that stops is told, once, what its claims lack.
     """
 
     messages: bool = True
@@ -80,29 +80,29 @@ class EvidenceSettings(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What can be set, with the defaults.
+    """All settings, with their defaults.
 
-    No variable turns redaction off: what a person's file hides is not for whoever starts a program to show.
+    No variable turns redaction off, because whoever starts a program must not show what a person's file hides.
 
     Attributes:
-        max_buffers: how many outputs are kept; the least recently used go first.
-        max_bytes: how many bytes of output are kept, in all.
+        max_buffers: how many outputs are kept; the least recently used ones go first.
+        max_bytes: how many bytes of output are kept in all.
         max_age_days: how many days after its last use an output is kept.
-        max_view_bytes: how many bytes of the texts of replies are kept in the log.
+        max_view_bytes: how many bytes of the texts of replies the log keeps.
         max_stream_bytes: how many bytes of one stream are kept; the rest is dropped, and the output says so.
-        profile: the profile that limits what a reply shows.
-        durable: whether files are written with fsync, so that a loss of power loses nothing that was announced.
-        confirm: regular expressions of commands that ask for a confirmation, beside the kinds that always do.
-        confirm_not: names of those kinds that shall not ask; ``all`` for every one.
-        capture_off: folders; of what runs in one, or below it, nothing is kept.
+        profile: the profile, which limits what a reply shows.
+        durable: whether files are written with fsync, so that nothing that was announced is lost with the power.
+        confirm: regular expressions of commands that ask for a confirmation, besides the kinds that always do.
+        confirm_not: names of those kinds that do not ask any more; ``all`` for all of them.
+        capture_off: folders with ``capture = "off"``: nothing is kept of what runs in one, or below it.
         keys: keys of the inspector, each as (``PANE.action``, its keys, separated by commas).
         starts_with: what the inspector shows first, ``list`` or ``brief``.
         redact_known: whether secrets of well-known formats are hidden before anything is written.
-        redact_patterns: regular expressions of further secrets; where one has a group, only the group is hidden.
-        ship_off: folders; of what runs in one, or below it, nothing is shipped to the fleet.
+        redact_patterns: regular expressions of further secrets; if one has a group, only the group is hidden.
+        ship_off: folders with ``ship = "off"``: nothing is shipped of what runs in one, or below it.
         evidence: whether agents' messages are kept, whether a session is reminded of failures after a compaction, and
             whether an agent is told what its claims lack: [more](evidence.md).
-        fleet: the fleet that outputs are shipped to.
+        fleet: the fleet to which outputs are shipped.
     """
 
     max_buffers: int = 1_000
@@ -129,7 +129,7 @@ class Settings(NamedTuple):
         return self.redact_known or bool(self.redact_patterns)
 
     def redaction(self) -> "Redaction | None":
-        """What hides the secrets of one capture or text; None where no person has turned that on."""
+        """Return what hides the secrets of one capture or text; None if no person has turned that on."""
         if not self.redacts:
             return None
         from sightline.redact.hiding import redaction_by  # 30 ms
@@ -137,11 +137,11 @@ class Settings(NamedTuple):
         return redaction_by(self.redact_known, self.redact_patterns)
 
     def captures(self, cwd: str) -> bool:
-        """Whether what runs in a folder is captured."""
+        """Return whether what runs in a folder is captured."""
         return not _is_below(cwd, self.capture_off)
 
     def ships(self, cwd: str) -> bool:
-        """Whether what ran in a folder is shipped: nothing is where nothing may be captured any more."""
+        """Return whether what ran in a folder is shipped; nothing is if nothing may be captured there any more."""
         return not _is_below(cwd, (*self.capture_off, *self.ship_off))
 
 
@@ -153,10 +153,10 @@ def _is_below(cwd: str, folders: tuple[str, ...]) -> bool:
 
 
 def default_root(environment: Mapping[str, str] = os.environ) -> str:
-    """``$SIGHTLINE_HOME``, else the platform's state folder."""
+    """Return ``$SIGHTLINE_HOME``, else the platform's state folder."""
     if root := environment.get("SIGHTLINE_HOME"):
         return os.path.abspath(os.path.expanduser(root))
-    if os.uname().sysname == "Linux":  # what platformdirs answers there, without its 9 ms of imports
+    if os.uname().sysname == "Linux":  # platformdirs would answer the same, after 9 ms of imports
         state = environment.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")
         return os.path.join(state, "sightline")
     import platformdirs  # 9 ms, see above
@@ -165,7 +165,7 @@ def default_root(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Settings:
-    """Settings from a file, which need not exist, and the environment. Raises SettingError."""
+    """Read settings from a file, which need not exist, and the environment. Raises SettingError."""
     values: dict[str, Any] = {}
     if os.path.exists(path):
         values = _from_file(path)
@@ -180,7 +180,7 @@ def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Set
 
 
 def _from_file(path: str) -> dict[str, Any]:
-    import tomllib  # 3 ms that no settings cost
+    import tomllib  # 3 ms, which no settings need
 
     try:
         table = tomllib.loads(read_regular(path).decode())
@@ -305,7 +305,7 @@ def _evidence(value: Any, path: str) -> EvidenceSettings:
 
 
 _FLEET_VARIABLES = ("fleet_db", "fleet_objects", "fleet_host")
-"""What CI sets without a file; what hides something, or runs something, is for the file alone."""
+"""Variables that CI sets in place of a file; what hides or runs something can only be set in the file."""
 
 
 def _fleet(value: Any, path: str) -> FleetSettings:
@@ -373,7 +373,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
 
 
 def working_directory() -> str:
-    """The current folder; where it was removed under us, what it was called."""
+    """Return the current folder; if it was removed, its former path."""
     try:
         return os.getcwd()
     except FileNotFoundError:

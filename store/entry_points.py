@@ -1,6 +1,6 @@
-"""Looks for what installed packages add by their entry points, and tries all rules that are not ours.
+"""Finds what installed packages add by their entry points, and tries all added rules.
 
-It takes as long as several starts of an interpreter: `install` and `doctor` do it, and write down what they found.
+This takes as long as several starts of an interpreter, so only `install` and `doctor` do it, and write down the result.
 """
 
 import os
@@ -14,14 +14,14 @@ from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
 from sightline.shape.failure.rule_check import RuleCheck, check_rules
 
 RULES, HARNESSES = "sightline.rules", "sightline.harnesses"
-"""The groups. An entry point of a rule names a package in whose folder files of rules lie; of a harness, its object."""
+"""The groups. An entry point for rules names a package whose folder has files of rules; for a harness, its object."""
 
 
 class Missing(NamedTuple):
     """An entry point that leads nowhere.
 
     Attributes:
-        name: as its package has it.
+        name: its name in its package.
         why: what is wrong, in words.
     """
 
@@ -30,17 +30,17 @@ class Missing(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A file of rules that is not ours, and how each of its rules stood its examples."""
+    """An added file of rules, and how each of its rules did on its examples."""
 
     file: RuleFile
     checks: tuple[RuleCheck, ...]
 
 
 def refresh_plugins(root: str) -> tuple[list[Checked], list[Missing]]:
-    """Look for what packages add, try all rules that are not ours, and write down what views and hooks are to use.
+    """Find what packages add, try all added rules, and write down what views and hooks are to use.
 
     Args:
-        root: of the store, which is there.
+        root: root of the store, which exists.
 
     Raises:
         OSError: it cannot be written down.
@@ -67,13 +67,13 @@ def _checked(file: RuleFile) -> list[RuleCheck]:
 
 
 def find_rules() -> tuple[tuple[str, ...], list[Missing]]:
-    """Paths of the files of rules that packages have, and which entry points lead to none."""
+    """Return paths of the files of rules in packages, and the entry points that lead to none."""
     files: list[str] = []
     missing: list[Missing] = []
     for entry in _sorted(RULES):
         try:
             found = _files_of(entry.value)
-        except Exception as error:  # a package is imported to look into it, and is somebody else's code
+        except Exception as error:  # the package is imported, and its code may raise anything
             missing.append(Missing(entry.name, f"{entry.value} cannot be looked into: {type(error).__name__}: {error}"))
             continue
         files += found
@@ -83,7 +83,7 @@ def find_rules() -> tuple[tuple[str, ...], list[Missing]]:
 
 
 def find_harnesses() -> dict[str, str]:
-    """Where the object of each harness is, such as ``package.module:HARNESS``, by the harness' name."""
+    """Return where the object of each harness is, such as ``package.module:HARNESS``, by the harness' name."""
     return {entry.name: entry.value for entry in _sorted(HARNESSES)}
 
 

@@ -1,13 +1,13 @@
-"""What can go wrong, one class a meaning: each says what happened and what to do next; doors decide how it looks."""
+"""The errors, one class for each meaning: each says what happened and what to do next; doors decide how it looks."""
 
 
 class SightlineError(Exception):
-    """Base of every error that a person or an agent is meant to read.
+    """The base of every error that a person or an agent is meant to read.
 
     Attributes:
         message: what happened, in one sentence.
         hint: what to do next; may be empty.
-        exit_code: what the command line exits with.
+        exit_code: exit code of the command line.
     """
 
     exit_code = 1
@@ -19,13 +19,13 @@ class SightlineError(Exception):
 
 
 class UsageError(SightlineError):
-    """A verb was called with arguments that it cannot take."""
+    """A verb was called with arguments that it does not take."""
 
     exit_code = 2
 
 
 class BadRef(UsageError):
-    """The text is not a ref, or names a stream or a range that cannot be there."""
+    """The text is not a ref, or names a stream or a range that cannot exist."""
 
 
 class UnknownRef(SightlineError):
@@ -33,10 +33,10 @@ class UnknownRef(SightlineError):
 
 
 class ExpiredRef(SightlineError):
-    """The buffer was evicted or removed; a tombstone tells what it was.
+    """The buffer has expired or was removed; a tombstone says what it was.
 
     Attributes:
-        name: the buffer's name, empty for what is no buffer.
+        name: name of the buffer; empty if it is about something else.
     """
 
     def __init__(self, message: str, hint: str = "", *, name: str = "") -> None:
@@ -49,11 +49,11 @@ class AmbiguousRef(SightlineError):
 
 
 class BadRange(UsageError):
-    """A line or byte range that lies outside the buffer or is written backwards."""
+    """A range of lines or bytes lies outside the buffer, or is written backwards."""
 
 
 class SettingError(SightlineError):
-    """A setting has a value it cannot have; the message names file, key and the values allowed."""
+    """A setting has a wrong value; the message names file, key and the allowed values."""
 
     exit_code = 2
 
@@ -67,7 +67,7 @@ class UnsafeStore(StoreFailed):
 
 
 class OfNewerVersion(StoreFailed):
-    """Something in the store was written by a newer Sightline, in a way that this one would take for something else."""
+    """A newer Sightline wrote something in the store in a form that this one would misread."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -76,9 +76,9 @@ class OfNewerVersion(StoreFailed):
 
 
 class CommandNotStarted(SightlineError):
-    """The program could not be started; nothing was captured.
+    """The program could not be started, and nothing was captured.
 
-    Its exit code follows the shells: 127 for not found, 126 for not executable.
+    Its exit code is that of shells: 127 for not found, 126 for not executable.
     """
 
     def __init__(self, message: str, hint: str = "", exit_code: int = 127) -> None:

@@ -1,4 +1,4 @@
-"""Watching folders: where the system has no more watches to give, or none at all, says why."""
+"""Watches folders; if the system has no more watches, or none at all, says why."""
 
 import contextlib
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 _LIMITS = ("limit reached", "Too many open files", "No space left on device")
-"""What the library's errors say of limits that are reached; they come in several kinds."""
+"""Words in the library's errors for a limit that is reached; these are of several classes."""
 
 
 class Unwatchable(Exception):
@@ -17,13 +17,13 @@ class Unwatchable(Exception):
 
 @contextlib.contextmanager
 def watching(folders: Iterable[str], *, recursive: bool = False) -> Iterator["RustNotify"]:
-    """A watcher of folders, to be asked for what has changed.
+    """Open a watcher of folders, which can be asked for changes.
 
     Raises:
-        Unwatchable: it cannot be had, or has given up; also from within the context.
+        Unwatchable: it cannot be opened, or gives up within the context.
     """
     try:
-        from watchfiles._rust_notify import (  # loads anyio: only where it is used
+        from watchfiles._rust_notify import (  # loads anyio, so only if it is used
             RustNotify,
             WatchfilesRustInternalError,
         )
@@ -37,7 +37,7 @@ def watching(folders: Iterable[str], *, recursive: bool = False) -> Iterator["Ru
 
 
 def unwatchable(error: Exception) -> Unwatchable:
-    """What is to be told of an error of the watcher, or of opening what it is to watch."""
+    """Return what to report for an error of the watcher, or of opening what it watches."""
     if any(sign in str(error) for sign in _LIMITS):
         return Unwatchable(
             "a limit is reached, of inotify (sysctl fs.inotify.max_user_instances, max_user_watches)"

@@ -1,7 +1,7 @@
-"""Whom a server on HTTP answers: who asks under a name that is ours, from no page of others, and has the token.
+"""Decides whom an HTTP server answers: requests to a name of ours, from no foreign page, with the token.
 
-The name is looked at because a page can make a browser ask for its own name, and lead that to this machine; where a
-request comes from, because any page can have a browser send one here.
+The name is checked, because a page can make a browser ask for the page's own name and lead that to this machine; the
+origin is checked, because any page can make a browser send a request here.
 """
 
 import hmac
@@ -21,7 +21,7 @@ class Address(NamedTuple):
     """Where a server listens.
 
     Attributes:
-        host: as it was given.
+        host: the host, as given.
         is_loopback: whether only this machine can reach it.
     """
 
@@ -30,7 +30,7 @@ class Address(NamedTuple):
 
 
 def address_of(host: str) -> Address:
-    """What a host stands for. Raises UsageError for one that is not known."""
+    """Return what a host means. Raises UsageError for an unknown one."""
     if host in _EVERYWHERE:
         return Address(host, is_loopback=False)
     try:
@@ -41,11 +41,11 @@ def address_of(host: str) -> Address:
 
 
 class Refusal(NamedTuple):
-    """Why a request is not answered.
+    """The reason why a request is not answered.
 
     Attributes:
-        status: of HTTP.
-        reason: in a sentence.
+        status: the status code.
+        reason: the reason, in a sentence.
     """
 
     status: int
@@ -57,9 +57,9 @@ class Guard:
 
     Args:
         address: where the server listens.
-        token: what is asked for; empty where nothing is.
-        other_ports: whether pages may ask that this machine serves under other ports, too. Not where the token is a
-            cookie, since cookies know no ports.
+        token: the required token; empty if none is required.
+        other_ports: whether pages from other ports of this machine may ask, too. They must not if the token is a
+            cookie, because cookies ignore ports.
     """
 
     def __init__(self, address: Address, token: str, *, other_ports: bool = False) -> None:
@@ -68,11 +68,11 @@ class Guard:
         self._other_ports = other_ports
 
     def refusal(self, host: str, origin: str | None) -> Refusal | None:
-        """Why nobody is answered there, whatever token they have; None where they may be.
+        """Return why nobody gets an answer there, with any token; None if the token decides.
 
         Args:
-            host: the request's ``Host``; its port may be a tunnel's.
-            origin: its ``Origin``; one without it is no page's.
+            host: the request's ``Host``, whose port may be a tunnel's.
+            origin: its ``Origin``; a request without one does not come from a page.
         """
         name = _name_in(host)
         if name is None or not self._is_ours(name):
@@ -82,13 +82,13 @@ class Guard:
         return None
 
     def has_token(self, given: str | None) -> bool:
-        """Whether it is the token, or none is asked for; found out in the same time whatever it is."""
+        """Return whether this is the token, or none is required; the comparison takes the same time for any text."""
         if not self._token:
             return True
         return given is not None and hmac.compare_digest(given.encode(errors="replace"), self._token.encode())
 
     def _is_ours(self, name: str) -> bool:
-        """Whether a name can only mean this server; who listens everywhere goes by the token alone."""
+        """Return whether a name can only mean this server; a server on all addresses relies on the token alone."""
         host, is_loopback = self._address
         if host in _EVERYWHERE or name in ("localhost", host.lower()):
             return True
@@ -107,7 +107,7 @@ class Guard:
 
 
 def _name_in(place: str) -> str | None:
-    """``::1`` of ``[::1]:8423``, ``localhost`` of ``LOCALHOST:8423``; None for what is no place."""
+    """Return ``::1`` for ``[::1]:8423``, ``localhost`` for ``LOCALHOST:8423``; None for an invalid place."""
     match = _HOST.fullmatch(place)
     return (match["name"] or match["number"]).lower() if match else None
 

@@ -1,15 +1,15 @@
-"""A package's own names, loaded when one of them is first asked for: nobody waits for what he does not use."""
+"""Loads a package's names when they are first used, so that nobody waits for unused ones."""
 
 from collections.abc import Callable
 from typing import Any
 
 
 def late_names(package: str, **places: tuple[str, ...]) -> Callable[[str], Any]:
-    """What a package has as its ``__getattr__``.
+    """Return a package's ``__getattr__``.
 
     Args:
-        package: where the modules lie, mostly its own ``__name__``.
-        places: the names that each module has, by the module's name below that package.
+        package: where the modules lie, usually its own ``__name__``.
+        places: names that each module has, by the module's name below that package.
     """
     modules = {name: module for module, names in places.items() for name in names}
 

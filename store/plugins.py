@@ -1,7 +1,7 @@
-"""What a person and other packages add: files of rules, and harnesses.
+"""Files of rules, and harnesses, that a person or other packages add.
 
 A person's rules lie in ``rules/`` below the store's root. Packages name theirs by entry points. Looking for these takes
-as long as several starts of an interpreter, so `install` and `doctor` look, and write what they found into the store's
+as long as several starts of an interpreter, so only `install` and `doctor` look, and write the result into the store's
 folder, where views and hooks read it.
 """
 
@@ -18,19 +18,19 @@ from sightline.regular_files import read_regular
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
 
 FOLDER = "rules"
-"""Where a person's rules lie, below the store's root."""
+"""Folder of a person's rules, below the store's root."""
 
 FILE = "plugins.json"
-"""Where it is written down what was found, below the store's root."""
+"""File with what was found, below the store's root."""
 
 
 class Plugins(NamedTuple):
     """What was found.
 
     Attributes:
-        rules: files of rules that packages have.
+        rules: files of rules in packages.
         harnesses: where the object of each harness is, such as ``package.module:HARNESS``, by the harness' name.
-        refused: files of rules of which some are left out, as they were when their examples were tried.
+        refused: files with rules that are left out, in the state in which their examples were tried.
     """
 
     rules: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Plugins(NamedTuple):
 
 
 def read_plugins(root: str) -> Plugins:
-    """What was written down last; nothing where that cannot be read."""
+    """Return what was written down last; nothing if it cannot be read."""
     try:
         data = json.loads(read_regular(os.path.join(root, FILE)))
         return Plugins(
@@ -55,15 +55,15 @@ def read_plugins(root: str) -> Plugins:
 
 
 def write_plugins(root: str, plugins: Plugins) -> None:
-    """Write down what was found, where it is something else than before. Raises OSError."""
+    """Write down what was found if it has changed. Raises OSError."""
     if plugins != read_plugins(root):
         write_atomically(os.path.join(root, FILE), json.dumps(plugins._asdict(), indent=1).encode() + b"\n")
 
 
 def rule_files(root: str, plugins: Plugins | None = None) -> tuple[RuleFile, ...]:
-    """The files of rules that count: those of packages, then a person's own, by name.
+    """Return the files of rules in force: those of packages, then a person's own, by name.
 
-    What was refused of a file is left out until it is changed; a file that is larger than MAX_FILE_BYTES, always.
+    Refused rules of a file are left out until it changes; a file over MAX_FILE_BYTES is always left out.
     """
     plugins = read_plugins(root) if plugins is None else plugins
     refused = {file[:3]: file for file in plugins.refused}
@@ -72,20 +72,18 @@ def rule_files(root: str, plugins: Plugins | None = None) -> tuple[RuleFile, ...
 
 
 def added_files(root: str, of_packages: Iterable[str]) -> Iterator[RuleFile]:
-    """All files of rules that are not ours, as they are now."""
+    """Yield all added files of rules as they are now."""
     for path in (*of_packages, *_own_files(root)):
         try:
             status = os.stat(path)
-        except (
-            OSError
-        ):  # a link that leads nowhere, or a package that is gone: doctor says so, views find no rule in it
+        except OSError:  # a link or package that is gone: doctor reports it, views find no rule in it
             yield RuleFile(path)
         else:
             yield RuleFile(path, status.st_size, status.st_mtime_ns)
 
 
 def own_rules(root: str) -> str:
-    """The folder of a person's rules, which need not be there. It is theirs: links in it are followed."""
+    """Return the folder of a person's rules, which may be missing. It is theirs, so links in it are followed."""
     return os.path.join(root, FOLDER)
 
 
@@ -98,19 +96,19 @@ def _own_files(root: str) -> list[str]:
 
 
 def known_harnesses() -> Mapping[str, str]:
-    """Where the objects of harnesses are that packages add, as written down in the store of this environment."""
+    """Return where the objects of added harnesses are, as written down in the store of this environment."""
     return read_plugins(default_root()).harnesses
 
 
 def load_object(place: str) -> object:
-    """What ``package.module:NAME`` leads to; what its module prints goes where errors go, for hooks answer by printing.
+    """Load ``package.module:NAME``; what its module prints goes to standard error, because hooks answer by printing.
 
     Raises:
-        ImportError: it cannot be loaded, whatever its module does instead.
+        ImportError: it cannot be loaded, whatever its module raises.
     """
     module, _, name = place.partition(":")
     try:
         with redirect_stdout(sys.stderr):
             return getattr(__import__(module, fromlist=[name]), name)
-    except (Exception, SystemExit) as error:  # somebody else's code, which must not stop a hook or a doctor
+    except (Exception, SystemExit) as error:  # others' code must not stop a hook or a doctor
         raise ImportError(f"{place} cannot be loaded: {type(error).__name__}: {error}") from error

@@ -1,6 +1,6 @@
-"""The few safe ways to make, open, replace and remove files and folders of ours.
+"""The safe ways to make, open, replace and remove files and folders of ours.
 
-Folders are 0700 and files 0600 whatever the umask; a symbolic link is refused, never followed.
+Folders are 0700 and files 0600, whatever the umask; a symbolic link is refused, never followed.
 """
 
 import contextlib
@@ -12,11 +12,11 @@ from sightline.errors import UnsafeStore
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
-_PARENT_MODE = 0o755  # less what the umask takes
+_PARENT_MODE = 0o755  # less what the umask takes away
 
 
 def make_folder(path: str) -> None:
-    """Make one private folder; an existing one is fine."""
+    """Make one private folder, unless it exists."""
     try:
         os.mkdir(path, FOLDER_MODE)
     except FileExistsError:
@@ -25,7 +25,7 @@ def make_folder(path: str) -> None:
 
 
 def make_parents(path: str) -> None:
-    """Make the folders above a path where they are missing: the person's own, and nobody else's to write in."""
+    """Make missing folders above a path, in which only the person can write."""
     missing, folder = list[str](), os.path.dirname(os.path.abspath(path))
     while not os.path.isdir(folder):
         missing.append(folder)
@@ -36,13 +36,13 @@ def make_parents(path: str) -> None:
 
 
 def refuse_link(path: str) -> None:
-    """For paths that are handed on or listed rather than opened. Raises UnsafeStore for a symbolic link."""
+    """Raise UnsafeStore if a path is a symbolic link; for paths that are passed on or listed instead of opened."""
     if os.path.islink(path):
         raise _unsafe(path)
 
 
 def refuse_all_but_file(path: str) -> None:
-    """For paths of files that are handed on. Raises UnsafeStore for all but a file; what is not there is fine."""
+    """Raise UnsafeStore if a path is not a file; for paths that are passed on. A missing file is fine."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -62,18 +62,18 @@ def _no_file(path: str) -> UnsafeStore:
 
 
 def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
-    """Open a file of ours: never through a link, never left to a child, 0600 when it is made.
+    """Open a file of ours: never through a link, never inherited by a child, and 0600 when it is made.
 
     Raises:
-        UnsafeStore: the path is a symbolic link, or anything else but a file. Nobody waits for the end of a pipe.
-        OSError: as `os.open`.
+        UnsafeStore: the path is a symbolic link, or not a file; a pipe is not waited for.
+        OSError: raised by `os.open`.
     """
     try:
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, FILE_MODE, dir_fd=dir_fd)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _unsafe(path) from None
-        if error.errno in (errno.ENXIO, errno.EISDIR):  # a pipe that nobody reads, a socket; a folder
+        if error.errno in (errno.ENXIO, errno.EISDIR):  # a pipe without a reader, a socket; a folder
             raise _no_file(path) from None
         raise
     mode = os.fstat(fd).st_mode
@@ -88,13 +88,13 @@ def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
 def new_file(path: str, mode: int) -> int:
     """Make a file and open it for writing. Raises FileExistsError."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # as the umask may have left it
+    if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # the umask may have removed bits
         os.fchmod(fd, mode)
     return fd
 
 
 def write_atomically(path: str, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file so that a reader, or a crash, finds the old text or the new one and nothing between."""
+    """Replace a file so that a reader, or a crash, finds either the old text or the new one."""
     temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
     fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
@@ -113,7 +113,7 @@ def write_atomically(path: str, data: bytes, *, durable: bool = False) -> None:
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Write every byte; a write that is cut short (a signal, a nearly full disk) goes on where it stopped."""
+    """Write every byte; after an incomplete write (a signal, a nearly full disk), go on with the rest."""
     written = os.write(fd, data)
     if written < len(data):
         view = memoryview(data)
@@ -122,11 +122,11 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
 
 
 def read_file(path: str) -> bytes:
-    """A small file of ours, whole. Raises FileNotFoundError, UnsafeStore."""
+    """Read a small file of ours. Raises FileNotFoundError, UnsafeStore."""
     fd = open_private(path, os.O_RDONLY)
     try:
         chunks = []
-        most = os.fstat(fd).st_size + 1  # a large buffer, cut to size, leaves holes in the memory of a server
+        most = os.fstat(fd).st_size + 1  # shrinking a large buffer leaves holes in a server's memory
         while chunk := os.read(fd, most):
             chunks.append(chunk)
         return b"".join(chunks)
@@ -135,7 +135,7 @@ def read_file(path: str) -> bytes:
 
 
 def remove_file(path: str) -> None:
-    """Remove a file; one that is gone already is fine."""
+    """Remove a file, unless it is gone already."""
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -146,7 +146,7 @@ def remove_folder(path: str) -> None:
     """Remove a buffer's folder with its files; readers that have them open keep reading.
 
     Raises:
-        UnsafeStore: it is a symbolic link, or holds a folder: what lies behind is not ours.
+        UnsafeStore: it is a symbolic link, or contains a folder, so it is not ours.
     """
     refuse_link(path)
     try:

@@ -1,6 +1,6 @@
-"""Profiles: named sets of limits and shapings for what goes inline, read from ``profiles/NAME.toml``.
+"""Profiles: named sets of limits for what goes inline, read from ``profiles/NAME.toml``.
 
-Each is data. What a file does not name is the default profile's, whose values are the defaults of the tuples here, so
+Each is data. Values that a file does not give are the default profile's, which are the defaults of the tuples here, so
 that starting with it reads no file. The numbers of the other profiles are those of the systems they are named after.
 """
 
@@ -11,16 +11,16 @@ from sightline.errors import SettingError
 from sightline.named_tuple import NamedTuple
 
 FOLDER = os.path.join(os.path.dirname(__file__), "profiles")
-"""Where the profiles lie, one file each."""
+"""Folder of the profiles, one file each."""
 
 
 class Short(NamedTuple):
-    """Which outputs are short: given whole, without ref or hint.
+    """Decides which outputs are short, so that they are given whole, without ref or hint.
 
     Attributes:
-        limit_bytes: how large an output may be that is given whole.
-        measure: what that limit measures: the ``reply`` as it is sent; the ``streams``, as raw bytes; ``both``; or
-            nothing but the ``budget``, so that in every verbosity what fits its budget is short.
+        limit_bytes: the largest output that is given whole.
+        measure: what this limit measures: the ``reply`` as it is sent; the ``streams`` as raw bytes; ``both``; or
+            only the ``budget``, so that with every verbosity an output is short if it fits the budget.
         cut_lines: whether an output within the limit is still cut to ``cut.head_lines`` and ``cut.tail_lines``.
     """
 
@@ -30,13 +30,13 @@ class Short(NamedTuple):
 
 
 class Budgets(NamedTuple):
-    """Bytes of a reply by verbosity; ``full`` has none but the hard limit.
+    """Bytes of a reply by verbosity; ``full`` has no limit but the hard one.
 
     Attributes:
-        silent, concise, normal, verbose: bytes of a body where this verbosity was asked for.
-        auto_ok: bytes in ``auto`` where the command went well.
-        auto_failed: bytes in ``auto`` where it did not.
-        unknown: the mode that an unknown word means; empty where it is an error.
+        silent, concise, normal, verbose: bytes of a body for this verbosity.
+        auto_ok: bytes for ``auto`` if the command succeeded.
+        auto_failed: bytes for ``auto`` if it failed.
+        unknown: the mode for an unknown word; empty to make it an error.
         measure: what a budget counts: the ``reply``, head and body as the command line prints them; or the ``body``.
     """
 
@@ -51,20 +51,20 @@ class Budgets(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How what went well is cut; after a failure the lines that explain it come first, in every profile.
+    """How the output of a success is cut; after a failure, every profile shows first the lines that explain it.
 
     Attributes:
-        style: ``lines``, whole lines from both ends within the budget; ``middle``, bytes from both ends; ``ends``, so
-            many lines from both ends, where they fit the budget.
-        head_percent: what the beginning gets of the budget; the end gets the rest.
-        marker_bytes: what ``middle`` takes off the budget for its marker; 0 for a marker that comes on top.
-        bytes_marker: what ``middle`` writes in the place of ``{count}`` bytes.
-        head_lines: lines that ``ends`` keeps of the beginning.
-        tail_lines: lines that it keeps of the end.
-        lines_marker: what ``ends`` writes in the place of ``{count}`` lines; empty for the marker with their range.
-        repeats_marker: what ``ends`` writes for ``{count}`` repetitions of a line, where that is shorter; empty where
-            they stay.
-        markers: how lines that are left out are named where ``lines`` cuts: ``short``, by their numbers alone, since
+        style: ``lines``, whole lines from both ends within the budget; ``middle``, bytes from both ends; ``ends``, a
+            number of lines from both ends, if they fit the budget.
+        head_percent: the share of the beginning in the budget; the end gets the rest.
+        marker_bytes: what ``middle`` reserves in the budget for its marker; 0 if the marker comes on top.
+        bytes_marker: what ``middle`` writes in place of ``{count}`` bytes.
+        head_lines: how many lines ``ends`` keeps of the beginning.
+        tail_lines: how many lines ``ends`` keeps of the end.
+        lines_marker: what ``ends`` writes in place of ``{count}`` lines; empty for the marker with their range.
+        repeats_marker: what ``ends`` writes for ``{count}`` repetitions of a line, if that is shorter; empty to
+            leave them.
+        markers: how ``lines`` names the lines that it leaves out: ``short``, by their numbers alone, since
             the ref stands above the view; or ``full``, with the ref.
     """
 
@@ -80,13 +80,13 @@ class Cut(NamedTuple):
 
 
 class Cleaning(NamedTuple):
-    """By which rule raw bytes become text.
+    """The rules by which raw bytes become text.
 
     Attributes:
-        views: how a buffer's lines are cleaned: ``terminal``, as a terminal would show them; ``last-segment``, what
-            follows the last carriage return of a line.
-        answers: how what a query prints is cleaned: one of these, or ``csi``, which removes CSI sequences and nothing
-            else.
+        views: how a buffer's lines are cleaned: ``terminal``, as a terminal would show them; ``last-segment``, the
+            text after the last carriage return of a line.
+        answers: how the output of a query is cleaned: in one of these ways, or by ``csi``, which only removes CSI
+            sequences.
     """
 
     views: str = "terminal"
@@ -97,8 +97,8 @@ class Query(NamedTuple):
     """How much of a query's answer goes into the reply.
 
     Attributes:
-        max_lines: lines, standard error included.
-        max_bytes: bytes, standard error included.
+        max_lines: how many lines, with standard error.
+        max_bytes: how many bytes, with standard error.
         max_stderr_lines: how many of the lines may be standard error.
     """
 
@@ -111,11 +111,11 @@ class Reading(NamedTuple):
     """Pages and searches.
 
     Attributes:
-        page_bytes: bytes of a page, where the caller names no limit.
-        window_lines: lines that a first line alone stands for in ``read_file``; 0 for all that follow.
-        ignore_case: whether a search takes letters in either case, where the caller does not say.
+        page_bytes: bytes of a page, unless the caller gives a limit.
+        window_lines: how many lines ``read_file`` shows if only a first line is given; 0 for all that follow.
+        ignore_case: whether a search matches letters in either case, unless the caller says.
         matches: how many matches of a search are shown.
-        ref_alone: what a ref alone is answered by: the ``view`` of its output, or its first ``page``.
+        ref_alone: what a ref alone shows: the ``view`` of its output, or its first ``page``.
     """
 
     page_bytes: int = 40_960
@@ -126,16 +126,16 @@ class Reading(NamedTuple):
 
 
 class Results(NamedTuple):
-    """How results that are no command output are shortened.
+    """How results are shortened that are not the output of a command.
 
     Attributes:
-        array_items: elements that are shown of a longer array.
-        string_bytes: size of the window that is shown of a longer string.
-        string_head_percent: what the window's head gets of it.
-        depth: levels of JSON that are looked into.
-        field_size: from which size on a string field becomes a stream of its own.
-        field_unit: what that size counts: ``bytes`` of UTF-8, or ``utf-16`` code units.
-        null_name: the type that a description names for null.
+        array_items: how many elements are shown of a longer array.
+        string_bytes: how many bytes are shown of a longer string.
+        string_head_percent: the share of the string's beginning in these.
+        depth: how many levels of JSON are shown.
+        field_size: the size from which on a string field becomes a stream of its own.
+        field_unit: the unit of that size: ``bytes`` of UTF-8, or ``utf-16`` code units.
+        null_name: the name of null's type in a description.
         mark_mixed: whether a description says that the elements of an array differ.
     """
 
@@ -150,11 +150,11 @@ class Results(NamedTuple):
 
 
 class Files(NamedTuple):
-    """Whether a reply that lacks something says where the whole lies.
+    """Whether a reply that lacks something says where the whole output lies.
 
     Attributes:
-        shown: whether a reply that lacks something says where the whole lies.
-        naming: what a stream's file is called: by its ``stream``'s name, or by content, ``sha256.json``.
+        shown: whether a reply that lacks something says where the whole output lies.
+        naming: how a stream's file is named: ``stream``, by its name, or ``sha256.json``, by its content.
     """
 
     shown: bool = False
@@ -162,12 +162,12 @@ class Files(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """A named set of limits and shapings; the defaults are those of the profile `sightline`.
+    """A named set of limits; the defaults are those of the profile `sightline`.
 
     Attributes:
-        name: how it is chosen.
+        name: its name.
         about: what it is, in a sentence.
-        timeout_secs: seconds after which a command is ended, where the caller does not say.
+        timeout_secs: seconds after which a command is ended, unless the caller says.
     """
 
     name: str = "sightline"
@@ -197,24 +197,24 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "results.field_unit": ("bytes", "utf-16"),
     "files.naming": ("stream", "sha256.json"),
 }
-"""The words that a key takes, for those that take only some."""
+"""The allowed words, for keys that take only some."""
 
 
 def profile_names() -> list[str]:
-    """The names that can be chosen, the default first."""
+    """Return the names of all profiles, the default first."""
     others = {file.removesuffix(".toml") for file in os.listdir(FOLDER) if file.endswith(".toml")} - {DEFAULT.name}
     return [DEFAULT.name, *sorted(others)]
 
 
 def check_profile_name(name: Any, place: str) -> str:
-    """The name, where there is such a profile. Raises SettingError, naming those that there are."""
+    """Return the name if there is such a profile. Raises SettingError, which names the existing ones."""
     if name != DEFAULT.name and name not in profile_names():
         raise SettingError(f"{place}: there is no profile {name!r}", f"it is one of {', '.join(profile_names())}")
     return str(name)
 
 
 def load_profile(name: str, place: str = "profile") -> Profile:
-    """The profile of a name.
+    """Return the profile with a name.
 
     Args:
         name: one of ``profile_names``.
@@ -231,10 +231,10 @@ def load_profile(name: str, place: str = "profile") -> Profile:
 
 
 def read_profile(text: str, name: str, place: str) -> Profile:
-    """A profile from TOML: whatever it does not name is the default profile's.
+    """Read a profile from TOML; values that it does not give are the default profile's.
 
     Raises:
-        SettingError: it is not TOML, has a key that no profile has, or a value that its key does not take.
+        SettingError: it is not TOML, has an unknown key, or a value that its key does not take.
     """
     import tomllib  # the default profile needs no file
 
@@ -247,7 +247,7 @@ def read_profile(text: str, name: str, place: str) -> Profile:
 
 
 def _filled(default: Any, table: dict[str, Any], prefix: str, place: str) -> Any:
-    """The tuple of defaults with what a table says instead."""
+    """Return the tuple of defaults with the values of a table in place of them."""
     known = [field for field in default._fields if prefix or field != "name"]
     for key in table:
         if key not in known:

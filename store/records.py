@@ -1,7 +1,7 @@
-"""The records that the floors hand each other: small typed tuples, whose behaviour follows from their fields.
+"""The records that the floors pass to each other: small typed tuples, whose behaviour follows from their fields.
 
-Two versions of Sightline may share a store. So a field is only ever added, with a default, and never means anything
-else; whoever reads a record takes from it what it knows.
+Two versions of Sightline may share a store. So a field is only ever added, with a default, and never changes its
+meaning; a reader takes from a record what it knows.
 """
 
 import os
@@ -14,13 +14,13 @@ from sightline.refs import format_ref
 
 
 class StreamInfo(NamedTuple):
-    """What is known of one stream.
+    """The facts of one stream.
 
     Attributes:
-        bytes: size.
-        lines: lines split at ``\\n``; a last line without one counts.
-        sha256: hex, empty while the capture is running.
-        mime: MIME type, empty where unknown.
+        bytes: number of bytes.
+        lines: number of lines, split at ``\\n``; a last line without one counts.
+        sha256: its hash, in hex; empty while the capture is running.
+        mime: its MIME type; empty if that is not known.
     """
 
     bytes: int
@@ -33,20 +33,20 @@ NO_STREAM = StreamInfo(0, 0)
 
 
 def stream_info(values: Iterable[Any]) -> StreamInfo:
-    """A stream's facts from a list of them, of which a newer version may have more."""
+    """Read a stream's facts from a list, in which a newer version may have more."""
     return StreamInfo(*list(values)[: len(StreamInfo._fields)])
 
 
 class Gap(NamedTuple):
-    """A place in a stream where something that was written is missing, since it never reached the store.
+    """A place in a stream where something is missing, because it never reached the store.
 
-    It parts lines: where it falls within one, the two ends stand on lines of their own.
+    It separates lines: if it falls within one, the two ends are lines of their own.
 
     Attributes:
         stream: ``out``, ``err`` or ``part.N``.
-        after: lines of the stream that stand before it, 0 for none.
-        missing: how much is missing, at least; None where nobody knows.
-        unit: of what: ``characters``, ``bytes``, ``lines`` or ``tokens``.
+        after: number of lines of the stream before it; 0 for none.
+        missing: least amount that is missing; None if that is not known.
+        unit: unit of the amount: ``characters``, ``bytes``, ``lines`` or ``tokens``.
     """
 
     stream: str
@@ -56,14 +56,14 @@ class Gap(NamedTuple):
 
     @property
     def amount(self) -> str:
-        """``20,012 characters``, or ``an unknown part``."""
+        """The amount in words: ``20,012 characters``, or ``an unknown part``."""
         if self.missing is None:
             return "an unknown part"
         return f"{self.missing:,} {self.unit if self.missing != 1 else self.unit.removesuffix('s')}"
 
 
 def gaps_from(rows: Iterable[Iterable[Any]]) -> tuple[Gap, ...]:
-    """Gaps from lists, of which a newer version may have more. Raises ValueError, TypeError for anything else."""
+    """Read gaps from lists, in which a newer version may have more. Raises ValueError, TypeError for anything else."""
     found = tuple(Gap(*list(row)[: len(Gap._fields)]) for row in rows)
     for gap in found:
         if not (isinstance(gap.stream, str) and isinstance(gap.after, int) and isinstance(gap.unit, str)):
@@ -74,13 +74,13 @@ def gaps_from(rows: Iterable[Iterable[Any]]) -> tuple[Gap, ...]:
 
 
 TOOL_FAILED = "the tool reported an error"
-"""In the note of a result that its server or harness marked as an error."""
+"""Part of the note of a result that its server or harness marked as an error."""
 
 PARTIAL = "partial: "
-"""How the part of a note begins that says why a buffer is not the whole: version 0.1.0 knew it by that alone."""
+"""Prefix of a note that says why a buffer is partial; version 0.1.0 had nothing else for that."""
 
 DROPPED = "dropped past max_stream_bytes"
-"""Why a buffer is partial of which a stream was larger than what is kept of one."""
+"""Why a buffer is partial if one of its streams was larger than the part that is kept."""
 
 
 class Buffer(NamedTuple):
@@ -96,23 +96,23 @@ class Buffer(NamedTuple):
         cwd: working directory of the capture.
         session: name of the session that captured it.
         created: when the capture began.
-        ended: when it ended, None while it runs.
-        accessed: last use, what the LRU order goes by.
-        exit_code: None while running, after a timeout, and where it is unknown.
-        signal: number of the signal that ended the command, 0 if none did.
+        ended: when it ended; None while it runs.
+        accessed: time of the last use, which gives the order of eviction.
+        exit_code: None while it runs, after a timeout, and if it is not known.
+        signal: number of the signal that ended the command; 0 if none did.
         timed_out: whether the time limit ended it.
         label: a person's or a caller's name for it.
-        pinned: never evicted.
+        pinned: whether it is never evicted.
         artifact: id it was imported under, such as ``cmd-1706119234567.txt``.
         note: what else a reader must know of how it was captured (``merged``, ``cut by filter``, …).
-        origin: for a file, what tells one version from the next: mtime in ns, size, inode and ctime in ns, and by which
-            rules its secrets were hidden; for what went into a command's filters, the name of that command's buffer;
+        origin: for a file, what tells versions apart: mtime in ns, size, inode and ctime in ns, and the rules for
+            secrets; for the input of a command's filters, the name of that command's buffer;
             else empty.
-        streams: what each non-empty stream is, by name.
+        streams: the facts of each stream that is not empty, by name.
         partial: why it holds only a part of what was written; empty for the whole.
-        gaps: where something is missing, as far as that is known; of each stream in order.
-        project: root of the repository, or the folder, that it was captured in; empty where a version captured it that
-            did not say, see `sightline.project`.
+        gaps: where something is missing, as far as that is known; for each stream in order.
+        project: root of the repository, or the folder, in which it was captured; empty if the capturing version
+            did not record it, see `sightline.project`.
     """
 
     name: str
@@ -139,45 +139,45 @@ class Buffer(NamedTuple):
 
     @property
     def ref(self) -> str:
-        """``@cmd_a1b2c3``."""
+        """The ref, ``@cmd_a1b2c3``."""
         return format_ref(self.name)
 
     @property
     def shown_state(self) -> str:
-        """The state as every reader is told it: ``expired`` for what the disk calls ``evicted``."""
+        """The state for all readers: ``expired`` for what the disk calls ``evicted``."""
         return "expired" if self.state == "evicted" else self.state
 
     @property
     def bytes(self) -> int:
-        """Size of all streams."""
+        """Number of bytes of all streams."""
         return sum(stream.bytes for stream in self.streams.values())
 
     @property
     def lines(self) -> int:
-        """Lines of all streams."""
+        """Number of lines of all streams."""
         return sum(stream.lines for stream in self.streams.values())
 
     def stream(self, name: str) -> StreamInfo:
-        """One stream's facts; an empty stream has no file and is all zeros."""
+        """Return one stream's facts; an empty stream has no file and is all zeros."""
         return self.streams.get(name, NO_STREAM)
 
     @property
     def is_partial(self) -> bool:
-        """Whether it holds only a part of what was written: what a harness cut, or what a dead writer never got."""
+        """Whether it holds only a part of what was written, because a harness cut it, or its writer died."""
         return bool(self.partial) or (self.state == "interrupted" and not self.is_unanswered)
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether it is a call of a tool that ended without an answer: there is nothing of which it could be a part."""
+        """Whether it is a call of a tool that ended without an answer, of which there can be no part."""
         return self.kind == "tool" and self.state == "interrupted" and not self.streams
 
     @property
     def missing_lines(self) -> int:
-        """Lines that are known to be missing; of what is missing in other units nobody knows how many that are."""
+        """Number of lines that are known to be missing; what is missing in other units is not included."""
         return sum(gap.missing or 0 for gap in self.gaps if gap.unit == "lines")
 
     def runs(self, stream: str) -> list[tuple[int, int]]:
-        """(first, last) of the lines of a stream between which nothing is missing."""
+        """Return (first, last) of the lines of a stream between which nothing is missing."""
         total = self.stream(stream).lines
         ends = sorted({gap.after for gap in self.gaps if gap.stream == stream and 0 < gap.after < total} | {total})
         return [(before + 1, end) for before, end in zip((0, *ends), ends, strict=False) if end]
@@ -191,7 +191,7 @@ class Buffer(NamedTuple):
 
     @property
     def lost(self) -> str:
-        """Why it is partial and what is missing where, in one line; empty for the whole."""
+        """Why it is partial, and what is missing where, in one line; empty for the whole."""
         if not self.is_partial:
             return ""
         why = self.partial or "its writer died"
@@ -206,25 +206,25 @@ class Buffer(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether it ended, and not well."""
+        """Whether it ended badly."""
         return self.state == "interrupted" or self.timed_out or bool(self.exit_code)
 
     @property
     def may_have_failed(self) -> bool:
-        """Whether it failed, or ended in a way that nobody knows: a command's code may be unknown."""
+        """Whether it failed, or may have, because a command's exit code is not known."""
         unknown = self.kind == "cmd" and self.state == "sealed" and self.exit_code is None
         return self.failed or unknown or TOOL_FAILED in self.note
 
 
 def written_note(buffer: Buffer) -> str:
-    """The note as it is stored: version 0.1.0 reads there that a buffer is partial."""
+    """Return the note as it is stored, where version 0.1.0 reads that a buffer is partial."""
     return "; ".join(filter(None, (buffer.partial and PARTIAL + buffer.partial, buffer.note)))
 
 
 def with_read_note(buffer: Buffer) -> Buffer:
-    """A record as it is stored, with that taken out of its note which has fields of its own.
+    """Return a stored record with those parts of its note as fields that have fields now.
 
-    Version 0.1.0 wrote no such fields, and put ``partial: …`` and what was dropped anywhere into the note.
+    Version 0.1.0 had no such fields, and put ``partial: …`` and what was dropped anywhere into the note.
     """
     if PARTIAL not in buffer.note and DROPPED not in buffer.note:
         return buffer
@@ -244,21 +244,21 @@ def with_read_note(buffer: Buffer) -> Buffer:
 
 
 _DROPPED_OF = r"([\d,]+) B of (out|err|part\.\d+)"
-"""A pattern that is compiled where one is found, not at every start."""
+"""The pattern is compiled at its first use, not at every start."""
 
 
 class Session(NamedTuple):
     """One agent's, or person's, run of asking.
 
     Attributes:
-        name: what its audit file is called; made of ``[A-Za-z0-9._-]``.
+        name: its name, and that of its audit file, made of ``[A-Za-z0-9._-]``.
         harness: ``claude-code``, ``codex``, …, or ``shell``.
-        harness_id: the harness' own id of the session, empty where it gives none.
-        client: the client's name and version, empty where it gives none.
+        harness_id: the harness' own id of the session; empty if there is none.
+        client: the client's name and version; empty if they are not known.
         cwd: working directory at its start.
         started: seconds since the epoch.
-        title: what a person calls it, else what it was first asked, or its harness calls it; empty where none is known.
-        removed: when a person removed it with what it captured, seconds since the epoch; 0 if nobody did.
+        title: a person's name for it, else its first prompt or its harness' title; empty if none is known.
+        removed: when a person removed it with its captures, seconds since the epoch; 0 if nobody did.
     """
 
     name: str
@@ -275,12 +275,12 @@ class SessionCounts(NamedTuple):
     """What a session did.
 
     Attributes:
-        calls: views in the log.
-        first: time of its first one, or of its first capture where it has none; seconds since the epoch.
-        last: time of its last one; likewise.
-        buffers: buffers that it captured and that are there.
-        bytes: of these.
-        partial: of these, how many hold only a part of what was written.
+        calls: number of its views in the log.
+        first: time of its first view, or without views of its first capture, seconds since the epoch.
+        last: time of its last one, likewise.
+        buffers: number of buffers that it captured and that still exist.
+        bytes: their bytes.
+        partial: number of them that hold only a part of what was written.
     """
 
     calls: int
@@ -292,12 +292,12 @@ class SessionCounts(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A range of raw lines that stood in a view.
+    """A range of raw lines that a view showed.
 
     Attributes:
         buffer: name of the buffer.
         stream: ``out``, ``err`` or ``part.N``.
-        first: first line, 1-based.
+        first: first line, from 1.
         last: last line, inclusive.
     """
 
@@ -308,20 +308,20 @@ class Shown(NamedTuple):
 
 
 def shown_from(values: Iterable[Any]) -> Shown:
-    """A range from a list as the log has it, of which a newer version may have more."""
+    """Read a range from a list in the log, in which a newer version may have more."""
     return Shown(*list(values)[: len(Shown._fields)])
 
 
 class LinePart(NamedTuple):
-    """A raw line that stood in a view only in part.
+    """A raw line that a view showed only in part.
 
     Attributes:
         buffer: name of the buffer.
         stream: ``out``, ``err`` or ``part.N``.
-        line: its number, 1-based.
-        length: bytes that it has, its newline left out.
-        seen: the bytes of it that stood there, (first, last), 1-based and inclusive, in order; fewer rather than more
-            where that is not certain.
+        line: number of the line, from 1.
+        length: bytes of the line, without its newline.
+        seen: the bytes that it showed, (first, last), from 1 and inclusive, in order; fewer rather than more
+            if that is not certain.
         matched: whether they were recognised in its text.
     """
 
@@ -334,35 +334,35 @@ class LinePart(NamedTuple):
 
 
 def line_part_from(values: Iterable[Any]) -> LinePart:
-    """A part of a line from a list as the log has it, of which a newer version may have more."""
+    """Read a part of a line from a list in the log, in which a newer version may have more."""
     part = LinePart(*list(values)[: len(LinePart._fields)])
     return part._replace(seen=tuple((first, last) for first, last, *_ in part.seen))
 
 
 class View(NamedTuple):
-    """One reply as the audit log has it, without its text.
+    """One reply in the audit log, without its text.
 
     Attributes:
         id: ``SESSION:N``.
         session: name of the session that asked.
-        number: its place in the session, from 1.
+        number: its number in the session, from 1.
         time: seconds since the epoch.
-        verb: the verb that was called.
+        verb: the verb.
         request: its arguments, as a JSON object.
-        refs: names of the buffers it concerns.
-        shown: the raw lines that are known to have stood in it, whole.
-        lines_shown: lines of the buffers in the reply, whole.
-        lines_total: lines that they have.
+        refs: names of the buffers that it is about.
+        shown: the raw lines that it is known to have shown whole.
+        lines_shown: number of lines of the buffers that it showed whole.
+        lines_total: number of all their lines.
         bytes_shown: bytes of the reply's text.
         bytes_total: bytes of the buffers.
-        exit_code: of the command or query, None where there is none.
+        exit_code: exit code of the command or query; None if there is none.
         truncated: whether something was left out.
         text_sha256: hash of the exact text.
-        asked: the raw lines that went into it and do not stand there as they are, as far as that was found out.
+        asked: the raw lines that it was made from and does not show as they are, as far as that was found out.
         matched: the raw lines that were recognised in its text when it was logged.
-        parts: the raw lines of which only a part is known to have stood in it; None where a version logged it that did
-            not tell: any line of ``shown`` may then have been cut.
-        unknown: what of its text is not known, and why; empty where it is exact.
+        parts: the raw lines that it is known to have shown in part; None if a version logged it that did
+            not record that, so that any line of ``shown`` may have been cut.
+        unknown: what of its text is not known, and why; empty if the text is exact.
         failed: whether it was an error, or what a tool reported as one.
     """
 
@@ -389,7 +389,7 @@ class View(NamedTuple):
 
 
 class IndexedView(NamedTuple):
-    """A view's record, and where its line stands in its session's audit file (bytes)."""
+    """A view's record, and where its line is in its session's audit file (bytes)."""
 
     view: View
     offset: int
@@ -400,13 +400,13 @@ class Note(NamedTuple):
     """A person's remark on a range of lines.
 
     Attributes:
-        id: ``SESSION:N``, its place in the log.
+        id: ``SESSION:N``, by its place in the log.
         session: name of the session that wrote it.
         time: seconds since the epoch.
         ref: the lines, ``@cmd_a1b2c3.err:3-9``, or a whole stream.
-        text: the remark; None where it was blanked.
-        to: name of the session that it is to be sent to, ``*`` for whoever asks next, empty for nobody.
-        sent: when it was sent, seconds since the epoch; 0 while it was not.
+        text: the remark; None if it was blanked.
+        to: name of the session that is to get it; ``*`` for whoever asks next, empty for nobody.
+        sent: when it was sent, seconds since the epoch; 0 if it was not.
         sent_to: name of the session that got it.
     """
 
@@ -421,12 +421,12 @@ class Note(NamedTuple):
 
 
 def joined_notes(*notes: str) -> str:
-    """What there is to tell of a buffer, on one line."""
+    """Join what there is to say of a buffer on one line."""
     return "; ".join(filter(None, notes))
 
 
 def storable(text: str) -> str:
-    """Text that every file and table of the store can hold: bytes of an argument that are no UTF-8 become ``\\xNN``."""
+    """Make text fit for files and tables of the store: bytes that are not UTF-8 become ``\\xNN``."""
     if text.isascii():
         return text
     try:
@@ -436,5 +436,5 @@ def storable(text: str) -> str:
 
 
 def known_fields(kind: type[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a record's fields that its kind, a typed tuple, has in this version."""
+    """Return those of a record's fields that its kind, a typed tuple, has in this version."""
     return {name: fields[name] for name in kind._fields if name in fields}

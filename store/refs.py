@@ -1,6 +1,6 @@
-"""The grammar of refs: what names a buffer, a stream of it and a range of its lines.
+"""The grammar of refs: the name of a buffer, a stream of it and a range of its lines.
 
-Only text is judged here; whether a buffer of that name exists is for the store to say.
+Only text is checked here; the store says whether a buffer of that name exists.
 """
 
 import re
@@ -9,11 +9,11 @@ from sightline.errors import BadRange, BadRef
 from sightline.named_tuple import NamedTuple
 
 KINDS = ("cmd", "file", "tool")
-HEX_DIGITS = 6  # 24 bits: collisions start near 4,800 buffers, and then a name simply grows longer
+HEX_DIGITS = 6  # 24 bits: collisions start near 4,800 buffers, and a name then gets longer
 PREFIX_DIGITS = 4  # the shortest prefix that a person may type
 SHA_PREFIX_DIGITS = 6
 
-# Compiled when they are first needed, by re itself: most commands start without a ref.
+# The patterns are compiled at their first use, by re itself, because most commands start without a ref.
 _HOST = r"[A-Za-z][A-Za-z0-9-]{0,127}"
 _REF = (
     rf"(?:(?P<host>{_HOST})/)?"
@@ -34,14 +34,14 @@ class Ref(NamedTuple):
     Exactly one of ``name``, ``back``, ``sha256`` and ``artifact`` is set.
 
     Attributes:
-        name: ``cmd_a1b2c3``, or a prefix of it; at a place that hosts share, ``host7/cmd_a1b2c3``.
+        name: ``cmd_a1b2c3``, or a prefix of it; in a shared place ``host7/cmd_a1b2c3``.
         back: 0 for ``@last``, N for ``@last~N``.
         sha256: a prefix of a stream's hash, hex.
         artifact: an imported artifact's id such as ``cmd-1706119234567.txt``.
-        stream: ``out``, ``err``, ``all``, ``part.N``, or empty where none was named.
-        first: first line of the range, 1-based; 0 where there is none.
-        last: last line, inclusive; 0 for "to the end" or where there is no range.
-        host: whose it is, at a place that hosts share; empty where that was not said.
+        stream: ``out``, ``err``, ``all``, ``part.N``, or empty if none was named.
+        first: first line of the range, from 1; 0 without a range.
+        last: last line, inclusive; 0 for "to the end", and without a range.
+        host: its host, in a shared place; empty if that was not given.
     """
 
     name: str = ""
@@ -55,7 +55,7 @@ class Ref(NamedTuple):
 
 
 def parse_ref(text: str) -> Ref:
-    """Read one ref. Raises BadRef, or BadRange for a range that is written backwards or starts at 0."""
+    """Parse one ref. Raises BadRef, or BadRange for a range that is written backwards or starts at 0."""
     text = text.strip()
     if re.fullmatch(_ARTIFACT, text):
         return Ref(artifact=text)
@@ -78,12 +78,12 @@ def parse_ref(text: str) -> Ref:
 
 
 def on_host(host: str, name: str) -> str:
-    """The name that a host's buffer, or session, has at a place that hosts share; without a host its own."""
+    """Return the name of a host's buffer, or session, in a shared place; without a host, its own name."""
     return f"{host}/{name}" if host else name
 
 
 def host_of(name: str) -> str:
-    """The host in such a name; empty where there is none."""
+    """Return the host in such a name; empty if there is none."""
     return name.rpartition("/")[0]
 
 
@@ -98,7 +98,7 @@ def _range_of(match: re.Match[str], text: str) -> tuple[int, int]:
 
 
 def parse_lines(text: str) -> tuple[int, int]:
-    """``"42-80"``, ``"42"`` or ``"42-"`` as (first, last); last is 0 for "to the end". Raises BadRange."""
+    """Parse ``"42-80"``, ``"42"`` or ``"42-"`` into (first, last); last is 0 for "to the end". Raises BadRange."""
     match = re.fullmatch(r"\s*(\d{1,15})\s*(?:([-,:])\s*(\d{1,15})?)?\s*", text)
     if not match:
         raise BadRange(f"not a range of lines: {text[:40]!r}", 'write it as "42-80", "42" or "42-"')
@@ -110,19 +110,19 @@ def parse_lines(text: str) -> tuple[int, int]:
 
 
 def looks_like_a_ref(text: str) -> bool:
-    """Whether a text begins as only a ref does: where it is none, that is an error and never plain text."""
+    """Return whether a text begins as only a ref does, so that a faulty one is an error, and never plain text."""
     return bool(re.match(_LOOKS_LIKE_A_REF, text))
 
 
 def is_ack(text: str) -> bool:
-    """Whether the text is, whole, a token that confirms a command."""
+    """Return whether the whole text is a token that confirms a command."""
     return bool(text.lstrip().startswith("@ack_") and re.fullmatch(_ACK, text.strip()))
 
 
 def format_ref(name: str, stream: str = "", first: int = 0, last: int = 0) -> str:
-    """The ref of a buffer, a stream of it, or lines of that stream; ``out`` goes without saying.
+    """Return the ref of a buffer, a stream of it, or lines of that stream; ``out`` is left out.
 
-    ``@cmd_a1b2c3.err:3-9``, and of a host's at a place that hosts share ``host7/@cmd_a1b2c3.err:3-9``.
+    It is ``@cmd_a1b2c3.err:3-9``, and for a host's buffer in a shared place ``host7/@cmd_a1b2c3.err:3-9``.
     """
     suffix = {"": "", "out": ""}.get(stream, "." + stream.removeprefix("part."))
     lines = f":{first}-{last or ''}" if first else ""

@@ -1,4 +1,4 @@
-"""Reads files of a person or of another program: follows links, but reads only regular files, and waits for none."""
+"""Reads files of a person or of another program: follows links, but reads only regular files, and never waits."""
 
 import errno
 import os
@@ -6,10 +6,10 @@ import stat
 
 
 def read_regular(path: str) -> bytes:
-    """A file, whole.
+    """Read a whole file.
 
     Raises:
-        OSError: as `os.open`; EINVAL, "it is not a file", for a pipe, a device or a folder, which is not read.
+        OSError: raised by `os.open`; EINVAL, "it is not a file", for a pipe, a device or a folder.
     """
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(fd, "rb") as file:

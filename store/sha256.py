@@ -1,6 +1,6 @@
-"""SHA-256: of short texts without loading OpenSSL, of streams while they are written.
+"""Computes SHA-256: of short texts without loading OpenSSL, of streams while they are written.
 
-A large stream is hashed on a thread of its own, which reads it back behind the writer.
+A large stream is hashed in a thread of its own, which reads it back behind the writer.
 """
 
 import errno
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 SMALL_BYTES = (
     1 << 16
-)  # up to here loading OpenSSL by hashlib (2.8 ms, Python 3.11) costs more than its faster hash saves
-INLINE_BYTES = 1 << 20  # 0.6 ms of hashing: up to here a thread would cost more
-STEP_BYTES = 1 << 20  # the thread is woken for: oftener, and the two wait for each other's turn
-PIECE_BYTES = 1 << 19  # of it are read back at a time: what a core's own cache holds beside other things
-_FILE_READ_BYTES = 1 << 20  # at a time, of a file that nobody writes any more
+)  # up to this size, loading OpenSSL by hashlib (2.8 ms, Python 3.11) costs more than its speed saves
+INLINE_BYTES = 1 << 20  # 0.6 ms of hashing: up to this size, a thread would cost more
+STEP_BYTES = 1 << 20  # the thread is woken after this much; more often, the two would wait for each other
+PIECE_BYTES = 1 << 19  # of it are read back at once: what a core's own cache can hold beside other data
+_FILE_READ_BYTES = 1 << 20  # at once, of a file that is complete
 
 
 def sha256_hex(data: bytes | bytearray) -> str:
-    """The hash of bytes in memory, hex."""
+    """Return the hash of bytes in memory, in hex."""
     if len(data) <= SMALL_BYTES and "hashlib" not in sys.modules and (builtin := _builtin_sha256()):
         return str(builtin(data).hexdigest())
     return new_sha256(data).hexdigest()
 
 
 def new_sha256(data: bytes | bytearray = b"") -> "hashlib._Hash":
-    """OpenSSL's hash of bytes that are to be followed by more."""
+    """Return OpenSSL's hash of bytes, to which more can be added."""
     import hashlib  # 2.8 ms, see SMALL_BYTES
 
     return hashlib.sha256(data)
 
 
 def hash_file(fd: int, size: int, took: Callable[[int], None] | None = None) -> str:
-    """SHA-256 of a file's first bytes, hex; ``took`` is told how many more bytes were read, again and again."""
+    """Return the SHA-256 of a file's first bytes, in hex; ``took`` is called with each number of new bytes."""
     sha256, offset = new_sha256(), 0
     while offset < size and (data := os.pread(fd, min(_FILE_READ_BYTES, size - offset), offset)):
         sha256.update(data)
@@ -52,7 +52,7 @@ def hash_file(fd: int, size: int, took: Callable[[int], None] | None = None) -> 
 
 @cache
 def _builtin_sha256() -> Callable[[bytes | bytearray], Any] | None:
-    """The interpreter's own; None where it was built without, and hashlib has OpenSSL's."""
+    """Return the interpreter's own function; None if it has none, so that hashlib must load OpenSSL."""
     for module in ("_sha2", "_sha256"):  # from Python 3.12 on, and before
         try:
             found: Callable[[bytes | bytearray], Any] = __import__(module).sha256
@@ -66,7 +66,7 @@ class Hasher:
     """The hash of one stream that is being written."""
 
     def __init__(self, fd: int) -> None:
-        """Reads large streams back by position from the descriptor, which stays the caller's."""
+        """Prepare; large streams are read back by position from the descriptor, which stays the caller's."""
         self._fd = fd
         self._small = bytearray()
         self._sha256: hashlib._Hash | None = None
@@ -87,7 +87,7 @@ class Hasher:
             self._hand_over(data, before)
 
     def _hand_over(self, data: bytes | memoryview, before: int) -> None:
-        """From here on a thread hashes, or this one where the system starts no more."""
+        """Let a thread hash from here on, or this one if the system starts no more."""
         try:
             self._worker = _Worker(self._fd, self._started(), before)
         except OutOfProcesses:
@@ -103,28 +103,28 @@ class Hasher:
         return self._sha256
 
     def hexdigest(self) -> str:
-        """The hash of all bytes so far; there must be no more. Raises OSError where they cannot be read back."""
+        """Return the hash of all bytes, in hex; there must be no more. Raises OSError if they cannot be read back."""
         if self._worker is not None:
             worker, self._worker = self._worker, None
             worker.finish(self._seen)
         return sha256_hex(self._small) if self._sha256 is None else self._sha256.hexdigest()
 
     def stop(self) -> None:
-        """End the thread; the hash is not wanted."""
+        """End the thread, because the hash is not wanted."""
         if self._worker is not None:
             worker, self._worker = self._worker, None
             worker.finish(0)
 
 
 class _Worker:
-    """Hashes a file behind its writer, in large steps; hashlib lets go of the interpreter meanwhile.
+    """Hashes a file behind its writer, in large steps; hashlib releases the interpreter's lock meanwhile.
 
-    Reading back from the page cache costs less than handing copies over, and large steps keep the two threads from
-    waiting for each other's turn.
+    Reading back from the page cache costs less than passing copies, and large steps keep the two threads from waiting
+    for each other.
     """
 
     def __init__(self, fd: int, sha256: "hashlib._Hash", done: int) -> None:
-        import threading  # only a large stream pays for it
+        import threading  # only a large stream needs it
 
         self._fd = fd
         self._sha256 = sha256
@@ -164,7 +164,7 @@ class _Worker:
             self._error = error
 
     def _wait(self) -> bool:
-        """Wait until the writer is a step ahead, or at the end for what is left; False where nothing is."""
+        """Wait until the writer is a step ahead, or at the end for what is left; return False if nothing is."""
         with self._moved:
             while not self._ending and self._target - self._done < STEP_BYTES:
                 self._moved.wait()

@@ -1,9 +1,9 @@
 """The store: the one object that everything above the disk uses.
 
-It finds buffers by ref, opens their streams, begins captures and keeps records. Where the rest is: `disk/` (bytes and
+It finds buffers by ref, opens their streams, begins captures and keeps records. The rest is in `disk/` (bytes and
 rows), `log/` (views, notes, what happens to old buffers), `audit/` (coverage and what follows from it), `verbs/`.
 
-What few commands need is loaded late: `disk.finder`, `disk.recovery` and `disk.pretty` would take 3 ms of each start.
+What only few commands need is loaded late: `disk.finder`, `disk.recovery` and `disk.pretty` would take 3 ms of a start.
 """
 
 import _thread
@@ -25,7 +25,7 @@ from sightline.disk.errors import is_known as is_known
 from sightline.disk.index import Brief as Brief
 from sightline.disk.index import Index
 from sightline.disk.index import Listed as Listed
-from sightline.disk.layout import Layout as Layout  # part of the store's face, as what else has two names here
+from sightline.disk.layout import Layout as Layout  # exported here, like other names with `as`
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.recording import Recording as Recording
@@ -55,41 +55,41 @@ if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.shape.failure.catalogue import RuleFile
 
 __path__ = [os.path.join(os.path.dirname(__file__), "store")]
-"""Where the modules lie that 0.1.0 named in settings of harnesses: ``sightline.store`` was a package then."""
+"""The modules' place by the names that 0.1.0 wrote into settings: ``sightline.store`` was a package then."""
 
 _DAY_SECONDS = 86_400
-_ROOM_BYTES = 1 << 19  # what SQLite and a tombstone need, and some more
-_RETRY_SECONDS = 2.0  # between two looks whether a store that could not be written to can be now
-_RULES_SECONDS = 1.0  # after which files of rules that were added are looked for again
+_ROOM_BYTES = 1 << 19  # needed for SQLite and a tombstone, with some reserve
+_RETRY_SECONDS = 2.0  # between two tries to write to a store that could not be written to
+_RULES_SECONDS = 1.0  # between two looks at added files of rules
 
 
 class Reading(Protocol):
-    """What verbs, the audit and the inspector read of a store. `Store` is one, what many hosts have shipped another.
+    """What verbs, the audit and the inspector read of a store: a `Store`, or what many hosts have shipped.
 
-    There are no paths in it but that of `local_copy`. Whatever is asked of it raises StoreFailed where the store cannot
-    be read.
+    It has no paths, except that of `local_copy`. Every method raises StoreFailed if the store cannot be
+    read.
     """
 
     @property
     def settings(self) -> Settings:
-        """The settings that hold for whoever reads."""
+        """The settings for the reader."""
 
     @property
     def index(self) -> Rows:
-        """The rows, as they are now."""
+        """The rows as they are now."""
 
     @property
     def rule_files(self) -> "tuple[RuleFile, ...]":
-        """Files of rules that tell what a tool's output says, beside ours, as they are now."""
+        """Return the added files of rules as they are now."""
 
     def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
-        """What a ref names. Raises BadRef, BadRange, UnknownRef, ExpiredRef, AmbiguousRef."""
+        """Return what a ref names. Raises BadRef, BadRange, UnknownRef, ExpiredRef, AmbiguousRef."""
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
-        """What is left of a buffer that is gone, None where it never was."""
+        """Return what is left of a gone buffer; None if it never existed."""
 
     def with_progress(self, buffer: Buffer) -> Buffer:
-        """The record with what its streams hold now, where it is still running."""
+        """Return the record with the present facts of its streams, if it is still running."""
 
     def listed(
         self,
@@ -99,26 +99,26 @@ class Reading(Protocol):
         session: str | None = None,
         project: Project | None = None,
     ) -> list[Listed]:
-        """Buffers with their places in the order of use, most recently used first."""
+        """Return buffers with their places in the order of use, most recently used first."""
 
     def end_dead_captures(self) -> None:
-        """Have captures whose writer has died told as interrupted from here on."""
+        """From now on, report captures whose writer has died as interrupted."""
 
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> Feed:
-        """A feed of what other processes change, to be started; see `Changes`."""
+        """Return a feed of other processes' changes, to be started; see `Changes`."""
 
     def bring_up_to_date(self, since: float | None = None, /) -> bool:
-        """Take in what others have added; whether anything is new. A store of one machine always has it.
+        """Take in what others have added, and return whether anything is new. A store of one machine always has it.
 
         Args:
-            since: from when on all is wanted, seconds since the epoch; None for as much as lists usually need.
+            since: earliest time wanted, seconds since the epoch; None for as much as lists usually need.
         """
 
     def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
-        """The newest outputs that are so, where a store can find them without looking at each; else None."""
+        """Return the newest matching outputs if the store can find them without looking at each; else None."""
 
     def remark(self, target: Target, text: str, to: str, /) -> Note | None:
-        """Send a remark on lines to a session, where it is taken along by somebody else; None where our log keeps it.
+        """Send a remark on lines to a session, if others deliver it; None if our own log keeps it.
 
         Raises:
             UsageError: the text is empty, or too long.
@@ -130,26 +130,26 @@ class Reading(Protocol):
 
     @property
     def local(self) -> "Store":
-        """The store of this machine, where what is shown and remarked is logged."""
+        """The store of this machine, which logs what is shown and remarked."""
 
     def open(self, target: Target) -> Stream:
-        """One stream, its bytes as they were written. Raises ExpiredRef or StoreFailed where it is gone."""
+        """Open one stream, its bytes as they were written. Raises ExpiredRef or StoreFailed if it is gone."""
 
     def open_text(self, target: Target) -> Stream:
-        """A stream to be read by lines: as `open`, but of a result's block that is JSON its pretty form."""
+        """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
 
     def open_merged(self, buffer: Buffer) -> MergedStream:
-        """Both streams of a buffer in order of arrival. Raises as `open`."""
+        """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
 
     def pretty_facts(self, target: Target) -> "Facts | None":
-        """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
+        """Return the facts of a result block's pretty form; None for a stream whose lines are those of its bytes."""
 
     def local_copy(self, target: Target, *, raw: bool = False) -> str:
-        """A file on this machine with the lines of `open_text`, or the raw bytes of `open`, for programs that read
-        files. Raises as `open`."""
+        """Return a file on this machine with the lines of `open_text`, or the raw bytes of `open`, for programs that
+        read files. Raises what `open` raises."""
 
     def open_log(self, session: str) -> BinaryIO:
-        """The log of a session, lines of JSON, to be read from any byte on. Raises FileNotFoundError."""
+        """Open the log of a session, lines of JSON, for reading from any byte on. Raises FileNotFoundError."""
 
 
 class Store:
@@ -164,15 +164,15 @@ class Store:
         patience: float = BUSY_SECONDS,
         waits: bool = True,
     ) -> None:
-        """Open the store, making it where it is missing; the index is opened when it is first needed.
+        """Open the store, and make it if it is missing; the index is opened at its first use.
 
         Args:
             root: the store's folder; ``$SIGHTLINE_HOME`` or the platform's state folder by default.
-            settings: instead of those of the root's ``config.toml`` and the environment.
-            insist: whether a root that cannot be made is an error at once; else whatever needs it raises that.
-            patience: seconds that whatever changes the index waits for another process that does.
-            waits: whether an index that is being made anew is waited for; else it is used as it is, which is enough
-                for who adds to it.
+            settings: settings in place of those from the root's ``config.toml`` and the environment.
+            insist: whether a root that cannot be made is an error at once; else it is one when something needs it.
+            patience: seconds that a change of the index waits for another process that writes.
+            waits: whether to wait for an index that is being made anew; else it is used as it is, which is enough
+                for adding to it.
 
         Raises:
             SettingError: a setting has a wrong value.
@@ -194,9 +194,9 @@ class Store:
         self._waits = waits
         self._rule_files: tuple[float, tuple[RuleFile, ...]] = (-math.inf, ())
         self._index: Index | None = None
-        self._retired = list[Index]()  # left to the threads that were at them
+        self._retired = list[Index]()  # left to the threads that use them
         self._retry_at = 0.0
-        self._opening = _thread.RLock()  # held by the thread that opens an index; two would leave one open
+        self._opening = _thread.RLock()  # held while an index is opened, so that only one is
 
     def __enter__(self) -> "Store":
         return self
@@ -219,9 +219,9 @@ class Store:
 
     @property
     def index(self) -> Index:
-        """The index; made from the folders where it is missing or broken, opened anew where another one lies there.
+        """The index, made from the folders if it is missing or broken, and opened again if another file is there.
 
-        Where nothing can be written, it can still be read: its ``unwritable`` tells why.
+        If nothing can be written, it can still be read; its ``unwritable`` says why.
 
         Raises:
             StoreFailed: it can be neither written nor read.
@@ -229,7 +229,7 @@ class Store:
         index = self._index
         if index is not None and not self._is_another(index):
             if not self._is_tried_again(index) or not self._opening.acquire(blocking=False):
-                return index  # and where it is being tried, it can be read meanwhile
+                return index  # while another thread tries it, it can be read
         else:
             self._opening.acquire()
         try:
@@ -248,16 +248,16 @@ class Store:
             self._opening.release()
 
     def _is_another(self, index: Index) -> bool:
-        """Whether another file lies where its file was."""
+        """Return whether another file lies where the index' file was."""
         return index.identity is not None and self.identity not in (None, index.identity)
 
     def _is_tried_again(self, index: Index) -> bool:
-        """Whether it could not be written to, and it is time to see whether one can be now."""
+        """Return whether the index could not be written to, and it is time to try again."""
         return bool(index.unwritable) and time.monotonic() > self._retry_at
 
     @property
     def identity(self) -> tuple[int, int] | None:
-        """Which file its index is: another one once the store was removed and made anew; None while there is none."""
+        """The identity of the index' file, which changes if the store was removed and made again; None without one."""
         return identity_of(self.layout.index)
 
     def _take_up(self, index: Index) -> None:
@@ -282,7 +282,7 @@ class Store:
     def _index_to_write(self) -> Index:
         index = self._sound_index()
         if index is None:
-            with self.layout.locked():  # of several that find it broken, the first sets it aside
+            with self.layout.locked():  # if several find it broken, the first sets it aside
                 index = self._sound_index()
                 if index is None:
                     set_aside(self.layout.index)
@@ -290,7 +290,7 @@ class Store:
         return self._filled(index)
 
     def _filled(self, index: Index) -> Index:
-        """The index with what the folders hold, where nobody has put that into it to the end."""
+        """Fill the index from the folders, unless that was completed before."""
         try:
             if index.is_unfilled():
                 disk.fill_index(self.layout, index, patience=self._patience, waits=self._waits)
@@ -300,10 +300,10 @@ class Store:
         return index
 
     def _sound_index(self) -> Index | None:
-        """The index that is there, or a new one where there is none; None where it is broken.
+        """Return the existing index, or a new one if there is none; None if it is broken.
 
         Raises:
-            OfNewerVersion: a newer version has changed it such that this one cannot use it.
+            OfNewerVersion: a newer version has changed it so that this one cannot use it.
         """
         database = None
         try:
@@ -328,7 +328,7 @@ class Store:
         )
 
     def start_index_anew(self) -> None:
-        """Set the index aside and open an empty one; filling it is the caller's."""
+        """Set the index aside and open an empty one, which the caller fills."""
         self.close()
         if os.path.exists(self.layout.index):
             set_aside(self.layout.index)
@@ -336,8 +336,8 @@ class Store:
 
     @property
     def rule_files(self) -> "tuple[RuleFile, ...]":
-        """Files of rules that a person, or other packages, have added, as they are now."""
-        from sightline.plugins import rule_files  # only where something may have failed
+        """Return the files of rules that a person, or other packages, have added, as they are now."""
+        from sightline.plugins import rule_files  # needed only if something may have failed
 
         looked, files = self._rule_files
         if (now := time.monotonic()) - looked > _RULES_SECONDS:  # a list asks for each of its buffers
@@ -347,27 +347,27 @@ class Store:
     # finding
 
     def resolve(self, ref: str | Ref, *, session: str | None = None, prefixes: bool = False) -> Target:
-        """What a ref names.
+        """Return what a ref names.
 
         Args:
             ref: the ref.
             session: whose newest command ``@last`` is; None for the store's.
             prefixes: whether a unique prefix of a name will do, as it does for people.
 
-        Raises:
-            BadRef, BadRange: it is no ref.
+        session: the session whose newest command ``@last`` means; None for the store's newest.
+            prefixes: whether a unique prefix of a name is enough, as for people.
             UnknownRef: no buffer has or had this name.
-            ExpiredRef: the buffer was evicted or removed.
-            AmbiguousRef: several buffers share the prefix.
+            ExpiredRef: the buffer has expired or was removed.
+            BadRef, BadRange: it is not a ref.
         """
         return disk.Finder(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
-        """What is left of a buffer that is gone, None where it never was."""
+        """Return what is left of a gone buffer; None if it never existed."""
         return read_tombstone(self.layout, name)
 
     def with_progress(self, buffer: Buffer) -> Buffer:
-        """The record with what its streams hold now, where it is still running."""
+        """Return the record with the present facts of its streams, if it is still running."""
         if buffer.state == "running" and self.index.unwritable:
             buffer = disk.adopt(self.layout, self.index, buffer.name) or buffer
         return with_progress(self.layout, buffer)
@@ -380,7 +380,7 @@ class Store:
         session: str | None = None,
         project: Project | None = None,
     ) -> list[Listed]:
-        """Buffers with their places in the order of use, most recently used first; see `Index.listed`."""
+        """Return buffers with their places in the order of use, most recently used first; see `Index.listed`."""
         self.end_dead_captures()
         return [
             Listed(self.with_progress(item.buffer), item.used)
@@ -388,43 +388,43 @@ class Store:
         ]
 
     def bring_up_to_date(self, _since: float | None = None, /) -> bool:
-        """Nothing: it always is."""
+        """Return False, because the store is always up to date."""
         return False
 
     @property
     def place(self) -> Place | None:
-        """None: it is the store of this machine."""
+        """None, because this is the store of this machine."""
         return None
 
     @property
     def local(self) -> "Store":
-        """This one."""
+        """This store."""
         return self
 
     def remark(self, _target: Target, _text: str, _to: str, /) -> Note | None:
-        """Nothing: its own log keeps notes."""
+        """Return None, because its own log keeps notes."""
         return None
 
     def narrowed(self, _wanted: Narrowing, /) -> list[Buffer] | None:
-        """Nothing: looking at each of its outputs is what there is."""
+        """Return None, because it can only look at each of its outputs."""
         return None
 
     def end_dead_captures(self) -> None:
-        """Have captures whose writer has died told as interrupted from here on."""
+        """From now on, report captures whose writer has died as interrupted."""
         disk.adopt_dead(self.layout, self.index)
 
     def end_if_dead(self, name: str) -> None:
-        """The same of one capture."""
+        """Report one capture as interrupted if its writer has died."""
         disk.adopt(self.layout, self.index, name)
 
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Changes":
-        """A feed of what other processes change, to be started; see `Changes`."""
+        """Return a feed of other processes' changes, to be started; see `Changes`."""
         return disk.Changes(self.layout, lambda: self.index.data_version(), tell, polls=polls)
 
     def touch(self, name: str) -> None:
-        """A use by an agent, or by a person's command: the buffer becomes the most recently used.
+        """Make a buffer the most recently used, because an agent, or a person's command, used it.
 
-        Where that cannot be kept, what uses it goes on all the same.
+        If that cannot be kept, the use goes on in spite of it.
         """
         try:
             with self.index.hurried():
@@ -435,19 +435,19 @@ class Store:
     # reading
 
     def open(self, target: Target) -> StreamReader:
-        """One stream of a buffer; for ``all`` see `open_merged`. Raises ExpiredRef or StoreFailed where it is gone."""
+        """Open one stream of a buffer; for ``all`` see `open_merged`. Raises ExpiredRef or StoreFailed if gone."""
         return open_stream(self.layout, target.buffer, target.stream)
 
     def open_merged(self, buffer: Buffer) -> "MergedReader":
-        """Both streams of a buffer in order of arrival. Raises as `open`."""
+        """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
         return open_merged(self.layout, buffer)
 
     def path(self, target: Target, *, to_come: bool = False) -> str:
-        """A file with the raw bytes of a stream, for any Unix tool; ``all`` is made beside them when asked for.
+        """Return a file with the raw bytes of a stream, for any Unix tool; ``all`` is made at its first use.
 
         Args:
             target: the stream.
-            to_come: whether an empty stream that is still written is the file that will have it.
+            to_come: for an empty stream that is still written, whether to return the file that it will have.
         """
         path = stream_path(self.layout, target.buffer, target.stream)
         if to_come and path == os.devnull and target.buffer.state == "running":
@@ -455,31 +455,31 @@ class Store:
         return path
 
     def path_by_content(self, target: Target) -> str:
-        """The same file under a name made of its content, ``SHA256.json``; while it is still written, `path`."""
+        """Return the same file under the name ``SHA256.json``; while it is still written, that of `path`."""
         return content_path(self.layout, target.buffer, target.stream)
 
     def open_text(self, target: Target) -> StreamReader:
-        """A stream to be read by lines: as `open`, but of a result's block that is JSON its pretty form."""
+        """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
         facts = self.pretty_facts(target)
         if facts is None:
             return self.open(target)
         return disk.open_pretty(self.layout, target.buffer, target.stream, facts)
 
     def local_copy(self, target: Target, *, raw: bool = False) -> str:
-        """A file with these lines, or with the raw bytes, for programs that read files. Raises as `open`."""
+        """Return a file with these lines, or with the raw bytes, for programs that read files. Raises as `open`."""
         facts = None if raw else self.pretty_facts(target)
         if facts is None:
             return self.path(target)
         return disk.pretty_path(self.layout, target.buffer, target.stream, facts)
 
     def pretty_facts(self, target: Target) -> "Facts | None":
-        """What the pretty form of a result's block is; None for a stream whose lines are those of its bytes."""
+        """Return the facts of a result block's pretty form; None for a stream whose lines are those of its bytes."""
         if target.buffer.kind != "tool":
             return None
         return disk.facts_of(target.buffer, target.stream)
 
     def open_log(self, session: str) -> BinaryIO:
-        """The log of a session, lines of JSON, to be read from any byte on. Raises FileNotFoundError."""
+        """Open the log of a session, lines of JSON, for reading from any byte on. Raises FileNotFoundError."""
         return open(open_private(self.layout.audit_file(session), os.O_RDONLY), "rb")
 
     # writing and keeping
@@ -489,13 +489,13 @@ class Store:
 
         Args:
             kind: ``cmd``, ``file`` or ``tool``.
-            command: what is captured; bytes that are no UTF-8 are written as escapes.
-            cwd: its working directory.
-            session: who captures.
-            fields: more of the record's fields, such as label, artifact or origin.
+            command: what is captured; bytes that are not UTF-8 are written as escapes.
+            cwd: working directory.
+            session: the session that captures.
+            fields: further fields of the record, such as label, artifact or origin.
 
         Raises:
-            StoreFailed: the store could not take it.
+            StoreFailed: the store cannot keep it.
         """
         if kind != "file" and (told := self.redaction()):  # a file is found by its path
             command, fields = told.text(command), told.value(fields)
@@ -511,7 +511,7 @@ class Store:
         )
 
     def redaction(self) -> "Redaction | None":
-        """What hides the secrets of one capture or text; None where no person has turned that on."""
+        """Return what hides the secrets of one capture or text; None if no person has turned that on."""
         return self.settings.redaction()
 
     def amend(self, name: str, **fields: Any) -> Buffer:
@@ -538,14 +538,15 @@ class Store:
         return buffer
 
     def of_artifact(self, artifact: str) -> Buffer | None:
-        """The buffer of an id that its harness gave; one that the index was locked for, too. It may be evicted."""
+        """Return the buffer with a harness' id, even if the index was locked for it. It may be evicted."""
         known = self.index.of_artifact(artifact)
         return disk.waiting_for_index(self.layout, artifact) if known is None and marker_names(self.layout) else known
 
     def over_limits(self, batch: int = 64) -> list[Buffer]:
-        """Buffers that must go, by the limits of count, bytes and age: a batch of them, least recently used first.
+        """Return buffers over the limits of count, bytes and age, in a batch, least recently used first.
 
-        Only age takes the one used last: a reply may just have told its ref. Cheap where nothing is over: two look-ups.
+        The buffer used last only goes for its age, because a reply may just have named it. If nothing is over the
+        limits, this takes two look-ups.
         """
         totals = self.index.totals()
         oldest = time.time() - self.settings.max_age_days * _DAY_SECONDS
@@ -563,20 +564,20 @@ class Store:
         return over
 
     def remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]] = dict) -> bool:
-        """Take a buffer's bytes away and leave a tombstone.
+        """Remove a buffer's bytes, and leave a tombstone.
 
-        On a full disk there is no room for that: then the bytes go first, where they are enough to make some.
+        On a full disk without room for that, the bytes are removed first, if they are enough to make room.
 
         Args:
-            buffer: its record; not running.
-            reason: ``evicted`` (it stays in the list as that) or ``removed``.
-            left: more for the tombstone, such as what views quote of it; asked while nobody else can remove it.
+            buffer: the buffer's record; it must not be running.
+            reason: ``evicted``, which keeps it in the list, or ``removed``.
+            left: returns more for the tombstone, such as what views quote; called while nobody else can remove it.
 
         Returns:
-            False where another process was first, or has pinned what would have been evicted.
+            False if another process was first, or has pinned the buffer meanwhile.
 
         Raises:
-            StoreFailed: the tombstone could not be written, or the bytes not be taken.
+            StoreFailed: the tombstone could not be written, or the bytes not be removed.
         """
         try:
             return self._remove(buffer, reason, left)

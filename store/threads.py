@@ -1,4 +1,4 @@
-"""Threads: what starting one may run into, and what many of them do to memory."""
+"""Threads: what can go wrong when one starts, and what many of them do to memory."""
 
 import contextlib
 from typing import TYPE_CHECKING
@@ -10,13 +10,13 @@ if TYPE_CHECKING:  # whoever has a thread to start has loaded it
 
 
 _M_ARENA_MAX = -8
-"""The parameter of glibc's mallopt(3) that says how many heaps there may be."""
+"""The parameter of glibc's mallopt(3) for the number of heaps."""
 
 
 def start_thread(thread: "threading.Thread") -> None:
-    """Start a thread. Raises OutOfProcesses where the system has none left.
+    """Start a thread. Raises OutOfProcesses if the system has none left.
 
-    They count among a user's processes, of which a command that forks without end leaves none.
+    Threads count among a user's processes, and a command that forks without end uses up all of these.
     """
     try:
         thread.start()
@@ -25,12 +25,12 @@ def start_thread(thread: "threading.Thread") -> None:
 
 
 def share_one_heap() -> None:
-    """Have all threads take memory from one heap, in a process that starts many over hours.
+    """Let all threads take memory from one heap, in a process that starts many over hours.
 
-    glibc gives new threads heaps of their own, up to eight for each core, and what one leaves there the others do not
-    use. As Python runs one thread at a time, they seldom wait for each other.
+    glibc gives new threads heaps of their own, up to eight for each core, and memory that one leaves there is not used
+    by others. Since Python runs one thread at a time, they seldom wait for each other.
     """
     with contextlib.suppress(ImportError, OSError, AttributeError):  # another C library
-        import ctypes  # 4 ms, of servers alone
+        import ctypes  # 4 ms, which only servers need
 
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
