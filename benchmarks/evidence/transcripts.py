@@ -24,10 +24,19 @@ class Read(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """A file that was changed by the harness' editing tool, or that it refused to change (Claude Code)."""
+    """A file of which a line was changed by the harness' editing tool, or that it refused to change (Claude Code)."""
 
     path: str
     refused: bool = False
+    line: str = "b = 2"
+
+
+class Wrote(NamedTuple):
+    """A file that was written whole by the harness' tool (Claude Code), anew or over what was there."""
+
+    path: str
+    text: str
+    is_new: bool = True
 
 
 class Said(NamedTuple):
@@ -42,7 +51,7 @@ class Compacted(NamedTuple):
     summary: str = "The work goes on."
 
 
-Step = Ran | Read | Edited | Said | Compacted
+Step = Ran | Read | Edited | Wrote | Said | Compacted
 
 
 def write_transcript(harness: str, session: str, steps: list[Step], folder: str) -> str:
@@ -99,9 +108,12 @@ def _claude(session: str, steps: list[Step]) -> list[dict[str, Any]]:
                 shown = "<tool_use_error>String to replace not found in file.</tool_use_error>"
                 given = {"file_path": _absolute(path), "old_string": "x", "new_string": "y"}
                 call(at, "Edit", given, shown, f"Error: {shown}", failed=True)
-            case Edited(path):
-                given = {"file_path": _absolute(path), "old_string": "b = 2", "new_string": "b = 3"}
+            case Edited(path, line=line):
+                given = {"file_path": _absolute(path), "old_string": line, "new_string": f"{line} + 1"}
                 call(at, "Edit", given, f"The file {_absolute(path)} has been updated successfully.", {})
+            case Wrote(path, text, is_new):
+                told = f"File created successfully at: {path}" if is_new else f"The file {path} has been updated."
+                call(at, "Write", {"file_path": _absolute(path), "content": text}, told, {})
             case Said(text):
                 blocks = [{"type": "text", "text": text}]
                 record("assistant", f"s{at}", at, message={"role": "assistant", "content": blocks})
@@ -137,8 +149,8 @@ def _codex(session: str, steps: list[Step]) -> list[dict[str, Any]]:
             case Read(path, text):
                 output = f"Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n{text}"
                 call(at, "exec_command", {"cmd": f"cat {path}"}, output)
-            case Edited(path):
-                patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-b = 2\n+b = 3\n*** End Patch"
+            case Edited(path, line=line):
+                patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-{line}\n+{line} + 1\n*** End Patch"
                 call(at, "apply_patch", patch, "Success. Updated the following files:\nM " + path)
             case Said(text):
                 item(at, type="message", role="assistant", content=[{"type": "output_text", "text": text}])
@@ -168,11 +180,11 @@ def _gemini(session: str, steps: list[Step]) -> list[dict[str, Any]]:
                 call(at, "run_shell_command", {"command": command}, f"Output: {out.rstrip() or '(empty)'}{below}", out)
             case Read(path, text):
                 call(at, "read_file", {"file_path": _absolute(path)}, text, text)
-            case Edited(path):
-                given = {"file_path": _absolute(path), "old_string": "b = 2", "new_string": "b = 3"}
+            case Edited(path, line=line):
+                given = {"file_path": _absolute(path), "old_string": line, "new_string": f"{line} + 1"}
                 call(at, "replace", given, f"Successfully modified file: {path} (1 replacements).", "")
             case Said(text):
                 message(at, text, [])
-            case Compacted():
-                raise ValueError("Gemini CLI does not tell of a compression in its chats")
+            case Compacted() | Wrote():
+                raise ValueError("a chat of Gemini CLI has no such step here")
     return lines

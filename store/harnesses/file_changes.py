@@ -39,6 +39,32 @@ def files_changed(tool: str, arguments: Any) -> list[str]:
     return list(dict.fromkeys(paths))[:_MOST_FILES]
 
 
+_OLD = ("old_string", "oldString", "old_str", "oldText")
+_PATCHED_FILE = re.compile(r"(?m)^\*\*\* (?:Update|Delete) File: (.+?)\s*$")
+_ELIDED = "characters elided …]"
+
+
+def replaced_lines(arguments: Any, path: str) -> list[str]:
+    """Return the lines of a file that a call of an editing tool names as those to be replaced, or around them.
+
+    Args:
+        arguments: what the tool was called with; long texts may be cut.
+        path: the file, as the tool was given it.
+
+    Returns:
+        The lines without indentation, those that were cut left out; none if the call names none.
+    """
+    given = dict_of(arguments)
+    changes = [given, *map(dict_of, list_of(given.get("edits")))]
+    texts = [text for change in changes for name in _OLD if (text := text_of(change.get(name)))]
+    for patch in [arguments] if isinstance(arguments, str) else [given.get(name) for name in _PATCHES]:
+        parts = _PATCHED_FILE.split(text_of(patch))
+        for name, body in zip(parts[1::2], parts[2::2], strict=True):
+            if name == path:
+                texts.append("\n".join(line[1:] for line in body.split("\n") if line[:1] in (" ", "-")))
+    return [line.strip() for text in texts for line in text.split("\n") if line.strip() and _ELIDED not in line]
+
+
 def patched_in(command: str) -> list[str]:
     """Return the files that a command line changes by handing a patch to ``apply_patch``; none for any other."""
     if "apply_patch" not in command:

@@ -14,7 +14,7 @@ from sightline.audit.evidence.check_names import check_named
 from sightline.audit.evidence.checks import command_of, exit_code_of, request_of
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
-from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in
+from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in, replaced_lines
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.scope import scope_of
@@ -112,6 +112,15 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
         Edit(_absolute(one.path, where) if one.path else "", view.time, call, one.sure and not code, one.wrote)
         for one in dict.fromkeys(changes)
     ]
+
+
+def replaced_lines_of(edit: Edit) -> list[str]:
+    """Return the lines that an editing tool's call names as those that it replaces, or around them, as far as known."""
+    request = request_of(edit.call.view)
+    files = request.get("files")
+    names = [str(one) for one in files] if isinstance(files, list) else [edit.path]
+    name = next((one for one in names if edit.path.endswith(one.removeprefix("./"))), edit.path)
+    return replaced_lines(request.get("arguments"), name)
 
 
 def may_have_edited(call: Call) -> bool:

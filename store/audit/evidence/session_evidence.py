@@ -4,10 +4,11 @@ Everything here comes from the log. A message means only what a rule matches, an
 is *no evidence*.
 """
 
+import json
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.evidence.check_names import NOUNS, covers_operands, may_be_the_same
@@ -25,7 +26,7 @@ from sightline.audit.evidence.checks import (
     shows_verdict,
 )
 from sightline.audit.evidence.claims import RAN, Claim, claims_in
-from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited
+from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, replaced_lines_of
 from sightline.audit.failures import Failure, failures_if_quick
 from sightline.audit.held_lines import LOSSES, Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
@@ -56,7 +57,7 @@ ALARMS = {
     STALE_CHECK: "tests, a build, a type check or lint that last ran well before the last edit of a file that it could "
     "depend on",
     FAILING_CHECK: "one of these whose last run failed",
-    UNREAD_EDIT: "a file that was changed though nothing of it had been shown",
+    UNREAD_EDIT: "lines that were changed though none of them had been shown",
     UNSEEN_RESULT: "success that was claimed on a run whose result the reply did not show",
     MASKED_EXIT: "a check that failed in a line of commands that ended well, as before `| tail` or `|| true`",
     CONTRADICTED_CLAIM: "an agent's claim that the last run contradicts",
@@ -435,46 +436,67 @@ def _unseen_results(store: Reading, trail: _Trail, claims: Iterable[JudgedClaim]
 
 
 def _unread_edits(store: Reading, trail: _Trail, *, starts_here: bool) -> Iterator[Alarm]:
-    """Yield alarms for edits of files of which nothing had been shown.
+    """Yield alarms for edits of what had not been shown: the lines that they name or, without any, the file.
 
     Only edits by commands, and those of imported sessions, are judged: the file of an editing tool that a hook reports
-    may have been shown to the model in a way that hooks do not report.
+    may have been shown to the model in a way that hooks do not report. What a session has written itself it knows.
     """
     if not starts_here:
         return
     known: set[str] = set()
-    alarmed: set[str] = set()
     of_call: dict[str, list[Edit]] = {}
     for edit in trail.all_edits:
         of_call.setdefault(edit.call.view.id, []).append(edit)
-    asked: set[str] = set()
+    named: dict[str, list[Call]] = {}
     for place, call in enumerate(trail.calls):
         for edit in of_call.get(call.view.id, ()):
-            request = request_of(call.view)
-            can_tell = bool(command_of(call)) or "imported" in request
-            is_new = edit.wrote or edit.path in known or request.get("tool") in ("apply_patch", "patch")
+            is_new, before = edit.path not in known, trail.calls[:place]
             known.add(edit.path)
-            if not edit.path or not edit.sure or is_new or not can_tell or edit.path in alarmed:
-                continue
-            name = edit.path.rpartition("/")[2]
-            if name not in asked and not _was_shown(store, name, trail.calls[:place]):
-                alarmed.add(edit.path)
-                yield Alarm(UNREAD_EDIT, f"{name} was changed, and nothing of it had been shown", (_of_call(call),))
-        asked.update(_NAME.findall(call.view.request))
+            if edit.path and edit.sure and is_new and _is_unread(store, edit, before, named):
+                what = "written over" if edit.wrote else "changed"
+                text = f"{edit.name} was {what}, and nothing of {'it' if edit.wrote else 'what changed'} had been shown"
+                yield Alarm(UNREAD_EDIT, text, (_of_call(call),))
+        for name in set(_NAME.findall(call.view.request)):
+            named.setdefault(name, []).append(call)
 
 
 _NAME = re.compile(r"[\w.+@~-]+")
+_WORD = re.compile(r"\w.*\w.*\w")
+_WRITTEN_OVER = re.compile(r"(?i)\b(?:has been updated|overwrote|overwritten|successfully overwr)")
 
 
-def _was_shown(store: Reading, name: str, before: Sequence[Call]) -> bool:
-    """Return whether any earlier reply may have shown something of a file, because its name stands there."""
-    for call in before[-_SEARCHED_VIEWS:]:
-        try:
-            if call.view.bytes_shown and name in view_text(store, call.indexed):
-                return True
-        except SightlineError:
-            return True  # nobody can tell any more
-    return False
+def _is_unread(store: Reading, edit: Edit, before: Sequence[Call], named: Mapping[str, Sequence[Call]]) -> bool:
+    """Return whether nothing of what an edit changed stood in an earlier reply, as far as that is known."""
+    request = request_of(edit.call.view)
+    by_command = bool(command_of(edit.call))
+    if edit.wrote:
+        if by_command or "imported" not in request or not _stands_in(store, edit.call, _WRITTEN_OVER.search):
+            return False  # it may have been new
+    elif not by_command and "imported" not in request:
+        return False
+    name = edit.path.rpartition("/")[2]
+    lines = [] if by_command else [line for line in replaced_lines_of(edit) if _WORD.search(line)]
+    if not lines:
+        can_tell = edit.wrote or by_command or request.get("tool") not in ("apply_patch", "patch")
+        return can_tell and name not in named and not _was_shown(store, (name,), before)
+    wanted = {*lines, *(json.dumps(line, ensure_ascii=False)[1:-1] for line in lines)}
+    return not (_was_shown(store, wanted, named.get(name, ())) or _was_shown(store, wanted, before))
+
+
+def _was_shown(store: Reading, texts: Collection[str], before: Sequence[Call]) -> bool:
+    """Return whether any earlier reply may have shown one of some texts."""
+    return any(
+        _stands_in(store, call, lambda shown: any(text in shown for text in texts))
+        for call in reversed(before[-_SEARCHED_VIEWS:])
+    )
+
+
+def _stands_in(store: Reading, call: Call, find: Callable[[str], object]) -> bool:
+    """Return whether something is found in the text of a reply; also if nobody can tell any more."""
+    try:
+        return bool(call.view.bytes_shown and find(view_text(store, call.indexed)))
+    except SightlineError:
+        return True
 
 
 def _forgotten(store: Reading, session: Session, calls: Sequence[Call], holding: Holding) -> Iterator[Alarm]:

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.evidence.__main__ import compared, found_in
 from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
-from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step, write_transcript
+from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step, Wrote, write_transcript
 from sightline.audit.evidence.check_names import check_named, check_table
 from sightline.audit.evidence.session_evidence import SessionEvidence, evidence_of
 from sightline.audit.timeline import calls_of
@@ -185,6 +185,27 @@ def test_where_a_command_may_have_changed_files_since_nothing_is_contradicted() 
         assert verdicts(*steps) == ["no evidence"], command
     steps = [*STARTS, Ran("pytest", FAILED, 1), Ran("git status"), Ran("cat cart.py"), Said("All tests pass.")]
     assert verdicts(*steps) == ["contradicted"]
+
+
+UNSEEN = "total = 12"
+
+
+@pytest.mark.parametrize("harness", ["claude-code", "codex", "gemini"])
+def test_an_edit_of_lines_that_no_reply_had_shown_is_unread(harness: str) -> None:
+    def found(*steps: Step) -> list[str]:
+        return [one.kind for one in found_in(Truth("", harness, list(steps))).alarms]
+
+    assert found(Read("cart.py"), Edited("cart.py", line=UNSEEN)) == ["unread-edit"]
+    assert found(Read("cart.py"), Read("cart.py", f"{UNSEEN}\n"), Edited("cart.py", line=UNSEEN)) == []
+    assert found(Ran("grep -rn total .", f"cart.py:9:{UNSEEN}\n"), Edited("cart.py", line=UNSEEN)) == []
+    assert found(Read("cart.py"), Edited("cart.py"), Edited("cart.py", line=UNSEEN)) == []
+
+
+def test_a_file_that_was_written_over_unseen_is_unread_and_a_new_one_is_not() -> None:
+    assert alarms(Wrote("cart.py", "a = 2\n", is_new=False)) == ["unread-edit"]
+    assert alarms(Wrote("cart.py", "a = 2\n")) == []
+    assert alarms(Wrote("cart.py", "a = 2\n"), Edited("cart.py", line="elsewhere = 1")) == []
+    assert alarms(Read("cart.py"), Wrote("cart.py", "a = 2\n", is_new=False)) == []
 
 
 def test_where_a_reply_was_cut_it_is_asked_what_it_shows() -> None:
