@@ -87,6 +87,11 @@ def host_of(name: str) -> str:
     return name.rpartition("/")[0]
 
 
+def are_of_two_hosts(name: str, other: str) -> bool:
+    """Return whether two outputs were made on different hosts."""
+    return host_of(name) != host_of(other)
+
+
 def _range_of(match: re.Match[str], text: str) -> tuple[int, int]:
     if match["first"] is None:
         return 0, 0

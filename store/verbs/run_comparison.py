@@ -10,6 +10,7 @@ from sightline.audit.failures import Failure, failures_of
 from sightline.errors import SightlineError
 from sightline.log.views import Shows
 from sightline.records import Buffer
+from sightline.refs import are_of_two_hosts
 from sightline.search.diff.comparison import compare
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.feed import without_volatile
@@ -24,6 +25,10 @@ from sightline.verbs.reply import Reply, in_order
 _NAMED = 50  # failures of each kind that are named
 _LINE_CHARACTERS = 400
 _BODY_BYTES = 8_000
+_TWO_HOSTS = (
+    "of two hosts: times, numbers and hashes are ignored, and the names of their project and home folders; "
+    "--no-volatile compares all"
+)
 _NOTHING = "nothing changed but what differs from run to run, such as times"
 
 
@@ -99,5 +104,8 @@ def comparison_reply(asking: Asker, before: Target, after: Target, *, verb: str,
     text = changed_lines(asking, before, after)
     equal = text.startswith(_NOTHING)
     names = (before.buffer.name, after.buffer.name)
+    fields: dict[str, Any] = {"exit_code": 0 if equal else 1}
+    if are_of_two_hosts(*names):
+        fields["note"] = _TWO_HOSTS
     shows = Shows(verb, request, refs=names, exit_code=0 if equal else 1)
-    return Reply(in_order({"exit_code": 0 if equal else 1}), (Segment(text),), shows, exit_code=0 if equal else 1)
+    return Reply(in_order(fields), (Segment(text),), shows, missing="note" in fields, exit_code=fields["exit_code"])

@@ -11,7 +11,7 @@ from textual.timer import Timer
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.refs import format_ref, parse_ref
+from sightline.refs import are_of_two_hosts, format_ref, parse_ref
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.hunks import Hunks
 from sightline.search.diff.sides import Side
@@ -142,7 +142,7 @@ class DiffScreen(SearchScreen):
         self._store = store
         self._targets = _target(left), _target(right)
         self._clock = clock
-        self._ignore = Ignore()
+        self._ignore = Ignore(volatile=are_of_two_hosts(*(target.buffer.name for target in self._targets)))
         self._shown = self._targets, self._ignore
         self._unified: bool | None = None  # None lets the width decide
         self._compared: ComparisonResult | None = None

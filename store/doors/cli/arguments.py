@@ -14,6 +14,7 @@ from argparse import (  # noqa: E402
     REMAINDER,
     SUPPRESS,
     ArgumentParser,
+    BooleanOptionalAction,
     Namespace,
     RawDescriptionHelpFormatter,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "SUPPRESS",
     "VERBOSITY_HELP",
     "ArgumentParser",
+    "BooleanOptionalAction",
     "Namespace",
     "add_store",
     "after_dashes",

@@ -3,10 +3,10 @@
 import os
 
 from sightline.doors.cli import late
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import ArgumentParser, BooleanOptionalAction, Namespace, add_store, command_parser
 from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
-from sightline.refs import format_ref
+from sightline.refs import are_of_two_hosts, format_ref
 from sightline.verbs.query import VERB, Request, query
 from sightline.verbs.reply import Reply
 
@@ -24,7 +24,10 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument("a", metavar="REF", help="the older output, whose lines are marked with -")
     made.add_argument("b", metavar="REF", help="the newer output, whose lines are marked with +")
     made.add_argument(
-        "--volatile", action="store_true", help="ignore what differs in every run: times, numbers, hashes"
+        "--volatile",
+        action=BooleanOptionalAction,
+        help="ignore what differs in every run: times, numbers, hashes, and the names of the project's and the home "
+        "folder; outputs of two hosts are compared so unless you say --no-volatile",
     )
     made.add_argument("--full", action="store_true", help="print all differences, also into a pipe")
     add_store(made)
@@ -37,20 +40,22 @@ def main(given: Namespace) -> int:
     full = FullAnswer(as_json=given.json) if given.full or (os.isatty(1) and not given.json) else None
 
     def call() -> Reply:
-        if given.volatile:
-            sides = (door.asking.resolve_whole(given.a), door.asking.resolve_whole(given.b))
+        sides = [door.asking.resolve_whole(ref) for ref in (given.a, given.b)]
+        if given.volatile or (given.volatile is None and are_of_two_hosts(*(side.buffer.name for side in sides))):
             return late.comparison_reply(
                 door.asking, *sides, verb=VERB, request={"diff": [given.a, given.b], "volatile": True}
             )
-        names = []
-        for ref in (given.a, given.b):
-            target = door.asking.resolve_whole(ref)
-            names.append(format_ref(target.buffer.name, target.stream))
+        names = [format_ref(side.buffer.name, side.stream) for side in sides]
         labels = " ".join(f"--label '{name}'" for name in names)
         pipeline = f"diff -u {labels} {' '.join(names)}"
         return query(door.asking, Request(pipeline, sink=full))
 
-    finish = (lambda reply: full.finish(door, reply)) if full and not given.volatile else None
+    def finish(reply: Reply) -> None:
+        if full and "volatile" not in reply.shows.request:
+            full.finish(door, reply)
+        else:
+            door.deliver(reply)
+
     try:
         return door.answer(VERB, {"diff": [given.a, given.b]}, call, finish)
     finally:

@@ -123,7 +123,12 @@ class _Comparing:
         """Compare a window, and return its hunks, numbered as in the whole."""
         paths = (self._left.whole_path, self._right.whole_path)
         whole = (left, right) == (1, 1) and ends == self._lines and all(paths)
-        window = Window(self._left.pieces(left, ends[0]), self._right.pieces(right, ends[1]), paths if whole else None)
+        window = Window(
+            self._left.pieces(left, ends[0]),
+            self._right.pieces(right, ends[1]),
+            paths if whole else None,
+            (self._left.folders, self._right.folders),
+        )
         found = Hunks()
         run_engine(self._engine, window, self._ignore, partial(found.extend_flat, left=left, right=right), self._cancel)
         return found

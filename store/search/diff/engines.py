@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from sightline.named_tuple import NamedTuple
-from sightline.search.diff.sides import Piece
+from sightline.search.diff.sides import Folders, Piece
 from sightline.search.errors import Cancelled, CompareFailed
 from sightline.search.executables import INTERPRETER_FOLDERS, Executable, gnu_diff
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
@@ -39,11 +39,13 @@ class Window(NamedTuple):
         left: pieces of its left side.
         right: pieces of its right side.
         paths: the two files if they have nothing else, so that they are read directly.
+        folders: the folders of the left side and of the right; a difference in their names is volatile.
     """
 
     left: Sequence[Piece]
     right: Sequence[Piece]
     paths: tuple[str, str] | None = None
+    folders: tuple[Folders, Folders] = (Folders(), Folders())
 
 
 def engine_of(engines: Sequence[str]) -> str:
@@ -65,7 +67,8 @@ def run_engine(
     """
     feeds, paths = list[Executable](), window.paths
     if paths is None or ignore.volatile:
-        feeds = [feed_of(pieces, ignore) for pieces in (window.left, window.right)]
+        sides = zip((window.left, window.right), window.folders, strict=True)
+        feeds = [feed_of(pieces, ignore, folders) for pieces, folders in sides]
         paths = ("/dev/fd/3", "/dev/fd/4")
     reader = _Reader(take)
     with Group(
@@ -117,10 +120,10 @@ def command_of(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executabl
     return Executable(gnu_diff(), ("diff", "-a", *how, "--unchanged-group-format=", *groups, "--", *paths))
 
 
-def feed_of(pieces: Sequence[Piece], ignore: Ignore) -> Executable:
+def feed_of(pieces: Sequence[Piece], ignore: Ignore, folders: Folders) -> Executable:
     """Return the command that writes some pieces as one side of a comparison."""
     words = [str(word) for piece in pieces for word in piece]
-    return _script("feed.py", "-v" if ignore.volatile else "-", *words)
+    return _script("feed.py", "-v" if ignore.volatile else "-", *folders, *words)
 
 
 def _script(name: str, *words: str) -> Executable:

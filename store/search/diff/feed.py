@@ -1,8 +1,9 @@
 """Feeds a comparison with pieces of files, one after another, and makes equal what differs in every run.
 
 It is also a script, so that this runs in a process of its own, which can be ended and holds no lock of ours:
-``feed.py FLAGS PATH OFFSET LENGTH [PATH OFFSET LENGTH …]`` writes the pieces to its standard output, each but the last
-ended by a newline. With flag ``v`` volatile tokens are replaced. It imports nothing of ours, to start in 10 ms.
+``feed.py FLAGS PROJECT HOME PATH OFFSET LENGTH [PATH OFFSET LENGTH …]`` writes the pieces to its standard output, each
+but the last ended by a newline. With flag ``v`` volatile tokens are replaced, and the names of the two folders, either
+of which may be empty. It imports nothing of ours, to start in 10 ms.
 """
 
 import os
@@ -72,6 +73,14 @@ def without_volatile(data: bytes) -> bytes:
     return numbers.sub(_STAND_IN, hashes.sub(_STAND_IN, dates.sub(b"", data)))
 
 
+def without_folders(data: bytes, project: bytes, home: bytes) -> bytes:
+    """Return lines with ``.`` for the folder of their project and ``~`` for the home folder, whatever their names."""
+    for folder, sign in ((project, b"."), (home, b"~")):
+        if folder and folder in data:
+            data = re.sub(rb"(?<![\w./~-])" + re.escape(folder) + rb"(?![\w.~-])", sign, data)
+    return data
+
+
 def _last_written(data: bytes) -> bytes:
     """Return of each line what follows its last carriage return, except those at its end."""
     lines = data.split(b"\n")
@@ -134,10 +143,11 @@ def _hashed(begun: list[bytes], parts: Iterator[bytes]) -> bytes:
 def main(arguments: list[str]) -> int:
     """Write the pieces."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the comparison may end before it has read everything
-    flags, rest = arguments[0], arguments[1:]
+    flags, project, home, *rest = arguments
+    folders = os.fsencode(project), os.fsencode(home)
     pieces = [(path, int(offset), int(length)) for path, offset, length in zip(*[iter(rest)] * 3, strict=True)]
     for block in blocks(pieces):
-        view = memoryview(without_volatile(block) if "v" in flags else block)
+        view = memoryview(without_volatile(without_folders(block, *folders)) if "v" in flags else block)
         while view:
             view = view[os.write(1, view) :]
     return 0

@@ -1,6 +1,7 @@
 """One side of a comparison: an output as a run of lines, whichever files they lie in."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
@@ -27,20 +28,44 @@ class Part(NamedTuple):
     reader: Stream
 
 
+class Folders(NamedTuple):
+    """Folders whose names differ between hosts and between checkouts.
+
+    Attributes:
+        project: the folder of an output's project; empty if it is not known.
+        home: the home folder of who ran the command; empty if the command did not run below one.
+    """
+
+    project: str = ""
+    home: str = ""
+
+
+def folders_of(buffer: Buffer) -> Folders:
+    """Return the folders of an output, by where it was made."""
+    project = buffer.project or buffer.cwd
+    home = _HOME.match(buffer.cwd)
+    return Folders(project if project.count("/") > 1 else "", home[0] if home else "")
+
+
+_HOME = re.compile(r"/(?:home|Users)/[^/]+|/root(?![^/])")
+
+
 class Side:
     """Lines of one or several files, one after another, as they were when it was opened.
 
     It must be closed, or used as a context manager.
     """
 
-    def __init__(self, ref: str, parts: Sequence[Part]) -> None:
+    def __init__(self, ref: str, parts: Sequence[Part], folders: Folders = Folders()) -> None:  # noqa: B008 (a tuple)
         """Take over the readers.
 
         Args:
             ref: its name.
             parts: its parts, in order; none for an output without bytes.
+            folders: the folders that its lines may name.
         """
         self.ref = ref
+        self.folders = folders
         self._parts = tuple(parts)
         self._ends = list(accumulate(part.reader.line_count for part in self._parts))
 
@@ -137,7 +162,7 @@ def open_side(store: Reading, target: Target) -> Side:
         for part in parts:
             part.reader.close()
         raise
-    return Side(target.ref, parts)
+    return Side(target.ref, parts, folders_of(target.buffer))
 
 
 def _streams(buffer: Buffer) -> Sequence[str]:

@@ -120,6 +120,21 @@ def test_every_command_that_reads_takes_it(hosts: Hosts, run: Run) -> None:
         assert text in out, (words, code, out, err)
 
 
+def test_the_same_command_on_two_hosts_is_compared_without_what_is_theirs_alone(hosts: Hosts, run: Run) -> None:
+    refs = []
+    for host, folder, verdict in (("a", "/home/ann/shop", "1 failed"), ("b", "/builds/4711/shop", "all passed")):
+        out = f"rootdir: {folder}\n{folder}/a.py:3: note\n{verdict} in 0.0{ord(host)}s\n".encode()
+        kept = keep_in(hosts.stores[host], out, command="pytest -q", cwd=folder)
+        hosts.ship(host)
+        refs.append(hosts.ref(host, kept))
+    code, out, _ = run("diff", *refs)
+    assert (code, out.count("\n-"), out.count("\n+")) == (1, 1, 1), out
+    assert "failed" in out
+    assert "rootdir" not in out
+    assert "--no-volatile compares all" in out
+    assert "rootdir: /builds/4711/shop" in run("diff", "--no-volatile", *refs)[1]
+
+
 def test_grep_narrows_first_and_says_what_it_looked_through(hosts: Hosts, run: Run, tmp_path: Path) -> None:
     kept = keep_in(hosts.stores["a"], b"ok\n" * 70_000 + b"Connection REFUSED by db\n" + b"ok\n" * 9, command="make db")
     long = keep_in(hosts.stores["b"], b"refused " + b"x" * 3000 + b"\n", b"refused too", command="make db")

@@ -69,6 +69,27 @@ def test_it_follows_what_runs_elsewhere(hosts: Hosts, place: SharedStore) -> Non
     shipper.close()
 
 
+def test_two_marked_outputs_of_two_hosts_are_compared_without_what_is_theirs_alone(
+    hosts: Hosts, place: SharedStore
+) -> None:
+    for host in ("a", "b"):
+        folder = f"/srv/{host}/shop"
+        keep_in(hosts.stores[host], f"{folder}/x.py:1\n".encode() * 3 + host.encode() * 9, command="make", cwd=folder)
+        hosts.ship(host)
+    place.take_in_newest()
+
+    async def body() -> None:
+        async with opened(place) as pilot:
+            await until(pilot, lambda: "".join(text(buffers(pilot))).count("make") >= 4)
+            await press(pilot, "m", "m", "d")
+            await until(pilot, lambda: pilot.app.screen.query("#diff-header"))
+            header = pilot.app.screen.query_one("#diff-header")
+            await until(pilot, lambda: "1 of 1 change" in text(header)[0])
+            assert "without volatile tokens" in text(header)[0]
+
+    run(body)
+
+
 def test_what_is_read_there_is_no_view_of_an_agent(hosts: Hosts, place: SharedStore) -> None:
     place.take_in_newest()
 

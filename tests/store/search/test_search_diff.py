@@ -14,7 +14,7 @@ from sightline.records import Buffer
 from sightline.search.diff import engines as module
 from sightline.search.diff.comparison import DEFAULT_LIMITS, Comparison, Limits, compare
 from sightline.search.diff.engines import ENGINES, Ignore, engine_of
-from sightline.search.diff.feed import without_volatile
+from sightline.search.diff.feed import without_folders, without_volatile
 from sightline.search.diff.hunks import Hunk
 from sightline.search.diff.sides import Part, Side, open_side
 from sightline.search.errors import Cancelled, CompareFailed
@@ -190,6 +190,32 @@ def test_no_engine_is_said() -> None:
 
 
 # volatile tokens
+
+
+@pytest.mark.parametrize(
+    ("line", "same"),
+    [
+        (b"/home/ann/shop/src/a.py:3: E", b"./src/a.py:3: E"),
+        (b"rootdir: /home/ann/shop\n", b"rootdir: .\n"),
+        (b'File "/home/ann/.venv/x.py" in (/home/ann)', b'File "~/.venv/x.py" in (~)'),
+        (b"/home/ann/shop-2/a /home/anna /mnt/home/ann /home/ann.old", None),
+    ],
+)
+def test_a_project_and_a_home_are_called_alike_on_all_hosts(line: bytes, same: bytes | None) -> None:
+    expected = same if same is not None else line.replace(b"/home/ann/shop-2", b"~/shop-2")
+    assert without_folders(line, b"/home/ann/shop", b"/home/ann") == expected
+
+
+def test_outputs_of_two_checkouts_differ_in_what_is_no_folder_of_theirs(store: Store) -> None:
+    sides = []
+    for folder in ("/home/ann/work/shop", "/builds/7/shop"):
+        recording = store.begin("cmd", "make", folder, "s")
+        home = "/home/ann/lib.a" if folder.startswith("/home") else "/builds/lib.a"
+        recording.append("out", f"{folder}/src/a.c:1: bad\nmake: entering '{folder}'\n{home}\n".encode())
+        sides.append(open_side(store, Target(recording.seal(exit_code=1), "out")))
+    with sides[0] as left, sides[1] as right:
+        assert list(compare(left, right).hunks) == [Hunk(1, 3, 1, 3)]
+        assert list(compare(left, right, Ignore(volatile=True)).hunks) == [Hunk(3, 1, 3, 1)]
 
 
 @pytest.mark.parametrize(
