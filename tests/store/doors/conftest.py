@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sightline.config import Settings
+from sightline.log.log_index import list_views
+from sightline.log.view_text import view_text
+from sightline.store import Store
 from tests.fork_server import ForkServer
 
 PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]
@@ -73,12 +77,14 @@ class Cli:
 
     def last(self) -> str:
         """The ref of the newest command's buffer, told without a view in the log."""
-        return str(self("path", "--json", "@last").data["ref"])
+        with Store(str(self.home), Settings()) as store:
+            return store.resolve("@last").ref
 
     def seen(self) -> str:
         """The exact text of the newest view, as the log has it."""
-        newest = self("views", "--json").data[-1]["id"]
-        return self("views", "show", newest).out
+        with Store(str(self.home), Settings()) as store:
+            (newest,) = list_views(store, limit=1)
+            return view_text(store, newest)
 
 
 @pytest.fixture
