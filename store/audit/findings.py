@@ -69,7 +69,7 @@ def find_others(
     """Return all findings except overlooked failures; it takes what `find_all` takes."""
     told = [call for call in calls if not call.looks_on]
     names = [session] if session else sorted({call.view.session for call in calls})
-    alarms = [one for name in names for one in _evidence(store, name, calls)]
+    alarms = dict.fromkeys(one for name in names for one in _evidence(store, name, calls))  # helpers share them
     return [*_partial(captured), *_untold(told, captured), *_cut(told), *alarms, *_broken(store, names)]
 
 

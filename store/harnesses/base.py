@@ -180,7 +180,7 @@ class Harness:
         cwd = text_of(given.get("cwd")) or os.getcwd()
         command = text_of(arguments.get("command")) if tool in self.runs else ""
         return ToolCall(
-            session=CallSession(self.name, session, self.name, cwd, now),
+            session=CallSession(self.name, session, self.name, cwd, now, text_of(given.get("agent_id"))),
             id=use or f"{session}:{now}",
             use=use,
             line=0,

@@ -33,7 +33,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
     if call is None:
         return None
     store = open_store()
-    session = session_of(harness.name, call.session.id, call.cwd)
+    session = session_of(harness.name, call.session.id, call.cwd, call.session.agent)
     if not may_keep(store, call):
         return notes_answer(store, session, harness, event)
     if not is_first(store.layout.root, session.name, event, call.use):
@@ -142,7 +142,7 @@ def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
     """
     session_id = str(given.get("session_id", ""))
     store = open_store()
-    session = session_of(harness.name, session_id, str(given.get("cwd", "")))
+    session = session_of(harness.name, session_id, str(given.get("cwd", "")), given.get("agent_id"))
     if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
         return
     for one in calls:

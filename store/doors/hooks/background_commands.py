@@ -31,6 +31,7 @@ def note_background(harness: Harness, call: ToolCall) -> None:
             merged=True,
             filtered=False,
             shape=False,
+            agent=call.session.agent,
         )
     )
 
@@ -40,12 +41,12 @@ def take_in(harness: Harness, given: Json) -> None:
     prompt = given.get("prompt")
     cwd, harness_session = str(given.get("cwd", "")), str(given.get("session_id", ""))
     with open_store() as store:
-        session = session_of(harness.name, harness_session, cwd)
         ended = harness.ended_commands(prompt, harness_session) if isinstance(prompt, str) else ()
         for use, path, ends, code in ended:
             pending = recall(use)
             if pending is None or pending.session != harness_session or not store.settings.captures(cwd):
                 continue
+            session = session_of(harness.name, harness_session, cwd, pending.agent)
             buffer = buffer_of_use(store, session, use)
             if buffer is None or buffer.state == "evicted":
                 buffer = _kept(store, session, harness, pending, own_file(path, ends), code)

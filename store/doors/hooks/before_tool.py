@@ -68,6 +68,7 @@ def before_tool(
             shape=mode == SHAPE and not (inserted.filtered or inserted.parts),
             parts=inserted.parts,
             past=not (harness.joins or inserted.merged),
+            agent=str(given.get("agent_id") or ""),
         )
     )
     return harness.rewriting(event, {**tool_input, "command": inserted.command})

@@ -34,16 +34,18 @@ def open_store(*, insist: bool = True) -> "Store":
     return Store(insist=insist, patience=PATIENCE_SECONDS, waits=False)
 
 
-def session_of(harness: str, harness_session: str, cwd: str) -> Session:
+def session_of(harness: str, harness_session: str, cwd: str, agent: object = "") -> Session:
     """The session that an event belongs to; its commands and our own MCP server find the same one.
 
     Args:
         harness: name of the harness.
         harness_session: its id of the session.
         cwd: its working directory.
+        agent: the harness' id of the helper whose event it is, whose context is its own; empty for the agent itself.
     """
+    own = f"{harness}-{harness_session or 'unknown'}"
     return Session(
-        name=safe_name(f"{harness}-{harness_session or 'unknown'}"),
+        name=safe_name(f"{own}-{agent}" if agent and isinstance(agent, str) else own),
         harness=harness,
         harness_id=storable(harness_session),
         client="",

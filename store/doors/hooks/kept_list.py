@@ -65,7 +65,7 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
     """Keep lists whose end the harness never told, as when a person interrupts one. Raises StoreFailed."""
     with open_store() as store:
         for pending in lists:
-            session = session_of(pending.harness, pending.session, cwd)
+            session = session_of(pending.harness, pending.session, cwd, pending.agent)
             ends = endings(pending.use)
             pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
             if buffer_of_use(store, session, pending.use) is None and store.settings.captures(cwd):

@@ -40,7 +40,7 @@ class PendingCapture:
     def _begin(self) -> None:
         pending = self._pending
         self._store = store = open_store(insist=False)
-        session = session_of(pending.harness, pending.session, working_directory())
+        session = session_of(pending.harness, pending.session, working_directory(), pending.agent)
         self._session = session
         self._recorder = Recorder(store, _print if pending.shape else None)
 

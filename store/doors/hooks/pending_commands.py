@@ -31,6 +31,7 @@ class PendingCommand(NamedTuple):
         shape: whether the agent is shown our view.
         parts: the parts of a list with pipes of their own, each as `capture.list_insertion.Part`; else empty.
         past: whether standard error may have bypassed the pipes.
+        agent: the harness' id of the helper that runs it; empty for the agent itself.
     """
 
     use: str
@@ -43,6 +44,7 @@ class PendingCommand(NamedTuple):
     shape: bool
     parts: tuple[Any, ...] = ()
     past: bool = False
+    agent: str = ""
 
 
 def is_use(text: Any) -> bool:

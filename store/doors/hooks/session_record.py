@@ -34,7 +34,8 @@ def record_event(harness: Harness, event: str, given: Json) -> None:
         return
     if isinstance(told, AgentMessage | SessionSubject) and not settings.evidence.messages:
         return
-    session = session_of(harness.name, str(given.get("session_id") or given.get("conversation_id") or ""), cwd)
+    own = str(given.get("session_id") or given.get("conversation_id") or "")
+    session = session_of(harness.name, own, cwd, given.get("agent_id"))
     if isinstance(told, SessionSubject) and knows_subject(root, session.name):
         return
     prompt = given.get("prompt_id")

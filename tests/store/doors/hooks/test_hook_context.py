@@ -34,6 +34,27 @@ def test_a_compaction_is_told_by_three_events(claude: Harness, root: Path) -> No
     assert found.told_from == found.changes[0].time
 
 
+HELPER = {"agent_id": "add4981bc82c50ae4", "agent_type": "general-purpose"}
+
+
+def test_what_a_helper_is_shown_is_its_own_and_so_is_its_compaction(claude: Harness, root: Path) -> None:
+    claude.tell("SessionStart", source="startup")
+    call = {"tool_name": "Bash", "tool_input": {"command": "seq 2"}, "tool_response": {"stdout": "1\n2", "stderr": ""}}
+    claude.tell("PostToolUse", **call, tool_use_id="use1")
+    claude.tell("PostToolUse", **call, tool_use_id="use2", **HELPER)
+    claude.tell("PostToolBatch", tool_calls=[{**call, "tool_use_id": "use1"}])
+    claude.tell("PostToolBatch", tool_calls=[{**call, "tool_use_id": "use2"}], **HELPER)
+    claude.tell("PreCompact", trigger="auto", **HELPER)
+    claude.tell("PostCompact", trigger="auto", compact_summary="so far", **HELPER)
+    with Store(str(root)) as store:
+        own, helper = sorted((one.session for one in list_sessions(store)), key=lambda one: len(one.name))
+        assert (own.name, own.harness_id, helper.harness_id) == ("claude-code-s1", "s1", "s1")
+        assert [one.event for one in events_of(store, own.name).changes] == [STARTED]
+        assert [one.event for one in events_of(store, helper.name).changes] == [COMPACTED]
+        shown = {name: len(store.index.views(session=name)) for name in (own.name, helper.name)}
+    assert shown == {own.name: 1, helper.name: 1}
+
+
 def test_two_hooks_of_ours_at_one_event_tell_it_once(claude: Harness, root: Path) -> None:
     claude.tell("SessionStart", source="resume")
     compact(claude)
