@@ -77,7 +77,7 @@ class Header(Bar):
 
     def _doubted(self) -> list[Part]:
         doubted = self._verdict.doubted if self._verdict else 0
-        return [Part(f"{counted(doubted, 'claim')} without evidence", "failed")] if doubted else []
+        return [Part(f"{counted(doubted, 'claim')} not supported", "failed")] if doubted else []
 
     def _captures(self) -> list[Part]:
         running = self._counts.running if self._counts else 0

@@ -32,7 +32,7 @@ def test_a_claim_stands_beside_what_it_rests_on_and_one_key_leads_to_the_line(st
         async with opened(store) as pilot:
             await press(pilot, "K")
             await until(pilot, lambda: "All tests pass." in shown(pilot, "#claims"))
-            assert "! 1 claim without evidence" in shown(pilot, "#claims-head")
+            assert "! 1 claim not supported" in shown(pilot, "#claims-head")
             assert "stale" in shown(pilot, "#claims")
             assert "forgotten-failure" in shown(pilot, "#claims")
             await until(pilot, lambda: "pytest failed" in shown(pilot, "#grounds"))
@@ -52,9 +52,7 @@ def test_the_header_counts_claims_without_evidence_behind_the_failures(
 
     async def body() -> None:
         async with opened(store) as pilot:
-            await until(
-                pilot, lambda: "seen  ·  1 claim without evidence  ·" in text(pilot.app.query_one("#header"))[0]
-            )
+            await until(pilot, lambda: "seen  ·  1 claim not supported  ·" in text(pilot.app.query_one("#header"))[0])
 
     run(body)
 

@@ -1,7 +1,9 @@
 """Turns claims of agents, and what else is wrong in their sessions, into rows, with the calls that each rests on."""
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import ClassVar
 
 from textual.binding import Binding
@@ -16,7 +18,8 @@ from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import Part, row
 from sightline.tui.common.visible_text import title
 
-_VERDICT_CELLS = 12
+_VERDICT_CELLS = 17
+_LEAST_WHY_CELLS = 20
 _OF_CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 
 
@@ -57,7 +60,7 @@ def told_of(sessions: Sequence[SessionEvidence]) -> list[Part]:
     lacking = sum(one.lacking for one in sessions)
     claims = sum(len(one.claims) for one in sessions)
     if lacking:
-        return [Part(f"! {counted(lacking, 'claim')} without evidence", "error")]
+        return [Part(f"! {counted(lacking, 'claim')} not supported", "error")]
     return [Part(f"✓ {counted(claims, 'claim')}, all supported" if claims else "no claim was read", "dim")]
 
 
@@ -126,10 +129,12 @@ class GroundRows(RowView):
 
     def show(self, claim: ClaimRow) -> None:
         """Show what a claim rests on."""
-        self._rows = [([Part(f" {title(claim.why)}", "strong")], None)] if claim.why else []
+        room = max(self.columns - 2, _LEAST_WHY_CELLS)
+        self._rows = [([Part(f" {line}", "strong")], None) for line in wrap(title(claim.why), room)]
         for ground in claim.grounds:
-            place = Part(f"   {ground.ref or ground.view:<16} ", "key")
-            self._rows.append(([place, Part(title(ground.text))], ground))
+            when = time.strftime("%H:%M:%S", time.localtime(ground.time))
+            place = Part(f"{ground.ref:<15} ", "key")
+            self._rows.append(([Part(f"   {when}  ", "dim"), place, Part(title(ground.text))], ground))
         self.set_rows(len(self._rows), cursor=0)
 
     def draw(self, at: int, width: int) -> Strip:

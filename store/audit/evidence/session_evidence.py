@@ -165,17 +165,20 @@ def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None =
         calls: all of its calls, if they are known already.
     """
     calls = calls_of(store, session=session.name) if calls is None else calls
-    calls = _with_helpers(store, session, calls)
+    others = _relatives(store, session)
+    calls = _with_those_of(store, others, calls)
     checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
     edits = [edit for call in calls for edit in edits_of(store, call, session.cwd)]
     events = events_of(store, session.name)
     trail = _Trail(checks, edits, calls)
     claims = [judged for message in events.messages for judged in _judged(trail, session.name, message)]
     read = {judged.message for judged in claims}
+    is_helper = any(session.name.startswith(f"{name}-") for name in others)
+    of_all = () if is_helper else _check_alarms(trail)  # the session whose helper it is raises them
     alarms = [
         *_forgotten(store, session, calls, Holding(events)),
-        *_check_alarms(trail),
-        *_unread_edits(store, trail, starts_here=not _goes_on(events.changes)),
+        *of_all,
+        *_unread_edits(store, trail, starts_here=not (is_helper or _goes_on(events.changes))),
         *_unseen_results(store, trail, claims),
         *(_claim_alarm(one) for one in claims if one.verdict != SUPPORTED),
     ]
@@ -232,16 +235,20 @@ def _goes_on(changes: Sequence[object]) -> bool:
     return bool(changes) and getattr(changes[0], "event", "") in (RESUMED, FORKED)
 
 
-def _with_helpers(store: Reading, session: Session, calls: Sequence[Call]) -> list[Call]:
-    """Return the calls of a session and of its helpers, which share its id in the harness, in order of time.
-
-    The log has them in the order of writing, and an import may be older than what is there.
-    """
-    others = [
+def _relatives(store: Reading, session: Session) -> list[str]:
+    """Return the names of a session's helpers, or of the session whose helper it is, which share its id."""
+    return [
         one.name
         for one in (store.index.sessions() if session.harness_id else ())
         if one.harness_id == session.harness_id and one.harness == session.harness and one.name != session.name
     ]
+
+
+def _with_those_of(store: Reading, others: Sequence[str], calls: Sequence[Call]) -> list[Call]:
+    """Return the calls of a session and of others, in order of time.
+
+    The log has them in the order of writing, and an import may be older than what is there.
+    """
     more = [call for name in others for call in calls_of(store, session=name)]
     return sorted([*calls, *more], key=lambda call: call.view.time)
 

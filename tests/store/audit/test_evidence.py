@@ -1,5 +1,6 @@
 """What a session's log says for and against its agent's claims: the sessions whose truth is known, and finer points."""
 
+import json
 import re
 from pathlib import Path
 
@@ -206,6 +207,26 @@ def test_a_file_that_was_written_over_unseen_is_unread_and_a_new_one_is_not() ->
     assert alarms(Wrote("cart.py", "a = 2\n")) == []
     assert alarms(Wrote("cart.py", "a = 2\n"), Edited("cart.py", line="elsewhere = 1")) == []
     assert alarms(Read("cart.py"), Wrote("cart.py", "a = 2\n", is_new=False)) == []
+
+
+def test_the_checks_of_a_helper_count_for_its_session_and_raise_an_alarm_once(store: Store, tmp_path: Path) -> None:
+    main = write_transcript(
+        "claude-code", "5e55", [*STARTS, Read("a.py"), Read("b.py"), Said("All tests pass.")], tmp_path
+    )
+    helper = write_transcript(
+        "claude-code", "helper", [Read("a.py"), Read("b.py"), Ran("pytest", FAILED, 1)], str(tmp_path)
+    )
+    records = [json.loads(line) for line in Path(helper).read_text().splitlines()]
+    lines = [json.dumps({**one, "sessionId": "5e55", "agentId": "a1b2", "isSidechain": True}) for one in records]
+    folder = Path(main).with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    Path(helper).rename(folder / "agent-a1b2.jsonl").write_text("\n".join(lines) + "\n")
+    Importer(store).run(find_sources(str(tmp_path / "claude-code")))
+    names = sorted(one.session.name for one in list_sessions(store))
+    assert names == ["claude-code-5e55", "claude-code-5e55-a1b2"]
+    found = [evidence_of(store, session) for name in names if (session := store.index.session(name))]
+    assert [one.verdict for one in found[0].claims] == ["contradicted"]
+    assert [[one.kind for one in each.alarms] for each in found] == [["failing-check", "contradicted"], []]
 
 
 def test_where_a_reply_was_cut_it_is_asked_what_it_shows() -> None:
