@@ -88,7 +88,7 @@ def view(case: Case, verbosity: str) -> Told:
     from sightline.doors.cli.output import cli_call
     from sightline.profile import DEFAULT as PROFILE
     from sightline.shape.failure.examination import Examination
-    from sightline.shape.memory import BytesSource
+    from sightline.shape.memory_stream import BytesSource
     from sightline.shape.segments import join_segments
     from sightline.shape.summary import summary
     from sightline.verbs.command_view import Ending, cut_view

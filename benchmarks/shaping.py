@@ -12,7 +12,7 @@ from benchmarks.measure import Row, mib, ms, run
 from sightline.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import Judge
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import summary
 from sightline.store import Store, Target

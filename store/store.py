@@ -3,7 +3,8 @@
 It finds buffers by ref, opens their streams, begins captures and keeps records. The rest is in `disk/` (bytes and
 rows), `log/` (views, notes, what happens to old buffers), `audit/` (coverage and what follows from it), `verbs/`.
 
-What only few commands need is loaded late: `disk.finder`, `disk.recovery` and `disk.pretty` would take 3 ms of a start.
+What only few commands need is loaded late: `disk.ref_lookup`, `disk.recovery` and `disk.pretty` would take 3 ms of a
+start.
 """
 
 import _thread
@@ -360,7 +361,7 @@ class Store:
             ExpiredRef: the buffer has expired or was removed.
             BadRef, BadRange: it is not a ref.
         """
-        return disk.Finder(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
+        return disk.RefLookup(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """Return what is left of a gone buffer; None if it never existed."""

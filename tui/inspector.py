@@ -23,7 +23,6 @@ from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named, written
 from sightline.tui.common.notice import Notice, Said, nothing_found, nothing_here, welcome
 from sightline.tui.common.output_reader import shown_ref
-from sightline.tui.common.pace import Pace
 from sightline.tui.common.phrases import is_void, tombstone_text
 from sightline.tui.common.places import Hit, shown_number, viewer_line
 from sightline.tui.common.preferences import Preferences
@@ -32,6 +31,7 @@ from sightline.tui.common.split import Divider, Split
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import Part
+from sightline.tui.common.throttle import Throttle
 from sightline.tui.header import Header
 from sightline.tui.misses import Misses
 from sightline.tui.viewer.info_bar import Info
@@ -87,7 +87,7 @@ class Inspector(BufferActions):
         self._live = False
         self._contents: buffers.Contents | None = None
         self._once_open: list[Callable[[], None]] = []
-        self._index_changes = Pace(self, BURST_SECONDS, self._index_changed)
+        self._index_changes = Throttle(self, BURST_SECONDS, self._index_changed)
         self._misses = Misses(self, store, project, lambda verdict: self.query_one(Header).judge(verdict))
 
     def compose(self) -> ComposeResult:

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sightline.audit.buffer_coverage import filtered_from
+from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked
 from sightline.audit.coverage import told_share
 from sightline.audit.evidence.session_evidence import ALARMS
-from sightline.audit.failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked
 from sightline.audit.findings import Finding, find_others
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.report.markdown import code_span, plain_text
-from sightline.audit.report.words import HEADLINES, counted, ending
+from sightline.audit.report.phrases import HEADLINES, counted, ending
 from sightline.audit.timeline import Call, Totals, calls_of, captured_by, seen_after, totals_of, unknowable
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions

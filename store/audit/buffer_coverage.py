@@ -10,8 +10,8 @@ from functools import partial
 
 from sightline.audit.coverage import Contribution, Coverage, contribution, cover, recorded
 from sightline.audit.line_spans import Spans
-from sightline.audit.onlookers import Onlookers
-from sightline.audit.recognition import How, how_made, match_lines
+from sightline.audit.people_views import Onlookers
+from sightline.audit.quoted_lines import How, how_made, match_lines
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.log import BrokenChain
 from sightline.log.log_index import list_views

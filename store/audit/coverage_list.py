@@ -9,10 +9,10 @@ from sightline.audit.buffer_coverage import (
     is_transformed,
     may_have_cut,
 )
+from sightline.audit.buffer_failures import Failure, failures_if_quick, overlooked_in
 from sightline.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
-from sightline.audit.failures import Failure, failures_if_quick, overlooked_in
 from sightline.audit.line_spans import NONE
-from sightline.audit.onlookers import Onlookers
+from sightline.audit.people_views import Onlookers
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.named_tuple import NamedTuple

@@ -6,12 +6,12 @@ It judges as views do when they put failures first: by the rules of the tools th
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sightline.audit.failures import judgement_of
+from sightline.audit.buffer_failures import judgement_of
 from sightline.records import Buffer
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import judged_part
-from sightline.shape.failure.sieve import Sieve
-from sightline.shape.memory import BytesSource
+from sightline.shape.failure.prefilter import Prefilter
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.store import Reading, Stream, Target
 
@@ -116,7 +116,7 @@ class FailureLines:
 def _failing(block: Block, examination: "Examination") -> Iterator[tuple[int, bool]]:
     """Yield the lines of a block that look like failures, in order, and whether each is one."""
     judge = examination.judge
-    for number, line in Sieve(judge.stems, judge.literals).lines([block]):
+    for number, line in Prefilter(judge.stems, judge.literals).lines([block]):
         if (verdict := judge.verdict(judged_part(line))) is not None:
             yield number, examination.counts(verdict, line)
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import filtered_from
+from sightline.audit.buffer_failures import Overlooked, overlooked
 from sightline.audit.evidence.session_evidence import ALARMS, Alarm, evidence_of
-from sightline.audit.failures import Overlooked, overlooked
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.log.log_index import last_known, verify_log

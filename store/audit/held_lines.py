@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from sightline.audit.coverage import Contribution, Coverage, joined, within
 from sightline.audit.line_spans import NONE, Spans, minus, size, union
-from sightline.audit.recognition import How, match_lines
+from sightline.audit.quoted_lines import How, match_lines
 from sightline.errors import SightlineError
 from sightline.log.session_events import (
     CLEARED,

@@ -7,7 +7,7 @@ from sightline.audit.accounting import Accounted, accounted, alone_of
 from sightline.audit.buffer_coverage import contribution_of
 from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
-from sightline.audit.onlookers import Onlookers
+from sightline.audit.people_views import Onlookers
 from sightline.errors import SightlineError
 from sightline.log.call_names import name_of_request
 from sightline.log.log_index import fill_index

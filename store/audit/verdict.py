@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.failures import Failure, Overlooked, failures_if_quick
+from sightline.audit.buffer_failures import Failure, Overlooked, failures_if_quick
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.named_tuple import NamedTuple

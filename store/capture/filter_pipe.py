@@ -15,7 +15,7 @@ import threading
 
 from sightline.capture.filters import Split
 from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
-from sightline.disk.lines import newlines_in
+from sightline.disk.line_index import newlines_in
 from sightline.disk.recording import Recording
 from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.named_tuple import NamedTuple

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 
 from sightline.capture.child import PIPE_BYTES
-from sightline.disk.lines import newlines_in
+from sightline.disk.line_index import newlines_in
 
 READ_BYTES = 1 << 19  # above this, no gain was measured
 COALESCE_SECONDS = 0.0005  # small writes build up this long, while they come fast on one stream alone

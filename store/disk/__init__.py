@@ -9,7 +9,6 @@ from sightline.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Changes as Changes
-    from sightline.disk.finder import Finder as Finder
     from sightline.disk.pretty import facts_of as facts_of
     from sightline.disk.pretty import open_pretty as open_pretty
     from sightline.disk.pretty import pretty_path as pretty_path
@@ -19,12 +18,13 @@ if TYPE_CHECKING:
     from sightline.disk.recovery import fill_index as fill_index
     from sightline.disk.recovery import refill_index as refill_index
     from sightline.disk.recovery import waiting_for_index as waiting_for_index
+    from sightline.disk.ref_lookup import RefLookup as RefLookup
     from sightline.disk.sorter import with_sorter as with_sorter
 else:
     __getattr__ = late_names(
         __name__,
         changes=("Changes",),  # 5 ms
-        finder=("Finder",),
+        ref_lookup=("RefLookup",),
         pretty=("facts_of", "open_pretty", "pretty_path"),  # 4 ms, which only results need
         recovery=("adopt", "adopt_dead", "amend_waiting", "fill_index", "refill_index", "waiting_for_index"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
@@ -32,7 +32,7 @@ else:
 
 __all__ = [
     "Changes",
-    "Finder",
+    "RefLookup",
     "adopt",
     "adopt_dead",
     "amend_waiting",

@@ -8,7 +8,7 @@ import time
 
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
-from sightline.disk.lines import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
+from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.private_files import open_private, write_all

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from itertools import islice
 
-from sightline.disk.lines import Checkpoint, Checkpoints
+from sightline.disk.line_index import Checkpoint, Checkpoints
 from sightline.disk.order import last_arrival, read_arrivals
 from sightline.disk.streams import StreamReader
 from sightline.named_tuple import NamedTuple

@@ -15,7 +15,7 @@ from typing import Any
 from sightline.disk.database import BUSY_SECONDS
 from sightline.disk.index import GatheringFailed, Index
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
-from sightline.disk.lines import count_newlines
+from sightline.disk.line_index import count_newlines
 from sightline.disk.live import marker_names, take_dead, writer_alive
 from sightline.disk.meta import decode_buffer, read_meta, rewrite_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals

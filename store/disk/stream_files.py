@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sightline import refs
 from sightline.disk.errors import cause_of
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
-from sightline.disk.lines import Checkpoints, StreamIndex
+from sightline.disk.line_index import Checkpoints, StreamIndex
 from sightline.disk.order import STREAM_CODES
 from sightline.disk.streams import StreamReader
 from sightline.disk.tombstones import lost_stream

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Protocol
 
-from sightline.disk.lines import ScannedIndex, count_newlines, nth_newline
+from sightline.disk.line_index import ScannedIndex, count_newlines, nth_newline
 from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line, LineSpan
 
 _SMALL_READ_BYTES = 1 << 16

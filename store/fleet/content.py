@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.config import Settings
 from sightline.errors import SightlineError
+from sightline.fleet.collector import DIRECTORY, PURGED, REMOVED, digest_of
 from sightline.fleet.pack import FRAME_BYTES, Frame, Packer
 from sightline.fleet.queue import Item, Queue
-from sightline.fleet.selection import DIRECTORY, PURGED, REMOVED, digest_of
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private

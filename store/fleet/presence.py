@@ -5,10 +5,10 @@ import time
 
 from sightline.errors import SightlineError
 from sightline.fleet.announcement import Host
+from sightline.fleet.collector import Collector
 from sightline.fleet.content import record_of, redaction_of
 from sightline.fleet.database import Connection
 from sightline.fleet.queue import Queue
-from sightline.fleet.selection import Selection
 from sightline.log.notes import send_note, write_note
 from sightline.log.sessions import safe_name
 from sightline.records import Buffer, Session
@@ -26,8 +26,8 @@ _TAKEN = "remarks"
 class Presence:
     """The presence of one store. Only one thread may use it."""
 
-    def __init__(self, store: Store, queue: Queue, selection: Selection) -> None:
-        self._store, self._queue, self._selection = store, queue, selection
+    def __init__(self, store: Store, queue: Queue, collector: Collector) -> None:
+        self._store, self._queue, self._collector = store, queue, collector
         self._told: dict[str, str] | None = None
         self._sent: dict[tuple[str, str], int] = {}
 
@@ -46,7 +46,7 @@ class Presence:
 
     def _running(self) -> dict[str, Buffer]:
         found = self._store.index.running()[:_RUNNING]
-        return {one.name: self._store.with_progress(one) for one in found if not self._selection.why_not(one)}
+        return {one.name: self._store.with_progress(one) for one in found if not self._collector.why_not(one)}
 
     def _tell(self, connection: Connection, host: Host, running: dict[str, Buffer]) -> None:
         records = {}

@@ -17,12 +17,12 @@ from sightline.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.announcement import UNFIT, Fenced, Host, announce, enter, greet
 from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRow, Spool, make_batch
+from sightline.fleet.collector import Collector
 from sightline.fleet.content import fit
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
 from sightline.fleet.objects import Objects, pack_key
 from sightline.fleet.presence import Presence
 from sightline.fleet.queue import Queue
-from sightline.fleet.selection import Selection
 from sightline.named_tuple import NamedTuple
 from sightline.store import Store
 
@@ -75,9 +75,9 @@ class Shipper:
         self._database, self._objects_address = database_address(settings.db), objects_address(settings.objects)
         self._objects = Objects(self._objects_address)
         self.queue = Queue(store.root)
-        self._selection = Selection(store, self.queue)
+        self._collector = Collector(store, self.queue)
         self._spool = Spool(self.queue.folder)
-        self._presence = Presence(store, self.queue, self._selection)
+        self._presence = Presence(store, self.queue, self._collector)
         self._puts = ThreadPoolExecutor(1, "sightline-put")
         self._putting: Future[None] | None = None
         self._most_items = MOST_ITEMS
@@ -101,7 +101,7 @@ class Shipper:
 
     def look(self, *, whole: bool = False) -> None:
         """Queue what is new in the store."""
-        self._selection.look(whole=whole)
+        self._collector.look(whole=whole)
 
     def ship_batch(self) -> bool:
         """Ship what waits, as much as fits into one announcement; return False if nothing waits.
@@ -147,7 +147,7 @@ class Shipper:
             )
         self._spool.clear()
         self.queue.start_anew(*host.cursor)
-        self._selection.start_anew()
+        self._collector.start_anew()
         self.look(whole=True)
 
     def _stored(self, host: Host) -> Batch | None:
@@ -164,7 +164,7 @@ class Shipper:
             self._store,
             self.queue,
             rules,
-            may_ship=self._selection.ships,
+            may_ship=self._collector.ships,
             spool=self._spool,
             take=lambda row, data: self._put_beside(host, row, data),
             most_items=self._most_items,

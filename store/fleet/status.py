@@ -2,8 +2,8 @@
 
 import time
 
+from sightline.fleet.collector import DIRECTORY, SIZE, Collector
 from sightline.fleet.queue import Queue
-from sightline.fleet.selection import DIRECTORY, SIZE, Selection
 from sightline.named_tuple import NamedTuple
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
@@ -39,7 +39,7 @@ def ship_status(store: Store) -> ShipStatus:
     """Compare what is done with what was shipped."""
     queue = Queue(store.root)
     try:
-        Selection(store, queue).look(whole=True)
+        Collector(store, queue).look(whole=True)
         waiting, left_out = queue.waiting(), queue.left_out()
         counts: dict[str, int] = {}
         for why, _ in left_out.values():

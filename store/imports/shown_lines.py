@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sightline.audit.recognition import How, Matched, has_long_lines, how_made, match_parts
+from sightline.audit.quoted_lines import How, Matched, has_long_lines, how_made, match_parts
 from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, LinePart, Shown

@@ -10,7 +10,7 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment, Shaped
 from sightline.shape.source import Source
 from sightline.shape.view import StreamViewer, View
-from sightline.shape.whole import SEPARATOR
+from sightline.shape.whole_body import SEPARATOR
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

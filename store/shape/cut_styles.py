@@ -12,10 +12,10 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
 from sightline.shape.cut import ERR_PERCENT, shape
 from sightline.shape.line_cut import cut_at_ends
-from sightline.shape.runs import lines_backward, text_bytes
+from sightline.shape.repeated_lines import lines_backward, text_bytes
 from sightline.shape.segments import Segment, Shaped, join_segments, terminated
 from sightline.shape.source import LINE_LIMIT, CutLine, Line, Source
-from sightline.shape.whole import SEPARATOR
+from sightline.shape.whole_body import SEPARATOR
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

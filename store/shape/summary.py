@@ -11,7 +11,7 @@ from sightline.shape.source import Source
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
-    from sightline.shape.failure.failures import Named
+    from sightline.shape.failure.failure_scan import Named
     from sightline.shape.failure.tallies import Tally
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")

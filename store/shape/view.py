@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
 from sightline.shape import markers
-from sightline.shape.runs import (
+from sightline.shape.repeated_lines import (
     IsError,
     Run,
     Span,
@@ -29,7 +29,7 @@ from sightline.shape.source import Source
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
-    from sightline.shape.failure.failures import Failures
+    from sightline.shape.failure.failure_scan import Failures
     from sightline.shape.failure.picker import Picker
 
 QUIET_PERCENT = 30

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sightline.config import Settings
 from sightline.disk.errors import is_broken, store_failed
-from sightline.disk.finder import target_of
-from sightline.disk.lines import Checkpoints
+from sightline.disk.line_index import Checkpoints
 from sightline.disk.merged_streams import MergedReader
 from sightline.disk.pretty import Facts, facts_of
+from sightline.disk.ref_lookup import target_of
 from sightline.disk.streams import StreamReader
 from sightline.errors import AmbiguousRef, ExpiredRef, StoreFailed, UnknownRef, UsageError
 from sightline.fleet.address import database_address, objects_address

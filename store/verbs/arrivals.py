@@ -8,7 +8,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.store import Target
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
-from sightline.verbs.lines import open_lines
+from sightline.verbs.line_pieces import open_lines
 
 WAIT_SECONDS = 50.0  # few clients wait longer for a reply
 QUIET_SECONDS = 2.0  # new lines followed by this much quiet are worth a reply

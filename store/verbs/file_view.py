@@ -6,7 +6,7 @@ from sightline.log.views import Shows, parts_of, shown_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments, uncut
 from sightline.store import Target
 from sightline.verbs.asker import Asker

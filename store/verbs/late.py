@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from sightline.search.line_search import search as search
     from sightline.shape.cut_styles import shape_as as shape_as
     from sightline.shape.failure.examination import Examination as Examination
-    from sightline.shape.invisible import fit_to_read as fit_to_read
+    from sightline.shape.invisible_characters import fit_to_read as fit_to_read
     from sightline.shape.markers import missing as missing
     from sightline.shape.markers import rewritten_lines as rewritten_lines
-    from sightline.shape.memory import BytesSource as BytesSource
+    from sightline.shape.memory_stream import BytesSource as BytesSource
     from sightline.shape.summary import summary as summary
     from sightline.shape.variants import cleaned as cleaned
     from sightline.shape.variants import cleaned_line as cleaned_line
     from sightline.shape.variants import text_of as text_of
-    from sightline.shape.whole import SEPARATOR as SEPARATOR
-    from sightline.shape.whole import whole as whole
+    from sightline.shape.whole_body import SEPARATOR as SEPARATOR
+    from sightline.shape.whole_body import whole as whole
     from sightline.shell_words.commands import commands_in as commands_in
     from sightline.verbs.pasted_marker import ref_of as ref_of
     from sightline.verbs.pasted_marker import without_marker as without_marker
@@ -55,12 +55,12 @@ else:
             "search.line_search": ("search",),  # 10 ms, for a wait for a line
             "shape.cut_styles": ("shape_as",),  # 5 ms: a short output is not cut
             "shape.failure.examination": ("Examination",),  # 12 ms, most of it patterns
-            "shape.invisible": ("fit_to_read",),  # its pattern: most texts need none
+            "shape.invisible_characters": ("fit_to_read",),  # its pattern: most texts need none
             "shape.markers": ("missing", "rewritten_lines"),  # 3 ms of patterns: few outputs are cut or partial
-            "shape.memory": ("BytesSource",),
+            "shape.memory_stream": ("BytesSource",),
             "shape.summary": ("summary",),
             "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms, not for views of the default profile
-            "shape.whole": ("SEPARATOR", "whole"),  # 1 ms: no output, no body
+            "shape.whole_body": ("SEPARATOR", "whole"),  # 1 ms: no output, no body
             "shell_words.commands": ("commands_in",),  # 4 ms: few lines have a word of commands that ask back
             "verbs.structured_view": ("shape_output",),  # 10 ms: a short output needs no shape
             "verbs.typed_ref": ("retyped", "typed_ref", "with_nearest"),  # 4 ms: most refs are right

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from sightline.late_names import late_names
 
 if TYPE_CHECKING:
+    from sightline.verbs.earlier_calls import known_of as known_of
+    from sightline.verbs.earlier_calls import past_calls as past_calls
     from sightline.verbs.kill import kill as kill
     from sightline.verbs.kill import order_of as order_of
-    from sightline.verbs.past_calls import known_of as known_of
-    from sightline.verbs.past_calls import past_calls as past_calls
     from sightline.verbs.path_output import path_reply as path_reply
     from sightline.verbs.path_output import pretty_lines as pretty_lines
     from sightline.verbs.path_output import schema_reply as schema_reply
@@ -27,7 +27,7 @@ else:
     __getattr__ = late_names(
         "sightline.verbs",
         kill=("kill", "order_of"),  # 5 ms
-        past_calls=("known_of", "past_calls"),  # 15 ms, which a person's list does not need
+        earlier_calls=("known_of", "past_calls"),  # 15 ms, which a person's list does not need
         path_output=("path_reply", "pretty_lines", "schema_reply"),  # 15 ms: most outputs are not JSON
         previous_run=("previous_run",),  # a success is not compared
         query=("query_instead",),  # 20 ms, which only a ref needs

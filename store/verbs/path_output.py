@@ -18,7 +18,7 @@ from sightline.shape.json.scanner import NotJson, Scanner
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.strings import string_text
 from sightline.shape.json.tree import read_document
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import Source
 from sightline.store import Reading, Stream, Target

@@ -11,7 +11,7 @@ from sightline.pipeline.run import Limits, QueryResult, run
 from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.shape.segments import Segment
 from sightline.shape.variants import text_of
-from sightline.shape.whole import SEPARATOR
+from sightline.shape.whole_body import SEPARATOR
 from sightline.store import Target
 from sightline.verbs import late
 from sightline.verbs.asker import Asker

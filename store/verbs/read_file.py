@@ -10,7 +10,7 @@ from sightline.refs import looks_like_a_ref
 from sightline.store import Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, file_reply, is_binary, reply_of
-from sightline.verbs.lines import beyond, open_lines, page_of
+from sightline.verbs.line_pieces import beyond, open_lines, page_of
 from sightline.verbs.outline import definitions, place_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
 from sightline.verbs.read_output import Request as ReadOutput

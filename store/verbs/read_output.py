@@ -19,7 +19,7 @@ from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.file_view import Called, file_reply
-from sightline.verbs.lines import open_lines, page_of
+from sightline.verbs.line_pieces import open_lines, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.search_output import search_reply, settled_reply
 

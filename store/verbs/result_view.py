@@ -16,7 +16,7 @@ from sightline.shape.json.sample import sample
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import TEXT, describe
 from sightline.shape.json.tree import Document, read_document
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
 from sightline.shape.source import Source
 from sightline.store import Target

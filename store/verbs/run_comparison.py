@@ -6,14 +6,14 @@ Times, addresses and the like, which differ in every run, are ignored.
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.audit.failures import Failure, failures_of
+from sightline.audit.buffer_failures import Failure, failures_of
 from sightline.errors import SightlineError
 from sightline.log.views import Shows
 from sightline.records import Buffer
 from sightline.refs import are_of_two_hosts
 from sightline.search.diff.comparison import compare
 from sightline.search.diff.engines import Ignore
-from sightline.search.diff.feed import without_volatile
+from sightline.search.diff.normaliser import without_volatile
 from sightline.search.diff.sides import open_side
 from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment

@@ -13,7 +13,7 @@ from sightline.shape.segments import Segment
 from sightline.shape.source import CutLine, Line
 from sightline.store import Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.lines import Lines, around, beyond, open_lines
+from sightline.verbs.line_pieces import Lines, around, beyond, open_lines
 from sightline.verbs.reply import Reply, in_order
 
 SHOWN_BYTES = 8_000

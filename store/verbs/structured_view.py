@@ -8,7 +8,7 @@ from sightline.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
 from sightline.shape.cut_styles import shape_as
 from sightline.shape.json.result import Structured, may_have_structure, shape_result
 from sightline.shape.json.sampling import Sampling
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Source
 

@@ -13,13 +13,13 @@ from sightline.shape.clean import clean_line
 from sightline.shape.cut import shape
 from sightline.shape.cut_styles import split_bytes
 from sightline.shape.markers import clipping, elision
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Line
-from sightline.shape.whole import SEPARATOR
+from sightline.shape.whole_body import SEPARATOR
 from sightline.store import Store, StreamReader
 from sightline.verbs.command_view import Ending, counts_of
-from sightline.verbs.lines import beyond, page_of
+from sightline.verbs.line_pieces import beyond, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
 
 _COPY_BYTES = 1 << 20

@@ -15,11 +15,11 @@ from sightline.profile import load_profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.cut import shape
 from sightline.shape.cut_styles import shape_as, split_bytes
-from sightline.shape.failure.failures import find_failures
+from sightline.shape.failure.failure_scan import find_failures
 from sightline.shape.failure.judge import Judge
 from sightline.shape.failure.layers import layers_of
 from sightline.shape.markers import MARKER
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments, shown_ranges
 from sightline.shape.variants import last_segment, text_of
 

@@ -17,7 +17,7 @@ from sightline.shape.json.result import shape_result
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.read_output import Request, read_output

@@ -9,7 +9,7 @@ import pytest
 from sightline.profile import Cut, load_profile
 from sightline.shape.clean import clean_text
 from sightline.shape.cut_styles import shape_as
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments
 
 PROFILE = "roo"

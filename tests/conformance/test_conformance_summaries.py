@@ -7,7 +7,7 @@ import pytest
 from sightline.capture.filters import find_split
 from sightline.shape.failure.catalogue import built_in
 from sightline.shape.failure.examination import Examination
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import summary
 
 NOTHING = BytesSource(b"")

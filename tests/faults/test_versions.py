@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.report.gather import gather
+from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, unknowable
 from sightline.disk import schema
 from sightline.disk.meta import FORMAT, read_meta

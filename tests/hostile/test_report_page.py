@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.audit.report import gather
-from sightline.audit.report.gather import Report
+from sightline.audit.report import report as gather
 from sightline.audit.report.html import render_html
+from sightline.audit.report.report import Report
 from sightline.log.notes import send_note, write_note
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sightline import run_command
-from sightline.audit.failures import failures_of
+from sightline.audit.buffer_failures import failures_of
 from sightline.doors.doctor.doctor import examine, examine_plugins
 from sightline.entry_points import refresh_plugins
 from sightline.harnesses import find, load_harness

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.disk.lines import newlines_in
+from sightline.disk.line_index import newlines_in
 from sightline.sha256 import INLINE_BYTES, SMALL_BYTES, STEP_BYTES, Hasher
 
 SIZES = (0, 1, SMALL_BYTES - 1, SMALL_BYTES, SMALL_BYTES + 1, INLINE_BYTES, INLINE_BYTES + 1)

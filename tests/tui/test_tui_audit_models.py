@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.audit.buffer_failures import Failure, Place
 from sightline.audit.coverage import Contribution, Coverage, Lines, PartSeen, contribution, cover, percent
-from sightline.audit.failures import Failure, Place
 from sightline.audit.line_spans import Spans, spans_of
 from sightline.records import Gap, LinePart, Note, Shown, View
 from sightline.tui.buffers.seen_reader import percent as list_percent

@@ -3,9 +3,9 @@
 import pytest
 from textual.pilot import Pilot
 
-from sightline.audit.report.gather import gather
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
+from sightline.audit.report.report import gather
 from sightline.log.session_events import COMPACTED, STARTED, ContextChange, append_events
 from sightline.records import Buffer
 from sightline.store import Store

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from sightline.store import Store
 from sightline.tui.buffers.columns import Entry, entries_of
 from sightline.tui.buffers.order import BURST_SHOWN, Heading, bursts
-from sightline.tui.common.pace import Pace
+from sightline.tui.common.throttle import Throttle
 from tests.tui.audit_kit import AGENT, OTHER, ask
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, until, viewer
 
@@ -122,7 +122,7 @@ class Timers:
 
 def test_a_burst_is_seen_to_at_its_beginning_and_its_end() -> None:
     timers, done = Timers(), []
-    pace = Pace(timers, 60.0, lambda: done.append(len(done)))  # type: ignore[arg-type]
+    pace = Throttle(timers, 60.0, lambda: done.append(len(done)))  # type: ignore[arg-type]
     for _ in range(50):
         pace.ask()
     assert done == [0] and len(timers.waiting) == 1

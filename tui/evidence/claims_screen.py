@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
+from sightline.audit.buffer_failures import failures_if_quick
 from sightline.audit.evidence.session_evidence import NEWEST_SESSIONS, NO_MESSAGES, Ground, SessionEvidence, evidence_of
-from sightline.audit.failures import failures_if_quick
 from sightline.errors import SightlineError
 from sightline.log.session_list import list_sessions
 from sightline.store import Reading

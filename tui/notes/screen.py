@@ -26,11 +26,11 @@ from sightline.tui.common.store_screen import StoreScreen, go_to
 from sightline.tui.common.strips import Part
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
+from sightline.tui.notes.note_actions import Passage as Passage
+from sightline.tui.notes.note_actions import kept_told, recipients
+from sightline.tui.notes.note_actions import write_on as write_on
 from sightline.tui.notes.note_rows import DELIVERED, KEPT, WAITING, NoteRows
 from sightline.tui.notes.note_screen import Excerpt, NoteScreen, Recipient, WrittenNote
-from sightline.tui.notes.passage import Passage as Passage
-from sightline.tui.notes.passage import kept_told, recipients
-from sightline.tui.notes.passage import write_on as write_on
 
 
 class NotesScreen(StoreScreen[None]):

@@ -2,7 +2,7 @@
 
 import os
 
-from sightline.audit.failures import Overlooked
+from sightline.audit.buffer_failures import Overlooked
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.verdict import Verdict, VerdictReader
 from sightline.log.session_list import SessionFacts, list_sessions

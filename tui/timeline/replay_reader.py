@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.buffer_failures import Failure, failures_if_quick
 from sightline.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
-from sightline.audit.failures import Failure, failures_if_quick
 from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_tokens, is_told
 from sightline.audit.line_spans import common, union
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, Timeline, Totals, captured_by, seen_after, totals_of

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Sequence
 
+from sightline.audit.buffer_failures import not_judged
 from sightline.audit.coverage_list import CoverageList
-from sightline.audit.failures import not_judged
 from sightline.audit.project_scope import buffers_in
 from sightline.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
 from sightline.named_tuple import NamedTuple

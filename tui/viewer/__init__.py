@@ -9,13 +9,13 @@ from sightline.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline.tui.viewer.audit import ViewerAudit as ViewerAudit
-    from sightline.tui.viewer.failures import ViewerFailures as ViewerFailures
+    from sightline.tui.viewer.error_regions import ViewerFailures as ViewerFailures
     from sightline.tui.viewer.search import ViewerSearch as ViewerSearch
 else:
     __getattr__ = late_names(
         __name__,
         audit=("ViewerAudit",),  # 4 ms
-        failures=("ViewerFailures",),  # 40 ms, since it loads the rules of all tools
+        error_regions=("ViewerFailures",),  # 40 ms, since it loads the rules of all tools
         search=("ViewerSearch",),  # 20 ms
     )
 

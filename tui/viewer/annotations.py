@@ -18,7 +18,7 @@ from sightline.tui.viewer.selected_lines import SelectedLines
 
 if TYPE_CHECKING:
     from sightline.tui.viewer.audit import ViewerAudit
-    from sightline.tui.viewer.failures import ViewerFailures
+    from sightline.tui.viewer.error_regions import ViewerFailures
     from sightline.tui.viewer.search import ViewerSearch
 
 AUDIT_SECONDS = 0.1  # wait after an output is shown, or the store has changed

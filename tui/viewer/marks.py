@@ -7,8 +7,8 @@ reads the store, which is slow for large outputs, so it never runs in the UI's t
 from collections.abc import Iterable, Iterator, Mapping
 
 from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick, failures_of, judgement_of, unjudged_of
 from sightline.audit.coverage import Coverage, Lines, PartSeen
-from sightline.audit.failures import Failure, Unjudged, failures_if_quick, failures_of, judgement_of, unjudged_of
 from sightline.audit.held_lines import HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import NONE, Span, Spans, holds, union
 from sightline.errors import SightlineError

@@ -19,7 +19,7 @@ from sightline.records import Buffer, View
 from sightline.refs import format_ref
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import Program, programs_of

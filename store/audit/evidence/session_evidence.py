@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.buffer_failures import Failure, failures_if_quick
 from sightline.audit.evidence.check_names import NOUNS, covers_operands, may_be_the_same
 from sightline.audit.evidence.checks import (
     BY_OUTPUT,
@@ -27,7 +28,6 @@ from sightline.audit.evidence.checks import (
 )
 from sightline.audit.evidence.claims import RAN, Claim, claims_in
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, replaced_lines_of
-from sightline.audit.failures import Failure, failures_if_quick
 from sightline.audit.held_lines import LOSSES, Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
 from sightline.audit.project_scope import started_in

@@ -5,7 +5,7 @@ from typing import Any
 from sightline.audit.coverage import cut_data, rounded
 from sightline.audit.held_lines import STATE_WORDS
 from sightline.audit.line_spans import written
-from sightline.audit.report.gather import Output, Report, Told, halves
+from sightline.audit.report.report import Output, Report, Told, halves
 from sightline.log.views import ref_of_shown
 from sightline.refs import format_ref
 

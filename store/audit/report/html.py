@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
-from sightline.audit.report import words
-from sightline.audit.report.gather import Missed, Output, Report, Stretch, Told, halves
+from sightline.audit.report import phrases as words
+from sightline.audit.report.report import Missed, Output, Report, Stretch, Told, halves
 from sightline.log.notes import whereto
 from sightline.records import Note
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from sightline.audit.report import words
-from sightline.audit.report.gather import Output, Report, Told, halves
+from sightline.audit.report import phrases as words
+from sightline.audit.report.report import Output, Report, Told, halves
 from sightline.log.notes import whereto
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")

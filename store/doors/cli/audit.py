@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from sightline.audit.buffer_failures import not_judged
 from sightline.audit.evidence.session_evidence import ALARMS
-from sightline.audit.failures import not_judged
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
 from sightline.audit.line_spans import spans_of, written
 from sightline.audit.timeline import unknowable

@@ -3,8 +3,8 @@
 from typing import Any
 
 from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
 from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
-from sightline.audit.failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
 from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import Spans, size, written
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser

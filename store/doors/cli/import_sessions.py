@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterable
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
-from sightline.doors.cli.question import can_ask, is_agreed
 from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
 from sightline.imports.follower import Follower
 from sightline.imports.importer import Counts, Importer

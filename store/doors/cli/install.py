@@ -6,8 +6,8 @@ from typing import Any
 
 from sightline.config import default_root
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, green, print_json, red, write_err, write_out
-from sightline.doors.cli.question import can_ask, is_agreed
 from sightline.doors.install.claude_plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
 from sightline.doors.install.harness_health import Present, present_harnesses
 from sightline.doors.install.harness_settings import (

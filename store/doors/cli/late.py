@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from sightline.late_names import late_names
 
 if TYPE_CHECKING:
-    from sightline.doors.mcp.lines import LineWriter as LineWriter
+    from sightline.doors.mcp.line_io import LineWriter as LineWriter
     from sightline.doors.proxy.http import serve_url as serve_url
     from sightline.doors.proxy.relay import proxy_to as proxy_to
     from sightline.doors.proxy.stdio import serve as serve
@@ -14,7 +14,7 @@ else:
     __getattr__ = late_names(
         "sightline",
         **{
-            "doors.mcp.lines": ("LineWriter",),  # loaded with the next but one, while the proxy's server starts
+            "doors.mcp.line_io": ("LineWriter",),  # loaded with the next but one, while the proxy's server starts
             "doors.proxy.http": ("serve_url",),  # loads the official SDK, which takes a second
             "doors.proxy.relay": ("proxy_to",),  # 30 ms
             "doors.proxy.stdio": ("serve",),

@@ -10,7 +10,7 @@ from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_no
 from sightline.log.session_list import find_session
 from sightline.records import Note
 from sightline.store import Target
-from sightline.verbs.lines import open_lines
+from sightline.verbs.line_pieces import open_lines
 from sightline.verbs.printable_text import printable
 
 

@@ -256,7 +256,9 @@ def _for(fd: int, text: str) -> str:
     """Make text safe for where a descriptor leads: all that verbs say passes here, so this is the last safeguard."""
     if (text.isascii() and text.isprintable()) or not os.isatty(fd):
         return text
-    from sightline.shape.invisible import mark_hidden  # 2 ms, which only a terminal needs, as for the next pattern
+    from sightline.shape.invisible_characters import (
+        mark_hidden,  # 2 ms, which only a terminal needs, as for the next pattern
+    )
 
     return mark_hidden(re.sub(_ACTING, lambda match: match[1] or escape(match[0]), text), escape)
 

@@ -9,7 +9,7 @@ from sightline.doors.proxy.server import Server
 from sightline.errors import UsageError
 
 if TYPE_CHECKING:
-    from sightline.doors.mcp.lines import LineWriter
+    from sightline.doors.mcp.line_io import LineWriter
     from sightline.doors.proxy.relay import Proxy
 
 

@@ -4,9 +4,9 @@ import json
 import os
 
 from sightline.audit.report.data import as_data
-from sightline.audit.report.gather import gather
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
+from sightline.audit.report.report import gather
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, write_err, write_out
 from sightline.doors.cli.scope import Scope, add_scope, scope_of

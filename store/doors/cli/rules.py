@@ -16,10 +16,10 @@ from sightline.regular_files import read_regular
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.catalogue import RuleFile, with_added
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failures import Hit
+from sightline.shape.failure.failure_scan import Hit
 from sightline.shape.failure.rule_check import check_rules
 from sightline.shape.failure.rule_draft import Draft, odd_lines, shortened
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
 from sightline.shape.summary import summary
 from sightline.shell_words.lexer import Unclear

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sightline.audit.accounting import Accounted
+from sightline.audit.buffer_failures import not_judged, overlooked
 from sightline.audit.coverage import percent, rounded, told_share
-from sightline.audit.failures import not_judged, overlooked
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, Totals, Wanted, filtered, totals_of, unknowable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser

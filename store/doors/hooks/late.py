@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sightline.audit.evidence.session_evidence import STALE as STALE
     from sightline.audit.evidence.session_evidence import evidence_of as evidence_of
     from sightline.audit.evidence.session_evidence import forgotten_failures as forgotten_failures
-    from sightline.audit.recognition import has_long_lines as has_long_lines
+    from sightline.audit.quoted_lines import has_long_lines as has_long_lines
     from sightline.capture.file import FileNotReadable as FileNotReadable
     from sightline.capture.file import capture_file as capture_file
     from sightline.capture.result import Block as Block
@@ -31,7 +31,7 @@ else:
                 "evidence_of",
                 "forgotten_failures",
             ),  # if asked for
-            "audit.recognition": ("has_long_lines",),  # few calls are of files
+            "audit.quoted_lines": ("has_long_lines",),  # few calls are of files
             "capture.file": ("FileNotReadable", "capture_file"),  # likewise
             "capture.result": ("Block", "capture_result"),  # few are of other tools
             "harnesses.file_changes": ("files_changed",),  # few calls are edits

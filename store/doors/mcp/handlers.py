@@ -11,8 +11,8 @@ from typing import Any
 from sightline.capture.file import LONGEST_PATH
 from sightline.config import working_directory
 from sightline.doors.mcp import resources
-from sightline.doors.mcp.commands import Commands
 from sightline.doors.mcp.protocol import INVALID_PARAMS, Call, Cancelled, Context, Rejected
+from sightline.doors.mcp.running_commands import Commands
 from sightline.doors.mcp.subscriptions import Watch
 from sightline.doors.mcp.tools import Options, calls_in, schema_of
 from sightline.errors import SightlineError, UsageError

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sightline.doors.mcp.lines import LineReader, LineTooLong, LineWriter
+from sightline.doors.mcp.line_io import LineReader, LineTooLong, LineWriter
 from sightline.doors.mcp.protocol import (
     BATCHES,
     EVERY_SECONDS,

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from typing import Any
 
-from sightline.doors.mcp.lines import LineWriter, PassingLines
+from sightline.doors.mcp.line_io import LineWriter, PassingLines
 from sightline.doors.mcp.protocol import (
     INVALID_REQUEST,
     META,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from sightline.config import default_root, load_settings, working_directory
-from sightline.doors.mcp.lines import LineWriter
+from sightline.doors.mcp.line_io import LineWriter
 from sightline.doors.mcp.protocol import (
     INTERNAL_ERROR,
     META,

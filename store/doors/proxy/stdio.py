@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-from sightline.doors.mcp.lines import LineWriter, PassingLines
+from sightline.doors.mcp.line_io import LineWriter, PassingLines
 from sightline.doors.proxy.relay import Proxy
 from sightline.doors.proxy.server import Server
 from sightline.errors import OutOfProcesses

@@ -123,7 +123,7 @@ def command_of(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executabl
 def feed_of(pieces: Sequence[Piece], ignore: Ignore, folders: Folders) -> Executable:
     """Return the command that writes some pieces as one side of a comparison."""
     words = [str(word) for piece in pieces for word in piece]
-    return _script("feed.py", "-v" if ignore.volatile else "-", *folders, *words)
+    return _script("normaliser.py", "-v" if ignore.volatile else "-", *folders, *words)
 
 
 def _script(name: str, *words: str) -> Executable:

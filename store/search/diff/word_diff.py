@@ -11,7 +11,7 @@ from rapidfuzz.distance import Indel
 
 from sightline.named_tuple import NamedTuple
 from sightline.search.diff.engines import Ignore
-from sightline.search.diff.feed import DATES, HASHES, NUMBERS, TEMPORARY
+from sightline.search.diff.normaliser import DATES, HASHES, NUMBERS, TEMPORARY
 
 LEAST_ALIKE = 0.35
 """Two lines that share less than this part of their characters do not correspond."""

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, with_added
+from sightline.shape.failure.ci_steps import Steps, find_steps
 from sightline.shape.failure.classes import SEARCH
-from sightline.shape.failure.failures import Failures, Hit, Named, find_failures, named
+from sightline.shape.failure.failure_scan import Failures, Hit, Named, find_failures, named
 from sightline.shape.failure.judge import CACHED_LINES, EXIT, LOCATED, Judge, Verdict, judged_part, name_and_place
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
+from sightline.shape.failure.prefilter import NUMBERS
 from sightline.shape.failure.scope import EVERYTHING, Scope, scope_of
-from sightline.shape.failure.sieve import NUMBERS
-from sightline.shape.failure.steps import Steps, find_steps
 from sightline.shape.failure.tallies import Tally, tally
 from sightline.shape.failure.tool_rules import Block, Failure, Rule
-from sightline.shape.runs import Span, free_spans
+from sightline.shape.repeated_lines import Span, free_spans
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
-from sightline.shape.failure.sieve import NUMBERS
+from sightline.shape.failure.prefilter import NUMBERS
 from sightline.shape.failure.tool_rules import Block, Failure, Rule
-from sightline.shape.runs import Span
+from sightline.shape.repeated_lines import Span
 
 JUDGED_BYTES, JUDGED_END_BYTES = 4096, 1024
 """Bytes of a line that are judged, at its start and at its end, so that no pattern can run away."""

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sightline.named_tuple import NamedTuple
+from sightline.shape.failure.ci_steps import Step, Steps, lines_above, spans_of_lines
 from sightline.shape.failure.classes import is_frame
-from sightline.shape.failure.failures import Failures, Hit, last_part
+from sightline.shape.failure.failure_scan import Failures, Hit, last_part
 from sightline.shape.failure.judge import (
     CAUSE,
     ECHO,
@@ -21,9 +22,8 @@ from sightline.shape.failure.judge import (
     Judge,
     Verdict,
 )
-from sightline.shape.failure.steps import Step, Steps, lines_above, spans_of_lines
 from sightline.shape.failure.tool_rules import Block, Failure, Pattern
-from sightline.shape.runs import Span
+from sightline.shape.repeated_lines import Span
 from sightline.shape.source import Source
 
 _LATER = {EXCEPTION: 0.0, LOCATED: 0.5, FAILED: 1.0, ECHO: 3.0, EXIT: 3.0, WORD: 5.0, MINOR: 4.0}

@@ -3,12 +3,12 @@
 import heapq
 from collections.abc import Iterable, Iterator
 
-from sightline.shape.failure.failures import Failures
+from sightline.shape.failure.ci_steps import Steps
+from sightline.shape.failure.failure_scan import Failures
 from sightline.shape.failure.judge import Judge
 from sightline.shape.failure.layers import STEP as OF_STEP
 from sightline.shape.failure.layers import Layers, in_order, layers_of
-from sightline.shape.failure.steps import Steps
-from sightline.shape.runs import IsError, Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
+from sightline.shape.repeated_lines import IsError, Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
 from sightline.shape.source import Source
 
 CAUSE_LINE_BYTES = 2048  # longer lines in a region are clipped, so that one does not take the room of all others

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failures import Hit
+from sightline.shape.failure.failure_scan import Hit
 from sightline.shape.failure.judge import CAUSE, NAME
 from sightline.shape.failure.layers import own_layers
 from sightline.shape.failure.tool_rules import Block
-from sightline.shape.runs import Span
+from sightline.shape.repeated_lines import Span
 from sightline.shape.source import Source
 
 LONG_BYTES = 300

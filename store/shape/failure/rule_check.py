@@ -9,7 +9,7 @@ from sightline.shape.failure.catalogue import RuleFile
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.limited_pattern import VIEW_SECONDS, limit_rule
 from sightline.shape.failure.tool_rules import known_in, parse_rules
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 
 _NOTHING = BytesSource(b"")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import Judge, judged_part
-from sightline.shape.failure.sieve import NUMBERS, Sieve
+from sightline.shape.failure.prefilter import NUMBERS, Prefilter
 from sightline.shape.failure.tool_rules import Count, Rule
 from sightline.shape.source import Source
 
@@ -47,7 +47,7 @@ def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
     others: set[bytes] = set()
     literals = sorted({literal.encode() for counter in counters for literal in counter.count.has})
     for source in sources if literals else ():
-        for number, line in Sieve((), literals).lines(source.blocks()):
+        for number, line in Prefilter((), literals).lines(source.blocks()):
             key = judged_part(line).translate(NUMBERS)
             if key in others:
                 continue

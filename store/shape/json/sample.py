@@ -15,13 +15,13 @@ from sightline.shape.json.body import Body, Gap, Measure, rest_marker, write_lin
 from sightline.shape.json.sampling import Detail, Sampling, details
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import Document, Node, children_end, children_shown, read_document
-from sightline.shape.runs import Span, free_spans, text_bytes
+from sightline.shape.repeated_lines import Span, free_spans, text_bytes
 from sightline.shape.segments import Segment, join_segments, shown_ranges
 from sightline.shape.source import Source
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
-    from sightline.shape.failure.failures import Failures
+    from sightline.shape.failure.failure_scan import Failures
 
 _COUNT_BYTES = 1 << 20
 _EDGE_BYTES = 256

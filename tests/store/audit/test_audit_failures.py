@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sightline.audit import failures
+from sightline.audit import buffer_failures as failures
 from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.buffer_failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
 from sightline.audit.coverage_list import CoverageList
-from sightline.audit.failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
 from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, find_all
 from sightline.audit.timeline import calls_of, captured_by, totals_of
 from sightline.log.views import Shows, record_view

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.audit import recognition as matching
+from sightline.audit import quoted_lines as matching
 from sightline.audit.line_spans import Spans, size
-from sightline.audit.recognition import How, has_long_lines, how_made, match_lines, match_parts
+from sightline.audit.quoted_lines import How, has_long_lines, how_made, match_lines, match_parts
 from sightline.search import line_search as lines
 from sightline.search.line_search import find_lines
 from sightline.search.processes import Group
 from sightline.search.sandbox import describe
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import BLOCK_BYTES, CutLine
 
 ROWS = ["alpha one", "beta two", "", "gamma three", "beta two", "delta four"]

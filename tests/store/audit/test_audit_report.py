@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sightline.audit.report import gather
+from sightline.audit.report import report as gather
 from sightline.audit.report.data import as_data
-from sightline.audit.report.gather import Report
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
+from sightline.audit.report.report import Report
 from sightline.log.notes import write_note
 from sightline.log.session_list import find_session, rename_session
 from sightline.log.views import Shows, record_view

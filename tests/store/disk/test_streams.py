@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sightline.config import Settings
-from sightline.disk.lines import CHECKPOINT_BYTES
+from sightline.disk.line_index import CHECKPOINT_BYTES
 from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed, UnsafeStore
 from sightline.records import Buffer

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sightline.audit import failures
+from sightline.audit import buffer_failures as failures
 from sightline.audit.findings import KINDS
 from sightline.doors.cli.main import main
 from sightline.records import Gap

@@ -21,7 +21,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 import obstore
 
-from sightline.audit.failures import overlooked
+from sightline.audit.buffer_failures import overlooked
 from sightline.audit.timeline import calls_of, captured_by
 from sightline.shared.pack_cache import Tampered
 from sightline.shared.store import Offline, SharedStore

@@ -14,8 +14,8 @@ from sightline.records import Buffer
 from sightline.search.diff import engines as module
 from sightline.search.diff.comparison import DEFAULT_LIMITS, Comparison, Limits, compare
 from sightline.search.diff.engines import ENGINES, Ignore, engine_of
-from sightline.search.diff.feed import without_folders, without_volatile
 from sightline.search.diff.hunks import Hunk
+from sightline.search.diff.normaliser import without_folders, without_volatile
 from sightline.search.diff.sides import Part, Side, open_side
 from sightline.search.errors import Cancelled, CompareFailed
 from sightline.search.processes import Cancel

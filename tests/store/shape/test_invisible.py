@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.audit.report.words import visible
+from sightline.audit.report.phrases import visible
 from sightline.doors.cli.output import _for
-from sightline.shape.invisible import fit_to_read, mark_hidden
+from sightline.shape.invisible_characters import fit_to_read, mark_hidden
 from sightline.verbs.printable_text import printable
 
 HIDING = [

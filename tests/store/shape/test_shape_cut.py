@@ -9,10 +9,10 @@ from sightline.errors import UsageError
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.cut import shape
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failures import Failures
+from sightline.shape.failure.failure_scan import Failures
 from sightline.shape.markers import CLIPPED
-from sightline.shape.memory import BytesSource
-from sightline.shape.runs import read_rows
+from sightline.shape.memory_stream import BytesSource
+from sightline.shape.repeated_lines import read_rows
 from sightline.shape.segments import Shaped, join_segments
 from sightline.shape.source import LINE_LIMIT, Line, Source
 

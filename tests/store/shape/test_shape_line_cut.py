@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.shape.clean import clean_line
 from sightline.shape.line_cut import common_head, cut_at_ends, raw_range
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import CutLine, Line
 from sightline.shape.variants import cleaned
 

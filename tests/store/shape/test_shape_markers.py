@@ -6,7 +6,7 @@ import pytest
 
 from sightline.shape import markers
 from sightline.shape.markers import CLIPPED, CUTS, MARKER
-from sightline.shape.whole import STDERR
+from sightline.shape.whole_body import STDERR
 
 REF = "@cmd_a1b2c3"
 

@@ -11,7 +11,7 @@ from sightline.shape.clean import clean_text
 from sightline.shape.cut import shape
 from sightline.shape.failure.judge import Judge
 from sightline.shape.markers import CLIPPED, MARKER
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, render_lines, shown_ranges
 from tests.examples import examples
 

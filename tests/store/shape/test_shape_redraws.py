@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape import markers
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.redraws import LONGEST_MOVE_ROWS, SCREEN_ROWS, rewritten
 from sightline.shape.source import BLOCK_BYTES
 

@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sightline.shape.failure.examination import Examination
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import human_bytes, human_seconds, summary
 
 NONE = BytesSource(b"")

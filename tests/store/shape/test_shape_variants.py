@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape.clean import CLEAN_VERSION, clean_line, clean_text
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import render_lines
 from sightline.shape.source import LINE_LIMIT
 from sightline.shape.variants import (

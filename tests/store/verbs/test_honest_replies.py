@@ -11,7 +11,7 @@ from benchmarks.failures.made import CASES
 from sightline.doors.cli.output import cli_call
 from sightline.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.verbs.command_view import Ending, cut_view
 from sightline.verbs.head_line import head_line
 from tests.store.verbs.views_kit import ERR, OUT, Output, Viewed, check_failures, check_lines, check_ranges

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.profile import DEFAULT
 from sightline.store import Store, Target
-from sightline.verbs.lines import Lines, open_lines, page_of
+from sightline.verbs.line_pieces import Lines, open_lines, page_of
 
 LINE = st.one_of(
     st.just(b""),

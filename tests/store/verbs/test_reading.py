@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.failures import failures_of, overlooked
-from sightline.audit.report.gather import gather
+from sightline.audit.buffer_failures import failures_of, overlooked
+from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of
 from sightline.log.log_index import list_views
 from sightline.log.session_list import list_sessions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sightline.profile import load_profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.failure.catalogue import FOLDER
-from sightline.shape.failure.failures import find_failures
+from sightline.shape.failure.failure_scan import find_failures
 from tests.store.verbs.views_kit import Output, check, check_failures, check_lines
 
 unhurried = settings(deadline=None)  # a busy machine is no defect

@@ -11,7 +11,7 @@ from sightline.shape.clean import clean_text
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import Judge
 from sightline.shape.markers import CLIPPED, MARKER
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Shaped, join_segments, render_lines, shown_ranges
 from sightline.verbs.structured_view import shape_output
 

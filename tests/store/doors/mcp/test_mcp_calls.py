@@ -198,7 +198,7 @@ STUBBORN = "trap '' TERM; echo $$ > pid; sleep 600"
 IN_NO_HURRY = """
 import signal
 from sightline.doors.cli.main import main
-from sightline.doors.mcp import commands
+from sightline.doors.mcp import running_commands as commands
 stop = commands.CommandCapture.stop
 def stopped(self, number):
     if number == signal.SIGKILL:

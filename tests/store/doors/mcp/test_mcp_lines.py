@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.doors.mcp import protocol
-from sightline.doors.mcp.lines import LineReader, LineTooLong, LineWriter
+from sightline.doors.mcp.line_io import LineReader, LineTooLong, LineWriter
 from sightline.doors.mcp.protocol import Batch, Invalid, decode, encode
 
 Open = Callable[..., LineReader]

@@ -11,7 +11,7 @@ from sightline.shape.failure.catalogue import FOLDER, RuleFile, built_in, with_a
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.limited_pattern import MAX_PATTERN_CHARACTERS, VIEW_SECONDS
 from sightline.shape.failure.rule_check import check_rules, examples_in
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 
 GUIDE = Path(__file__).parents[4] / "docs" / "rules.md"
 (RULE,) = re.findall(r"^```toml\n(\[yamllint\].*?)^```", GUIDE.read_text(), re.MULTILINE | re.DOTALL)

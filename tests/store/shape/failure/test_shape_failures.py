@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.shape.failure import failures
-from sightline.shape.failure.failures import find_failures
+from sightline.shape.failure import failure_scan as failures
+from sightline.shape.failure.failure_scan import find_failures
 from sightline.shape.failure.judge import (
     CAUSE,
     EXCEPTION,
@@ -20,7 +20,7 @@ from sightline.shape.failure.judge import (
     Judge,
 )
 from sightline.shape.failure.tool_rules import Block, Failure, Pattern, Rule
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 
 GENERAL = Judge()
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.judge import CAUSE, EXCEPTION
 from sightline.shape.failure.regions import Region, regions_of
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 
 UNITTEST = b"""\
 test_ok (t.T.test_ok) ... ok

@@ -15,7 +15,7 @@ from sightline.shape.failure.catalogue import FOLDER, built_in
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.rule_check import Example, examples_in
 from sightline.shape.failure.tool_rules import Known, Pattern
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import summary
 
 FILES = sorted(Path(FOLDER).glob("*.toml"))

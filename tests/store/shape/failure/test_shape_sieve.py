@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.shape.failure import sieve
+from sightline.shape.failure import prefilter as sieve
 from sightline.shape.failure.classes import STEMS
-from sightline.shape.failure.sieve import FEW, Sieve
-from sightline.shape.memory import BytesSource
+from sightline.shape.failure.prefilter import FEW, Prefilter
+from sightline.shape.memory_stream import BytesSource
 
 LITERALS = (b"E9", b"0) ", b"\xc3\x97", b"FAIL:", b"*** ", b"x1a")
 LINES = st.one_of(
@@ -41,16 +41,16 @@ def test_exactly_the_lines_that_hold_what_is_looked_for_are_found(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sieve, "FEW", few)
         patch.setattr(sieve, "SKIPPED_BLOCKS", skipped)
-        patch.setattr("sightline.shape.memory.BLOCK_BYTES", 400)
+        patch.setattr("sightline.shape.memory_stream.BLOCK_BYTES", 400)
         for stems, literals in ((STEMS, LITERALS), ((), LITERALS), ((b"error",), ())):
-            assert list(Sieve(stems, literals).lines(BytesSource(data).blocks())) == naive(data, stems, literals)
+            assert list(Prefilter(stems, literals).lines(BytesSource(data).blocks())) == naive(data, stems, literals)
 
 
 def test_what_is_remembered_of_a_stream_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sieve, "KNOWN_LINES", 10)
-    monkeypatch.setattr("sightline.shape.memory.BLOCK_BYTES", 400)
+    monkeypatch.setattr("sightline.shape.memory_stream.BLOCK_BYTES", 400)
     words = [b"%s %s" % (a, b) for a in (b"go", b"on", b"to", b"so") for b in (b"in", b"up", b"my", b"it")]
-    made = Sieve(STEMS, LITERALS)
+    made = Prefilter(STEMS, LITERALS)
     assert list(made.lines(BytesSource(b"\n".join([b"error here", *words * 40, b"and an error"])).blocks())) == [
         (1, b"error here"),
         (642, b"and an error"),
@@ -63,4 +63,4 @@ def test_without_anything_to_look_for_nothing_is_read() -> None:
         raise AssertionError("nothing is looked for")
         yield
 
-    assert list(Sieve((), ()).lines(blocks())) == []
+    assert list(Prefilter((), ()).lines(blocks())) == []

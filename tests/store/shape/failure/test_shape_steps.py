@@ -6,7 +6,7 @@ from benchmarks.failures.made.kit import Made
 from benchmarks.failures.made.steps import cases
 from sightline.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments
 from sightline.verbs.structured_view import shape_output
 

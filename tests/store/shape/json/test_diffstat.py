@@ -12,7 +12,7 @@ from sightline.shape.diffstat import diffstat, looks_like_diff, read_diff
 from sightline.shape.json.body import Body
 from sightline.shape.json.result import shape_result
 from sightline.shape.markers import CLIPPED, MARKER
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments, shown_ranges
 from tests.store.shape.json.json_kit import unhurried
 

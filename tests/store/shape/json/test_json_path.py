@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sightline.shape.json.path import BadPath, NotFound, find, parse_path
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 
 DATA = {
     "users": [{"name": "alice"}, {"name": "bob"}],

@@ -13,7 +13,7 @@ from sightline.shape.json.sample import Sample, sample
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.tree import read_document
 from sightline.shape.markers import CLIPPED, MARKER
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import join_segments, render_lines, shown_ranges
 from tests.store.shape.json.json_kit import lines_of_json, texts, unhurried
 

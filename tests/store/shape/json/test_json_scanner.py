@@ -13,7 +13,7 @@ from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.scanner import DEPTH_LIMIT, NotJson, Scanner
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import read_document
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from tests.store.shape.json.json_kit import SPELLED, VALUES, lines_of_json, texts, unhurried, written
 
 WINDOWS = st.one_of(st.integers(1, 40), st.sampled_from([64, 300, 1 << 17]))

@@ -8,7 +8,7 @@ from hypothesis import given
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.tree import read_document
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from tests.store.shape.json.json_kit import texts, unhurried
 
 

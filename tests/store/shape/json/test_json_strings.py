@@ -10,7 +10,7 @@ from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import describe
 from sightline.shape.json.strings import string_text, text_size
 from sightline.shape.json.tree import read_document
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 
 FIRST = Sampling(null_name="object", mark_mixed=False)
 

@@ -17,9 +17,9 @@ from sightline.audit.evidence.session_evidence import (
 from sightline.audit.findings import BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.audit.held_lines import counts_told
 from sightline.audit.line_spans import Spans, size, written
-from sightline.audit.report.gather import Output, Report, Told
+from sightline.audit.report.report import Output, Report, Told
 from sightline.records import Buffer
-from sightline.shape.invisible import fit_to_read
+from sightline.shape.invisible_characters import fit_to_read
 from sightline.shape.summary import human_bytes
 
 HEADLINES = {

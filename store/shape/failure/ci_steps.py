@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.classes import is_frame
 from sightline.shape.failure.judge import Judge, judged_part
-from sightline.shape.failure.sieve import Sieve
-from sightline.shape.runs import Span
+from sightline.shape.failure.prefilter import Prefilter
+from sightline.shape.repeated_lines import Span
 from sightline.shape.source import Line, Source
 
 FRAMES = 4
@@ -58,7 +58,7 @@ def find_steps(source: Source, judge: Judge) -> Steps:
     literals = sorted({literal.encode() for kind in kinds for literal in kind.has})
     found: list[Step] = []
     first = 1
-    for number, line in Sieve((), literals).lines(source.blocks()):
+    for number, line in Prefilter((), literals).lines(source.blocks()):
         text = judge.text(judged_part(line))
         for kind in kinds:
             if ended := kind.end.search(text):

@@ -28,7 +28,7 @@ def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
     return Target(buffer, stream, ref.first, ref.last)
 
 
-class Finder:
+class RefLookup:
     """Looks buffers up in the index and, if it does not know one, on disk."""
 
     def __init__(self, layout: Layout, index: Index) -> None:

@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Sequence
 
+from sightline.audit.buffer_failures import failures_if_quick
 from sightline.audit.coverage_list import CoverageList
-from sightline.audit.failures import failures_if_quick
 from sightline.errors import SightlineError
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text

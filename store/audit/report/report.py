@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of, filtered_from
+from sightline.audit.buffer_failures import Failure, Overlooked, failures_of, not_judged, overlooked
 from sightline.audit.coverage import Coverage, StreamCoverage
-from sightline.audit.failures import Failure, Overlooked, failures_of, not_judged, overlooked
 from sightline.audit.findings import CUT, Finding, find_others
 from sightline.audit.held_lines import (
     HeldCoverage,

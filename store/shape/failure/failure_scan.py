@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, LOCATED, MINOR, NAME, Judge, Verdict, judged_part
-from sightline.shape.failure.sieve import Sieve
+from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.failure.tool_rules import Rule
 from sightline.shape.source import Source
 
@@ -78,7 +78,7 @@ def find_failures(
     """
     collector = _Collector(FIRST_OF_KIND if first_of_kind is None else first_of_kind)
     verdict_of = judge.verdict
-    for number, line in Sieve(judge.stems, judge.literals).lines(source.blocks()):
+    for number, line in Prefilter(judge.stems, judge.literals).lines(source.blocks()):
         verdict = verdict_of(judged_part(line))
         if verdict is not None and (counts is None or counts(verdict, line)):
             collector.add(number, verdict)

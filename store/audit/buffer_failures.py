@@ -18,11 +18,11 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failures import find_failures, last_part
+from sightline.shape.failure.failure_scan import find_failures, last_part
 from sightline.shape.failure.judge import ECHO, LOCATED, WORD
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.failure.scope import Scope, scope_of
-from sightline.shape.memory import BytesSource
+from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import one_line
 from sightline.store import Reading, Target
 

@@ -30,7 +30,7 @@ PURGED = "purged"
 """Stand for the digest of a buffer that a person has removed, and of one of which nothing may stay at the fleet."""
 
 
-class Selection:
+class Collector:
     """Looks at one store and fills its queue."""
 
     def __init__(self, store: Store, queue: Queue) -> None:

@@ -1,9 +1,9 @@
 """Feeds a comparison with pieces of files, one after another, and makes equal what differs in every run.
 
 It is also a script, so that this runs in a process of its own, which can be ended and holds no lock of ours:
-``feed.py FLAGS PROJECT HOME PATH OFFSET LENGTH [PATH OFFSET LENGTH …]`` writes the pieces to its standard output, each
-but the last ended by a newline. With flag ``v`` volatile tokens are replaced, and the names of the two folders, either
-of which may be empty. It imports nothing of ours, to start in 10 ms.
+``normaliser.py FLAGS PROJECT HOME PATH OFFSET LENGTH [PATH OFFSET LENGTH …]`` writes the pieces to its standard output,
+each but the last ended by a newline. With flag ``v`` volatile tokens are replaced, and the names of the two folders,
+either of which may be empty. It imports nothing of ours, to start in 10 ms.
 """
 
 import os

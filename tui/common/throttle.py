@@ -7,7 +7,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 
-class Pace:
+class Throttle:
     """Keeps an action to a pace. No request is lost: the last one of a burst is carried out after it."""
 
     def __init__(self, widget: Widget, seconds: float, deed: Callable[[], None]) -> None:

@@ -24,7 +24,7 @@ WORTHWHILE = 0.7  # if more of a block's lines must be searched, the next blocks
 SKIPPED_BLOCKS = 16
 
 
-class Sieve:
+class Prefilter:
     """Filters a stream block by block."""
 
     def __init__(self, stems: Sequence[bytes], literals: Sequence[bytes]) -> None:
