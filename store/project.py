@@ -2,8 +2,13 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
+from sightline.refs import host_of
+
+if TYPE_CHECKING:
+    from sightline.records import Buffer
 
 _LINK = "gitdir: "
 _LINK_BYTES = 4096  # of the file in place of `.git` in a linked worktree: one line with a path
@@ -55,31 +60,65 @@ def named(root: str, repository: str) -> str:
     return own if repository == root else f"{repository.rpartition('/')[2]} ({own})"
 
 
-class Project(NamedTuple):
-    """A project, and what tells which buffers belong to it.
+class FolderCount(NamedTuple):
+    """How many buffers were made in a folder.
 
     Attributes:
-        root: its root.
-        folders: working directories in it of buffers that do not record their project.
+        project: the root that they record; empty if they record none.
+        folder: their working directory.
+        buffers: how many there are.
+        host: whose they are, at a place that hosts share; else empty.
     """
 
-    root: str
+    project: str
+    folder: str
+    buffers: int
+    host: str = ""
+
+    @property
+    def root(self) -> str:
+        """The root of their project. One that they do not record is looked for here, unless another host made them."""
+        return self.project or (self.folder if self.host else known_project(self.folder))
+
+
+class Project(NamedTuple):
+    """A project, and what tells which buffers belong to it; at a place that hosts share also a host, or both.
+
+    Attributes:
+        root: its root; None for all projects of a host.
+        folders: working directories in it of buffers that do not record their project.
+        host: the only host whose buffers belong to it; empty for any.
+    """
+
+    root: str | None
     folders: tuple[str, ...] = ()
+    host: str = ""
 
     @property
     def name(self) -> str:
-        """Its name for people."""
-        return named(self.root, main_worktree(self.root) if self.root else "")
+        """Its name for people: ``shop``, ``host7``, or ``shop on host7``."""
+        own = "" if self.root is None else named(self.root, main_worktree(self.root) if self.root else "")
+        return " on ".join(filter(None, (own, self.host)))
+
+    @property
+    def title(self) -> str:
+        """Its root and its host."""
+        return " on ".join(filter(None, (self.root, self.host)))
+
+    def has(self, buffer: "Buffer") -> bool:
+        """Return whether a buffer belongs to it."""
+        host = host_of(buffer.name)
+        if self.host and self.host != host:
+            return False
+        return self.root is None or FolderCount(buffer.project, buffer.cwd, 1, host).root == self.root
 
 
-def project_of(root: str, rows: Iterable[tuple[str, str, int]]) -> Project:
-    """Return a project by its root, from the rows of `Index.folders`."""
-    return Project(root, tuple(cwd for project, cwd, _ in rows if not project and known_project(cwd) == root))
+def project_of(root: str | None, rows: Iterable[FolderCount], host: str = "") -> Project:
+    """Return a project by its root, from the rows of `Index.folders`; of one host, if that is named."""
+    return Project(root, tuple({one.folder: None for one in rows if not one.project and one.root == root}), host)
 
 
-def project_here(folder: str, rows: Sequence[tuple[str, str, int]]) -> Project | None:
+def project_here(folder: str, rows: Sequence[FolderCount]) -> Project | None:
     """Return the repository around a folder if anything was captured there; else None."""
     root = repository_of(folder)
-    if not root or not any((project or known_project(cwd)) == root for project, cwd, _ in rows):
-        return None
-    return project_of(root, rows)
+    return project_of(root, rows) if root and any(one.root == root for one in rows) else None

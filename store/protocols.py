@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sightline.disk.index import Brief, Listed, Totals
 from sightline.named_tuple import NamedTuple
-from sightline.project import Project
+from sightline.project import FolderCount, Project
 from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
 from sightline.shape.source import LINE_LIMIT, Source
 
@@ -124,8 +124,8 @@ class Rows(Protocol):
     def running(self) -> list[Buffer]:
         """Return buffers whose capture has not ended, by the rows."""
 
-    def folders(self) -> list[tuple[str, str, int]]:
-        """Return (project, working directory, number of buffers) for each combination; the project may be empty."""
+    def folders(self) -> list[FolderCount]:
+        """Return each folder in which buffers were made, for each project that they record and each of their hosts."""
 
     def of_session(self, session: str) -> list[Buffer]:
         """Return what a session captured, oldest first, with evicted buffers."""
@@ -205,10 +205,12 @@ class Place(NamedTuple):
     Attributes:
         words: its name, and how far what is here of it reaches: ``37 hosts, newest 4 s ago, 2 behind``.
         trouble: why it does not answer; empty if it does.
+        ended: names of the hosts that were jobs of CI, and have shipped everything.
     """
 
     words: str
     trouble: str = ""
+    ended: frozenset[str] = frozenset()
 
 
 class Feed(Protocol):

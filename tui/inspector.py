@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
+from sightline.audit.project_scope import KnownProject
 from sightline.project import Project, project_of
 from sightline.records import Buffer
 from sightline.store import Reading, Target
@@ -477,9 +478,11 @@ class Inspector(BufferActions):
     def action_choose_project(self) -> None:
         """Choose another project, or all."""
 
-        def choose(root: str | None) -> None:
-            if root is not None:
-                self.show_project(project_of(root, self._store.index.folders()) if root else None)
+        def choose(chosen: KnownProject | None) -> None:
+            if chosen is not None:
+                is_all = chosen.root is None and not chosen.host
+                folders = self._store.index.folders()
+                self.show_project(None if is_all else project_of(chosen.root, folders, chosen.host))
 
         self.app.push_screen(late.ProjectChoice(self._store), choose)
 

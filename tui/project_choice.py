@@ -1,4 +1,4 @@
-"""Chooses the project to show: a line to type in, above the projects that it finds with their overlooked failures."""
+"""Chooses the project or the host to show: a line to type in, above the found ones with their overlooked failures."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -18,90 +18,109 @@ from sightline.tui.common.visible_text import title
 from sightline.tui.header import verdict_parts
 
 _STEP_SECONDS = 0.1
-_MOST_JUDGED = 50  # how many projects are searched for failures
+_MOST_JUDGED = 50  # how many projects and hosts are searched for failures
+_Key = tuple[str | None, str]
+"""The root of a project, and its host."""
 
 
 class ProjectRows(ChoiceRows[KnownProject | None]):
-    """One project a row; the first row, whose value is None, stands for all."""
+    """One project or host a row; the first row, whose value is None, stands for all."""
 
     PARTS = (*ChoiceRows.PARTS, "failed", "ok")
     COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
 
     def __init__(self) -> None:
         super().__init__()
-        self.verdicts: dict[str, Verdict] = {}
+        self.verdicts: dict[_Key, Verdict] = {}
+        self.ended: frozenset[str] = frozenset()
 
     def draw(self, at: int, width: int) -> Strip:
-        """A project's row: its name, its folder, how many outputs it has, and what no agent saw."""
+        """A row: name, folder or hosts, number of outputs, and what no agent saw; that of an ended job is dim."""
         one = self.offered[at]
         if one is None:
             return row([Part(" "), Part("all projects", "strong")], (), width, self.own_style, self.part_styles)
-        verdict = self.verdicts.get(one.root)
+        verdict = self.verdicts.get((one.root, one.host))
         told = verdict_parts(verdict) if verdict is not None else [Part("…", "dim")]
         counts = [Part(f"  {counted(one.buffers, 'output')} ", "dim")]
-        named = [Part(" "), Part(title(one.name), "strong"), Part(f"  {title(one.root)}", "dim")]
+        faded = "dim" if one.root is None and one.host in self.ended else "strong"
+        named = [Part(" "), Part(title(one.name), faded), Part(f"  {_where(one)}", "dim")]
         return row(named, [*told, *counts], width, self.own_style, self.part_styles)
 
 
-class ProjectChoice(Choice[KnownProject | None, str]):
-    """A screen that answers with the root of the chosen project, an empty text for all, or None for no change."""
+def _where(one: KnownProject) -> str:
+    if one.root is None:
+        return "host"
+    hosts = f"on {one.host}" if one.host else f"on {counted(one.hosts, 'host')}" if one.hosts > 1 else ""
+    return "  ".join(filter(None, (title(one.root), hosts)))
 
-    TITLE_TEXT, HINT = "Project", "which project"
+
+EVERYTHING = KnownProject(None, "", 0)
+"""The answer for all projects of all hosts."""
+
+
+class ProjectChoice(Choice[KnownProject | None, KnownProject]):
+    """A screen that answers with the chosen project or host, `EVERYTHING`, or None for no change."""
+
+    TITLE_TEXT, HINT = "Project", "which project, or which host"
 
     def __init__(self, store: Reading) -> None:
         self._found = ProjectRows()
         super().__init__(self._found)
         self._store = store
         self._projects: list[KnownProject] = []
-        self._judged: list[str] = []
-        self._readers: dict[str, VerdictReader] = {}
+        self._judged: list[_Key] = []
+        self._readers: dict[_Key, VerdictReader] = {}
         self._text = ""
         self._list: StoreRead[list[KnownProject]] = StoreRead(self, self._plan, self._take)
-        self._verdicts: StoreRead[tuple[str, Verdict]] = StoreRead(self, self._plan_verdict, self._take_verdict)
+        self._verdicts: StoreRead[tuple[_Key, Verdict]] = StoreRead(self, self._plan_verdict, self._take_verdict)
 
     def on_mount(self) -> None:
         """Read the projects; what is typed meanwhile is looked for once they are there."""
         self._list.ask()
 
     def offer(self, text: str) -> None:
-        """Offer the projects whose name or folder contains a text."""
+        """Offer the projects and hosts whose name or folder contains a text."""
         self._text = text
         terms = terms_of(text)
         found = [
-            one for one in self._projects if all(term.score(f"{one.name} {one.root}".lower()) >= 0 for term in terms)
+            one
+            for one in self._projects
+            if all(term.score(f"{one.name} {one.root or ''} {one.host}".lower()) >= 0 for term in terms)
         ]
         self._found.offer([*([] if terms else [None]), *found])
 
-    def answer(self, chosen: KnownProject | None) -> str:
-        """Answer with the root of the chosen project, empty for all."""
-        return chosen.root if chosen else ""
+    def answer(self, chosen: KnownProject | None) -> KnownProject:
+        """Answer with the chosen project or host, or with all."""
+        return chosen or EVERYTHING
 
     def _plan(self) -> Callable[[], list[KnownProject]]:
         return lambda: projects_of(self._store.index.folders())
 
     def _take(self, projects: list[KnownProject]) -> None:
         self._projects = projects
-        self._judged = [one.root for one in projects[:_MOST_JUDGED]]
+        self._found.ended = place.ended if (place := self._store.place) else frozenset()
+        self._judged = [(one.root, one.host) for one in projects[:_MOST_JUDGED]]
         self.offer(self._text)
         self._verdicts.ask()
 
-    def _plan_verdict(self) -> Callable[[], tuple[str, Verdict]] | None:
+    def _plan_verdict(self) -> Callable[[], tuple[_Key, Verdict]] | None:
         if not self._judged:
             return None
-        root = self._judged[0]
+        key = root, host = self._judged[0]
 
-        def read() -> tuple[str, Verdict]:
-            if root not in self._readers:
-                self._readers[root] = VerdictReader(self._store, project_of(root, self._store.index.folders()))
-            return root, self._readers[root].step(_STEP_SECONDS)
+        def read() -> tuple[_Key, Verdict]:
+            if key not in self._readers:
+                project = project_of(root, self._store.index.folders(), host)
+                self._readers[key] = VerdictReader(self._store, project)
+            return key, self._readers[key].step(_STEP_SECONDS)
 
         return read
 
-    def _take_verdict(self, read: tuple[str, Verdict]) -> None:
-        root, verdict = read
-        self._found.verdicts[root] = verdict
+    def _take_verdict(self, read: tuple[_Key, Verdict]) -> None:
+        key, verdict = read
+        self._found.verdicts[key] = verdict
         self._found.refresh()
         if verdict.done:
-            self._judged = [other for other in self._judged if other != root]
-            self._readers.pop(root, None)
+            self._judged = [other for other in self._judged if other != key]
+            self._readers.pop(key, None)
         self._verdicts.ask()

@@ -140,7 +140,7 @@ def make_brief(
     gone = len(unknowable(store, calls, names, since)) if project is None else 0  # their project is not known any more
     facts = everyone.get(session or "")
     return Brief(
-        title=facts.name if facts else session or (project.root if project else "all sessions"),
+        title=facts.name if facts else session or (project.title if project else "all sessions"),
         made=time.time(),
         since=since,
         totals=totals_of(calls, captured),

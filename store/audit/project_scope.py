@@ -5,49 +5,71 @@ from collections.abc import Iterable, Sequence
 from sightline.audit.timeline import Call
 from sightline.log.session_list import SessionFacts
 from sightline.named_tuple import NamedTuple
-from sightline.project import Project, known_project, main_worktree, named
+from sightline.project import FolderCount, Project, main_worktree, named
 from sightline.records import Buffer, Note
-from sightline.refs import parse_ref
+from sightline.refs import host_of, parse_ref
 from sightline.store import Reading
 
 
 class KnownProject(NamedTuple):
-    """A project in which something was captured.
+    """A project in which something was captured, or at a place that hosts share a host, or a project there.
 
     Attributes:
-        root: root of the repository, or the folder.
+        root: root of the repository, or the folder; None for all projects of a host.
         repository: for a linked worktree, its main repository; else the root itself.
         buffers: number of its buffers.
+        host: the host that is meant alone; empty for any.
+        hosts: number of hosts that its buffers are of.
     """
 
-    root: str
+    root: str | None
     repository: str
     buffers: int
+    host: str = ""
+    hosts: int = 1
 
     @property
     def name(self) -> str:
-        """The name for people: ``shop``, or for a linked worktree ``shop (fix-login)``."""
-        return named(self.root, self.repository)
+        """The name for people: ``shop``, or for a linked worktree ``shop (fix-login)``; for a host its own."""
+        return self.host if self.root is None else named(self.root, self.repository)
 
 
-def projects_of(rows: Iterable[tuple[str, str, int]]) -> list[KnownProject]:
-    """Return all projects in the rows of `Index.folders`, the largest first, worktrees after their repository."""
-    counts = dict[str, int]()
-    for project, folder, count in rows:
-        root = project or known_project(folder)
-        counts[root] = counts.get(root, 0) + count
-    known = [KnownProject(root, main_worktree(root) if root else root, count) for root, count in counts.items()]
+def projects_of(rows: Iterable[FolderCount]) -> list[KnownProject]:
+    """Return all hosts and projects in the rows of `Index.folders`.
+
+    Hosts come first, then the projects, the largest first, worktrees after their repository. A project that several
+    hosts have is followed by that of each of them.
+    """
+    of_host, of_root = dict[str, int](), dict[str, dict[str, int]]()
+    for row in rows:
+        of_host[row.host] = of_host.get(row.host, 0) + row.buffers
+        counts = of_root.setdefault(row.root, {})
+        counts[row.host] = counts.get(row.host, 0) + row.buffers
+    repositories = {
+        root: root if row_hosts.keys() != {""} or not root else main_worktree(root)
+        for root, row_hosts in of_root.items()
+    }
     of_repository = dict[str, int]()
-    for one in known:
-        of_repository[one.repository] = of_repository.get(one.repository, 0) + one.buffers
-    return sorted(
-        known, key=lambda one: (-of_repository[one.repository], one.repository, one.root != one.repository, one.root)
+    for root, counts in of_root.items():
+        of_repository[repositories[root]] = of_repository.get(repositories[root], 0) + sum(counts.values())
+    order = sorted(
+        of_root,
+        key=lambda root: (-of_repository[repositories[root]], repositories[root], root != repositories[root], root),
     )
+    known = [KnownProject(None, "", count, host) for host, count in sorted(of_host.items()) if host]
+    for root in order:
+        counts, repository = of_root[root], repositories[root]
+        hosts = sorted(filter(None, counts))
+        alone = hosts[0] if len(hosts) == len(counts) == 1 else ""
+        known.append(KnownProject(root, repository, sum(counts.values()), alone, max(len(hosts), 1)))
+        if len(hosts) > 1:
+            known += [KnownProject(root, repository, counts[host], host) for host in hosts]
+    return known
 
 
 def belongs(buffer: Buffer, project: Project | None) -> bool:
     """Return whether a buffer belongs to a project; True if none is given."""
-    return project is None or (buffer.project or known_project(buffer.cwd)) == project.root
+    return project is None or project.has(buffer)
 
 
 def buffers_in(buffers: Iterable[Buffer], project: Project | None) -> list[Buffer]:
@@ -57,7 +79,12 @@ def buffers_in(buffers: Iterable[Buffer], project: Project | None) -> list[Buffe
 
 def started_in(store: Reading, project: Project) -> frozenset[str]:
     """Return the names of the sessions that were begun in a project."""
-    return frozenset(one.name for one in store.index.sessions() if known_project(one.cwd) == project.root)
+    return frozenset(
+        one.name
+        for one in store.index.sessions()
+        if (not project.host or host_of(one.name) == project.host)
+        and (project.root is None or FolderCount("", one.cwd, 0, host_of(one.name)).root == project.root)
+    )
 
 
 def sessions_in(store: Reading, sessions: Iterable[SessionFacts], project: Project | None) -> list[SessionFacts]:

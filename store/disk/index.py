@@ -15,14 +15,14 @@ from sightline.disk.json_encoder import encoder
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
-from sightline.project import Project
+from sightline.project import FolderCount, Project
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
     "artifact, note, origin, streams, partial, gaps, project"
 )
-_IN_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
+_OF_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
 """The order of use is a counter rather than a clock: a clock that jumps back would make a used buffer look old."""
 
@@ -343,25 +343,26 @@ class Index(ViewIndex):
             where.append("session = ?")
             parameters.append(session)
         if project is not None:
-            where.append(_IN_PROJECT)
-            parameters += [project.root, json.dumps(project.folders)]
+            within, given = _in_project(project)
+            where.append(within)
+            parameters += given
         rows = self._db.rows(
             f"SELECT {_COLUMNS}, used FROM buffers WHERE {' AND '.join(where)} ORDER BY used DESC LIMIT ?",  # noqa: S608
             (*parameters, limit),
         )
         return [Listed(_buffer(row[:-1]), row[-1]) for row in rows]
 
-    def folders(self) -> list[tuple[str, str, int]]:
-        """Return (project, working directory, number of buffers) for each combination; the project may be empty."""
+    def folders(self) -> list[FolderCount]:
+        """Return each folder in which buffers were made, for each project that they record and each of their hosts."""
         rows = self._db.rows(
-            "SELECT project, cwd, COUNT(*) FROM buffers WHERE state <> 'evicted' GROUP BY project, cwd"
+            "SELECT project, cwd, COUNT(*), substr(name, 1, MAX(instr(name, '/') - 1, 0)) AS host"
+            " FROM buffers WHERE state <> 'evicted' GROUP BY host, project, cwd"
         )
-        return [(project, cwd, count) for project, cwd, count in rows]
+        return [FolderCount._make(row) for row in rows]
 
     def briefs(self, limit: int, *, before: int | None, characters: int, project: Project | None = None) -> list[Brief]:
         """List buffers as `listed` does, but only what is cheap: ten times as many in the same time."""
-        within = _IN_PROJECT if project else "1"
-        parameters = [project.root, json.dumps(project.folders)] if project else []
+        within, parameters = _in_project(project) if project else ("1", [])
         rows = self._db.rows(
             "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"  # noqa: S608
             " (SELECT COALESCE(SUM(json_extract(value, '$[1]')), 0) FROM json_each(streams)),"
@@ -466,6 +467,18 @@ class Index(ViewIndex):
             row = self._db.row("SELECT request FROM acks WHERE token = ? AND created >= ?", (token, keep_after))
             self._db.execute("DELETE FROM acks WHERE token = ?", (token,))
         return str(row[0]) if row else None
+
+
+def _in_project(project: Project) -> tuple[str, list[Any]]:
+    """Return the condition for the buffers of a project, and its parameters."""
+    conditions, parameters = list[str](), list[Any]()
+    if project.root is not None:
+        conditions.append(_OF_PROJECT)
+        parameters += [project.root, json.dumps(project.folders)]
+    if project.host:
+        conditions.append("name >= ? AND name < ?")
+        parameters += [f"{project.host}/", f"{project.host}0"]  # 0 follows the slash
+    return " AND ".join(conditions) or "1", parameters
 
 
 def _values(buffer: Buffer) -> tuple[Any, ...]:

@@ -56,6 +56,7 @@ class Reach(NamedTuple):
         behind: number of hosts that still had something to ship then.
         synced: when the mirror was last brought up to date, seconds since the epoch; 0 for never.
         since: the time since which it has everything; infinite if it has only what was asked for by name.
+        ended: names of the hosts that were jobs of CI, run nothing, and have shipped everything.
     """
 
     hosts: int
@@ -63,6 +64,7 @@ class Reach(NamedTuple):
     behind: int
     synced: float
     since: float
+    ended: frozenset[str] = frozenset()
 
 
 class SharedIndex(Index):
@@ -194,7 +196,11 @@ class Mirror:
             behind=sum(host.behind > 0 for host in hosts),
             synced=float(self.fact("synced") or 0.0),
             since=self.since,
+            ended=frozenset(one.name for one in hosts if one.kind == "ci" and not one.behind) - self._busy_hosts(),
         )
+
+    def _busy_hosts(self) -> set[str]:
+        return {host_of(buffer.name) for buffer in self.index.running()}
 
     # where bytes are
 

@@ -197,12 +197,13 @@ class SharedStore:
     def place(self) -> Place:
         """What is read, and how far it reaches."""
         if self.trouble:
-            return Place(f"lost: {self.trouble}", self.trouble)
+            return Place(f"lost: {self.trouble}", self.trouble, self._reach.ended)
         if self.offline:
-            return Place(f"offline, as of {_ago(self._reach.synced)}")
+            return Place(f"offline, as of {_ago(self._reach.synced)}", ended=self._reach.ended)
         hosts, newest, behind = self._reach.hosts, self._reach.newest, self._reach.behind
         told = f"{hosts:,} host{'' if hosts == 1 else 's'}" if newest else "asking the hosts"
-        return Place(told + (f", newest {_ago(newest)}" if newest else "") + (f", {behind:,} behind" if behind else ""))
+        told += (f", newest {_ago(newest)}" if newest else "") + (f", {behind:,} behind" if behind else "")
+        return Place(told, ended=self._reach.ended)
 
     def reach(self) -> Reach:
         """Return how far what is read here reaches."""

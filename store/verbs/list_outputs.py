@@ -154,9 +154,7 @@ _CLOSE_SCORE = 75
 
 
 def _is_in(buffer: Buffer, session: str | None, project: Project | None) -> bool:
-    return session in (None, buffer.session) and (
-        project is None or (buffer.project or known_project(buffer.cwd)) == project.root
-    )
+    return session in (None, buffer.session) and (project is None or project.has(buffer))
 
 
 def rows(buffers: list[Buffer], now: float, known: Sequence[str] = ()) -> list[str]:

@@ -94,6 +94,7 @@ class BufferList(RowTable):
         self._store = store
         self._seen = ListSeen(self)
         self._titles: Mapping[str, str] = {}  # what to call sessions, by their names
+        self._ended = frozenset[str]()  # hosts that were jobs, which have ended
         self._clock = clock
         self._query = ""
         self._terms: list[AnyTerm] = []
@@ -257,6 +258,7 @@ class BufferList(RowTable):
             self.notify(f"{format_ref(self.rows.selected)} has been removed", markup=False)
         self._captures = answer.totals[2]
         self._titles = answer.titles or self._titles
+        self._ended = place.ended if (place := self._store.place) else self._ended
         shift = self.rows.take(answer)
         for name in answer.gone.intersection(self._marked):
             del self._marked[name]
@@ -396,6 +398,7 @@ class BufferList(RowTable):
             is_part=bool(self.rows.whole(at)),
             called=self._titles.get(buffer.session, ""),
             line=line + 1 if self.row_lines > 1 else 0,
+            ended=self._ended,
         )
 
     # keys and mouse

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sightline.log.call_names import left_out_of_path
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
+from sightline.refs import host_of
 from sightline.tui.buffers.order import BURST, Heading, Order
 from sightline.tui.buffers.seen_reader import Seen, percent
 from sightline.tui.common import phrases as wording
@@ -183,6 +184,7 @@ def row_parts(
     is_part: bool = False,
     called: str = "",
     line: int = 0,
+    ended: frozenset[str] = frozenset(),
 ) -> list[Part]:
     """A buffer's row.
 
@@ -197,13 +199,15 @@ def row_parts(
         is_part: whether it is a part of the row above.
         called: what to call its session, if not by its name.
         line: which line of a row of two, 1 or 2; 0 for a row of one.
+        ended: hosts whose rows are dim unless something was overlooked there, since their jobs have ended.
     """
     room = two_line_layout(width) if line else layout(width)
     overlooked = seen is not None and seen.overlooked
     state = state_with(buffer, part)
     if is_part and state == "unknown" and seen is not None and seen.fails is not None:
         state = "failed" if seen.fails else "ok"
-    faded = "dim" if state == "evicted" else ""
+    is_over = bool(ended) and not overlooked and host_of(buffer.name) in ended
+    faded = "dim" if state == "evicted" or is_over else ""
     signs = [
         Part(mark or " ", "mark"),
         Part(wording.MARKS[state], faded or state),

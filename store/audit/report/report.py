@@ -167,7 +167,7 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
     losses, held = _contexts(store, calls)
     facts = [everyone[name] for name in names if name in everyone]
     return Report(
-        title=facts[0].name if session and facts else project.root if project else "All sessions",
+        title=facts[0].name if session and facts else project.title if project else "All sessions",
         made=time.time(),
         since=since,
         sessions=tuple(facts),

@@ -3,10 +3,13 @@
 import pytest
 
 from sightline.log.log_index import list_views
+from sightline.tui.buffers.buffer_row import row_parts
 from tests.store.fleet.conftest import Hosts, keep_in, show
-from tests.tui.tui_kit import buffers, opened, press, run, text, until, viewer
+from tests.tui.tui_kit import NOW, buffers, opened, press, run, text, until, viewer
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
+
+from textual.app import App
 
 from sightline.fleet.shipper import Shipper
 from sightline.shared.store import SharedStore
@@ -36,6 +39,49 @@ def test_it_shows_all_hosts_and_the_failure_that_nobody_saw(hosts: Hosts, place:
             keep_in(hosts.stores["b"], b"later\n", command="make later")
             hosts.ship("b")
             await until(pilot, lambda: "make later" in "".join(text(buffers(pilot))))
+
+    run(body)
+
+
+def test_one_host_is_shown_or_one_project_of_it_and_a_job_that_has_ended_is_dim(
+    hosts: Hosts, place: SharedStore
+) -> None:
+    keep_in(hosts.stores["a"], FAILED, command="pytest -q", exit_code=1, session="agent", cwd="/srv/shop")
+    keep_in(hosts.stores["b"], b"fine\n", command="pytest -x", cwd="/srv/shop")
+    for host in ("a", "b"):
+        hosts.ship(host)
+    job = hosts.fleet.store("job", hosts.fleet.add_host("job", "red", kind="ci")._replace(host="run-7"))
+    with job:
+        built = keep_in(job, b"built\n", command="make dist")
+        hosts.stores["job"] = job
+        hosts.ship("job")
+    place.bring_up_to_date()
+    a, b, ended = (hosts.names[name] for name in ("a", "b", "job"))
+    assert place.place.ended == {ended}
+
+    def listed(app: App[None]) -> list[str]:
+        rows = app.screen_stack[0].query_one("#buffers").rows
+        return sorted(place.index.buffer(rows.name(at)).command for at in range(len(rows)))
+
+    async def body() -> None:
+        async with opened(place) as pilot:
+            app = pilot.app
+            await until(pilot, lambda: len(listed(app)) == 5)
+            told = row_parts(place.index.buffer(f"{ended}/{built.name}"), 100, NOW, ended=place.place.ended)
+            assert {part.style for part in told if part.text.strip()} == {"dim"}
+            await press(pilot, "c")
+            choices = app.screen.query_one("#choices")
+            await until(pilot, lambda: "1 failure no agent saw" in "".join(text(choices)))
+            offered = [(one.name, one.host, one.buffers, one.hosts) for one in choices.offered[1:]]
+            assert offered[:3] == sorted([(a, a, 2, 1), (b, b, 2, 1), (ended, ended, 1, 1)])
+            shop = offered.index(("shop", "", 2, 2))
+            assert offered[shop + 1 : shop + 3] == sorted([("shop", a, 1, 1), ("shop", b, 1, 1)])
+            await press(pilot, *a, "enter")
+            await until(pilot, lambda: listed(app) == ["make a", "pytest -q"])
+            assert a in text(app.screen_stack[0].query_one("#header"))[0]
+            await press(pilot, "c", *"shop", "down", "down", "enter")
+            await until(pilot, lambda: listed(app) == ["pytest -x"])
+            assert f"shop on {b}" in text(app.screen_stack[0].query_one("#header"))[0]
 
     run(body)
 
