@@ -10,6 +10,7 @@ from sightline.named_tuple import NamedTuple
 
 PIPE_BYTES = 1 << 20  # the default of 64 KiB would wake the reader sixteen times as often
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
+_COPY_FROM = 10  # above all descriptors that a child is given
 RESTORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 """Python ignores these signals; a child must not."""
 
@@ -60,6 +61,24 @@ class Child(NamedTuple):
         """Stop reading what it, or what it left behind, writes."""
         os.close(self.out)
         os.close(self.err)
+
+    def leave_streams(self) -> None:
+        """Have other processes read on for what it left behind, which would die of a closed pipe, and drop what comes.
+
+        Each ends when nobody can write any more.
+        """
+        quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)]
+        for fd in (self.out, self.err):
+            os.set_blocking(fd, True)
+            copy = fcntl.fcntl(fd, fcntl.F_DUPFD, _COPY_FROM)  # spawning closes it in nobody but us
+            try:
+                actions = [*quiet, (os.POSIX_SPAWN_DUP2, copy, 3), (os.POSIX_SPAWN_CLOSE, copy)]
+                words = [SHELLS[-1], "-c", "cat <&3 3<&- &"]  # the shell ends at once, so that nobody waits for `cat`
+                os.waitpid(os.posix_spawn(words[0], words, os.environ, file_actions=actions, setsid=True), 0)
+            except (OSError, NotImplementedError):
+                pass  # nothing can be started here, or no session of its own
+            finally:
+                os.close(copy)
 
     def wait(self) -> int:
         """Return the status as `os.waitpid` gives it; wait if ``ended`` is not readable yet."""

@@ -168,6 +168,8 @@ class CommandCapture:
             self._read(child, reader)
             if self._filter_pipe:
                 self._filter_pipe.finish()
+            if not reader.at_end:
+                child.leave_streams()
         except BaseException:
             self._break_off(child)
             raise

@@ -107,7 +107,7 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
         UsageError: the arguments do not go together. SightlineError: nothing was run.
     """
     if not request.line.strip():
-        raise UsageError("no command was given", "give one, such as: sightline run -- ls -l")
+        raise UsageError("no command was given", f"give one, such as: {asking.calls(VERB, command='ls -l')}")
     is_kill = request.command.lstrip().startswith("kill") and "@" in request.command
     if is_kill and (order := late_verbs.order_of(request.command)):
         return late_verbs.kill(asking, order, verb=VERB, request=request.logged())

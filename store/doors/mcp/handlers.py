@@ -154,8 +154,13 @@ def checked(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+_UNFIT = {True: "has a NUL character", False: "has half a surrogate pair"}
+
+
 def _value(place: str, value: Any, kind: dict[str, Any]) -> Any:
     made = _READERS[kind["type"]](value)
+    if made is None and kind["type"] == "string" and isinstance(value, str):
+        raise UsageError(f"{place} {_UNFIT[chr(0) in value]}", "leave it out: no command, path or pattern can hold it")
     if made is None:
         raise UsageError(f"{place} must be of type {kind['type']}: {str(value)[:80]!r}", str(kind["description"]))
     if "enum" in kind and made not in kind["enum"]:

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from sightline.capture.background import start_in_background
 from sightline.capture.child import not_started, shell_argv
 from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.pipe_reader import QUIET_SECONDS
-from sightline.capture.recorder import Size, Unkept
+from sightline.capture.recorder import LEFT_BEHIND, Size, Unkept
 from sightline.errors import CommandNotStarted
 from sightline.records import Buffer
 from sightline.store import Store, Target
@@ -111,7 +112,8 @@ def test_a_grandchild_that_holds_the_streams_does_not_delay_the_end(store: Store
 
 
 def test_a_grandchild_that_writes_without_end_does_not_delay_the_end(store: Store) -> None:
-    captured = run(store, "yes & exit 4")
+    captured = run(store, "yes & echo $! >&2; exit 4")
+    os.kill(int(read(store, captured, "err")), signal.SIGKILL)
     assert captured.exit_code == 4
     assert set(read(store, captured)) <= set(b"y\n")
 
@@ -138,6 +140,28 @@ def test_what_was_left_behind_and_may_write_on_is_told(store: Store) -> None:
     os.kill(int(read(store, redirected)), signal.SIGKILL)
     assert redirected.buffer
     assert redirected.buffer.note == ""
+
+
+@pytest.mark.usefixtures("no_child_left")
+def test_what_was_left_behind_does_not_die_of_writing_on(store: Store, tmp_path: Path) -> None:
+    go, done = tmp_path / "go", tmp_path / "done"
+    os.mkfifo(go)
+    os.mkfifo(done)
+    left = f"(read x < {go}; echo late; echo late >&2; echo alive > {done}) &"
+    run(store, "true")
+    before = fds()
+    captured = run(store, ["sh", "-c", f"echo now; {left}"])
+    assert captured.buffer and LEFT_BEHIND in captured.buffer.note
+    assert fds() == before
+    reading = os.open(done, os.O_RDONLY | os.O_NONBLOCK)  # held open, so that a writer that dies does not block us
+    try:
+        go.write_text("\n")
+        ready = select.poll()
+        ready.register(reading, select.POLLIN)
+        assert ready.poll(60_000)
+        assert os.read(reading, 100) == b"alive\n"
+    finally:
+        os.close(reading)
 
 
 def test_standard_input_is_passed_on_or_empty(store: Store, tmp_path: Path) -> None:

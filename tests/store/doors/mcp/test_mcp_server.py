@@ -112,6 +112,11 @@ def test_an_error_is_small_says_what_to_do_and_is_marked(client: Any) -> None:
         assert len(block["text"]) < 1000
 
 
+def test_an_empty_command_is_told_how_to_give_one_in_this_door(client: Any) -> None:
+    told = json.loads(client.answer(client.begin("run_command", command=" "))["result"]["content"][0]["text"])
+    assert told["hint"] == 'give one, such as: run_command(command="ls -l")'
+
+
 def test_a_failed_command_is_no_error_of_the_tool(client: Any) -> None:
     assert "isError" not in client.answer(client.begin("run_command", command="exit 1"))["result"]
 
