@@ -2,6 +2,7 @@
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -12,6 +13,8 @@ from benchmarks.measure import Ran, Row, interleaved, median, ms, run
 from sightline.doors.hooks.command_line import hook_words
 
 _BEFORE_AIM, _RECORDING_AIM = 3.0, 5.0
+_EVIDENCE_AIM = 2.0  # milliseconds that it costs a hook to record what evidence rests on
+_MESSAGE = "All 12 tests pass now, and lint is clean. I changed the sum in cart.py so that discounts count once. " * 10
 _OUTPUT = "".join(f"tests/test_{number}.py ........ [{number}%]\n" for number in range(100))
 _COMMAND = {"tool_name": "Bash", "tool_input": {"command": "cd build && make -j4"}}
 
@@ -20,10 +23,14 @@ def rows(folder: str, scale: float) -> list[Row]:
     """Each event of Claude Code, warm, against ``python -c pass``."""
     environment = {**os.environ, "SIGHTLINE_HOME": os.path.join(folder, "store"), "SHELL": "/bin/bash"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    talking, silent = (
+        {**environment, "SIGHTLINE_HOME": _store(folder, name, f"[evidence]\nmessages = {kept}\n")}
+        for name, kept in (("talking", "true"), ("silent", "false"))
+    )
     uses = iter(range(1_000_000))
     last = ""
 
-    def event(name: str, **given: Any) -> Ran:
+    def event(name: str, environment: dict[str, str] = environment, **given: Any) -> Ran:
         nonlocal last
         if name != "PostToolBatch":
             last = f"toolu_{next(uses)}"
@@ -37,6 +44,9 @@ def rows(folder: str, scale: float) -> list[Row]:
             raise RuntimeError(f"{name}: {done}")
         return Ran(seconds, 0)
 
+    change = {"file_path": f"{folder}/cart.py", "old_string": "b = 2\n" * 5, "new_string": "b = 3\n" * 5}
+    edited = {"tool_input": change, "tool_response": {"filePath": f"{folder}/cart.py", "userModified": False}}
+    said = {"last_assistant_message": _MESSAGE, "stop_hook_active": False}
     mcp = {"tool_name": "mcp__maps__find", "tool_input": {"place": "here"}}
     cases: dict[str, tuple[Callable[[], Ran], float | None]] = {
         "before a command": (
@@ -56,6 +66,9 @@ def rows(folder: str, scale: float) -> list[Row]:
             _RECORDING_AIM,
         ),
         "a session's start": (lambda: event("SessionStart", source="startup"), None),
+        "a turn's end, its message kept": (lambda: event("Stop", talking, **said), None),
+        "a turn's end, no message kept": (lambda: event("Stop", silent, **said), None),
+        "after an edit": (lambda: event("PostToolUse", tool_name="Edit", **edited), None),
     }
     found = interleaved(
         max(5, int(40 * scale)),
@@ -66,7 +79,21 @@ def rows(folder: str, scale: float) -> list[Row]:
     if os.path.exists(log := os.path.join(folder, "store", "hooks.log")):
         with open(log) as file:
             raise RuntimeError(file.read())
-    return [
+    made = [
         Row(name, ms(median(runs)), f"python -c pass {ms(floor)}", median(runs) / floor, cases[name][1])
         for name, runs in found.items()
     ]
+    kept, silent_turn = found["a turn's end, its message kept"], found["a turn's end, no message kept"]
+    more = statistics.median(one.seconds - other.seconds for one, other in zip(kept, silent_turn, strict=True))
+    floor_told = f"without it {ms(median(silent_turn))}"
+    made.append(Row("what an agent says, recorded: more, ms", ms(more), floor_told, more * 1000, _EVIDENCE_AIM))
+    return made
+
+
+def _store(folder: str, name: str, settings: str) -> str:
+    """Make the folder of a store with settings of its own; its path."""
+    path = os.path.join(folder, name)
+    os.mkdir(path, 0o700)
+    with open(os.path.join(path, "config.toml"), "w") as file:
+        file.write(settings)
+    return path

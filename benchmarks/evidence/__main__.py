@@ -2,17 +2,21 @@
 
 Precision is the share of what was found that is true, recall the share of what is true that was found, of each kind.
 ``--transcripts PATH …`` counts instead how many of some real sessions have each kind: of these the truth is not known.
+``--calls N`` tells instead how long the evidence of a session of that many calls takes.
 """
 
 import argparse
+import os
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from typing import NamedTuple
 
-from benchmarks.evidence.sessions import SESSIONS, Truth
-from benchmarks.evidence.transcripts import write_transcript
+from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
+from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, Step, write_transcript
+from benchmarks.measure import SIGHTLINE
 from sightline.audit.evidence.session_evidence import (
     CONTRADICTED_CLAIM,
     STALE_CLAIM,
@@ -84,7 +88,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.evidence", description=__doc__)
     parser.add_argument("--transcripts", nargs="+", default=[], metavar="PATH", help="count kinds in real sessions")
     parser.add_argument("--claims", action="store_true", help="of these print each claim with its verdict")
+    parser.add_argument("--calls", type=int, default=0, metavar="N", help="time a session of so many calls")
     given = parser.parse_args()
+    if given.calls:
+        return _time(given.calls)
     if given.transcripts:
         return _count(given.transcripts, claims=given.claims)
     totals: dict[str, Score] = {}
@@ -100,6 +107,33 @@ def main() -> int:
         )
     worst = [kind for kind, one in totals.items() if one.precision < LEAST_PRECISION or one.recall < LEAST_RECALL]
     return int(bool(worst or totals.get("claim: contradicted", Score()).wrong))
+
+
+def _time(calls: int) -> int:
+    """Print what ``sightline evidence`` takes for a long session, its own start included."""
+    steps: list[Step] = []
+    for at in range(calls // _CALLS_A_ROUND):
+        test = "pytest -q" if at % 3 else f"pytest -q tests/test_{at}.py | tail -2"
+        ran = Ran(test, FAILED, int(bool(at % 3))) if at % 5 == 0 else Ran(test, PASSED)
+        look = Ran(f"grep -n total m{at}.py", "1: total\n")
+        steps += [Read(f"m{at}.py"), Edited(f"m{at}.py"), ran, look, Ran("python gen.py", "x\n" * 40)]
+        steps += [Said("I looked at it. All tests pass. Let me go on."), *([Compacted()] if at % 100 == 50 else [])]
+    with tempfile.TemporaryDirectory() as folder:
+        with Store(f"{folder}/root", Settings(max_buffers=100_000)) as store:
+            write_transcript("claude-code", "5e55", steps, folder)
+            Importer(store).run(find_sources(f"{folder}/claude-code"))
+        environment = {**os.environ, "SIGHTLINE_HOME": f"{folder}/root"}
+        for which in ("first", "next"):
+            before, began = os.times(), time.perf_counter()
+            words = [*SIGHTLINE, "evidence", "--session", "claude-code-5e55"]
+            subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=False)
+            taken, after = time.perf_counter() - began, os.times()
+            cpu = after.children_user + after.children_system - before.children_user - before.children_system
+            print(f"{calls:,} calls, {which} time: {taken:.2f} s, {cpu:.2f} s of a processor")
+    return 0
+
+
+_CALLS_A_ROUND = 5
 
 
 def _count(paths: list[str], *, claims: bool) -> int:

@@ -68,8 +68,11 @@ def write_transcript(harness: str, session: str, steps: list[Step], folder: str)
     return path
 
 
+_BEGAN = 1_767_348_000  # 2026-01-02, 10:00
+
+
 def _stamp(step: int) -> str:
-    return f"2026-01-02T{10 + step // 60:02}:{step % 60:02}:00.000Z"
+    return time.strftime("%Y-%m-%dT%H:%M:00.000Z", time.gmtime(_BEGAN + 60 * step))
 
 
 def _absolute(path: str) -> str:
