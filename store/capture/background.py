@@ -79,7 +79,8 @@ def start_in_background(
     return str(answer["name"])
 
 
-def _work() -> None:
+def run_handed_over() -> None:
+    """Run the command that standard input describes, in a child: this is the whole work of the process."""
     request = json.loads(sys.stdin.buffer.read())
     if os.fork():
         os._exit(0)  # the caller, which may live long, need not wait for it
@@ -126,4 +127,4 @@ def _answer(answer: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    _work()
+    run_handed_over()

@@ -29,7 +29,7 @@ from sightline.store import Store
 FLUSH_SECONDS = 60.0
 WATCHED_SECONDS = 5.0
 _GREET_SECONDS = 300.0  # between two messages of a host that has nothing to ship
-_LIVE_SECONDS = 3.0  # between two questions whether somebody watches, while something runs
+LIVE_SECONDS = 3.0  # between two questions whether somebody watches, while something runs
 _LEAST_WAIT, _MOST_WAIT = 1.0, 60.0
 _MANY_TIMES = 3
 _WITH_PRESENCE = 2  # the version of the fleet's tables from which on hosts tell what runs
@@ -55,6 +55,7 @@ class Shipper:
 
     Attributes:
         host: what the fleet knows about the store; None before it was asked.
+        most_items: of one batch; one where a larger batch was refused.
     """
 
     def __init__(self, store: Store, *, tell: Callable[[Progress], None] = lambda _: None) -> None:
@@ -80,7 +81,7 @@ class Shipper:
         self._presence = Presence(store, self.queue, self._collector)
         self._puts = ThreadPoolExecutor(1, "sightline-put")
         self._putting: Future[None] | None = None
-        self._most_items = MOST_ITEMS
+        self.most_items = MOST_ITEMS
         self._anew = 0
         self._ran = False
         self._shipped_items = self._shipped_bytes = 0
@@ -167,7 +168,7 @@ class Shipper:
             may_ship=self._collector.ships,
             spool=self._spool,
             take=lambda row, data: self._put_beside(host, row, data),
-            most_items=self._most_items,
+            most_items=self.most_items,
         )
         batch = make_batch(making, host.cursor)
         self._put_is_done()
@@ -217,7 +218,7 @@ class Shipper:
         self.queue.put_places(batch.places)
         self._spool.clear(announced=True)
         after = self.queue.waiting()
-        self._most_items = MOST_ITEMS
+        self.most_items = MOST_ITEMS
         self._shipped_items += before.items - after.items
         self._shipped_bytes += sum(row.raw for row in batch.packs)
         self.host = host._replace(cursor=batch.end)
@@ -228,8 +229,8 @@ class Shipper:
         """Find the row that the database never accepts, by shipping single items, and leave it out."""
         self._spool.clear()
         items = self.queue.items(batch.begin.seq, 2)
-        if self._most_items > 1 and batch.end.seq != items[0].seq:
-            self._most_items = 1
+        if self.most_items > 1 and batch.end.seq != items[0].seq:
+            self.most_items = 1
         else:
             with self.queue.changing():
                 self.queue.drop(items[0])
@@ -313,7 +314,7 @@ class Shipper:
     def _greet_after(self) -> float:
         runs = bool(self._store.index.running())
         ran, self._ran = self._ran, runs  # the end of a run is told at once, too
-        return _LIVE_SECONDS if runs or ran else _GREET_SECONDS
+        return LIVE_SECONDS if runs or ran else _GREET_SECONDS
 
     def greet(self) -> None:
         """Tell the fleet that the host is there, and what runs; take remarks. Raises what `ship_batch` raises."""

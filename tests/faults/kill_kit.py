@@ -201,9 +201,9 @@ def _command(words: list[str]) -> int:
     if words[:1] == ["@exec"]:
         os.execvp(words[1], words[1:])
     if words == ["@background"]:
-        from sightline.capture.background import _work
+        from sightline.capture.background import run_handed_over
 
-        _work()
+        run_handed_over()
         return 0
     from sightline.doors.cli.main import main
 

@@ -32,7 +32,7 @@ def refused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     def refuse(*_: object) -> None:
         raise request.param
 
-    monkeypatch.setattr("watchfiles._rust_notify.RustNotify", refuse)
+    monkeypatch.setattr("sightline.folder_watch.native_watcher", refuse)
     error: Exception = request.param
     return error
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.doors.cli.output import _for, dim, green, red
+from sightline.doors.cli.output import dim, green, red, text_for
 from sightline.log.notes import write_note
 from sightline.log.views import Shows, record_view
 from sightline.records import Session
@@ -63,7 +63,7 @@ _HOSTILE = st.lists(
 def test_whatever_stands_in_an_output_its_cleaned_text_does_nothing(data: bytes) -> None:
     master, slave = pty.openpty()
     try:
-        text = _for(slave, clean_text(data))
+        text = text_for(slave, clean_text(data))
     finally:
         os.close(master)
         os.close(slave)
@@ -80,9 +80,9 @@ def test_our_own_styles_reach_a_terminal_as_they_are(monkeypatch: pytest.MonkeyP
         for style in (dim, red, green):
             told = style("text", slave)
             assert told.startswith("\x1b[")
-            assert _for(slave, told) == told
+            assert text_for(slave, told) == told
         for other in ("\x1b[5m", "\x1b[2;5m", "\x1b[38;5;1m", "\x1b[2J", "\x1b[02m"):
-            assert "\x1b" not in _for(slave, other)
+            assert "\x1b" not in text_for(slave, other)
     finally:
         os.close(master)
         os.close(slave)

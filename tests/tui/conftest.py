@@ -1,12 +1,13 @@
 """What the inspector's tests must not be surprised by."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from textual.css.model import RuleSet
-from textual.css.stylesheet import Stylesheet
+from textual.css.parse import parse
+from textual.css.tokenize import Token
 
 from sightline.tui import misses
 from sightline.tui.buffers import buffer_list
@@ -22,13 +23,14 @@ def _shares_later(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _sheets_read_once() -> Iterator[None]:
     """Hundreds of applications are opened: the rules that the first has read in a sheet of styles serve them all."""
-    read, rules = Stylesheet._parse_rules, dict[object, list[RuleSet]]()
+    rules = dict[object, list[RuleSet]]()
 
-    def once(sheet: Stylesheet, css: str, **told: Any) -> list[RuleSet]:
-        asked = (css, *told.items(), frozenset(sheet._variables.items()))
+    def once(scope: str, css: str, place: Any, variable_tokens: Mapping[str, Sequence[Token]], **told: Any) -> Any:
+        variables = frozenset((name, *(token.value for token in tokens)) for name, tokens in variable_tokens.items())
+        asked = (scope, css, place, variables, *told.items())
         if asked not in rules:
-            rules[asked] = read(sheet, css, **told)
+            rules[asked] = list(parse(scope, css, place, variable_tokens=dict(variable_tokens), **told))
         return rules[asked]
 
-    with patch.object(Stylesheet, "_parse_rules", once):
+    with patch("textual.css.stylesheet.parse", once):
         yield

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tui.buffers.catalog import _SPARE, Catalog
+from sightline.tui.buffers.catalog import SPARE, Catalog
 from sightline.tui.buffers.columns import Entry, Texts, entries_of
 
 TEXTS = st.lists(st.text(max_size=9), max_size=20)
@@ -61,8 +61,8 @@ def test_what_was_used_again_and_again_is_kept_once_and_who_looks_at_the_old_ord
     catalog = Catalog()
     catalog.put_newer([entry("cmd_00000b", 2), entry("cmd_00000a", 1)])
     before = catalog.entries
-    for used in range(3, 3 + 2 * _SPARE):
+    for used in range(3, 3 + 2 * SPARE):
         catalog.put_newer([entry("cmd_00000a" if used % 2 else "cmd_00000b", used)])
     assert [each.name for each in catalog.entries] == ["cmd_00000b", "cmd_00000a"]
-    assert len(catalog.entries.columns) < 2 * _SPARE
+    assert len(catalog.entries.columns) < 2 * SPARE
     assert [each.used for each in before] == [2, 1]

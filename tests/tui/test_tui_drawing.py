@@ -148,8 +148,7 @@ def test_rows_look_as_textual_draws_them_whatever_goes_around_them(
             region = Region(0, 0, *listed.region.size)
             assert isinstance(listed._styles_cache, BareRows)
             ours = listed.render_lines(region)
-            listed._styles_cache = StylesCache()
-            theirs = listed.render_lines(region)
+            theirs = StylesCache().render_widget(listed, region)
             assert [cells(strip) for strip in ours] == [cells(strip) for strip in theirs]
             assert [strip.cell_length for strip in ours] == [region.width] * region.height
 

@@ -7,6 +7,7 @@ from rich.color import ColorSystem
 
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
+from sightline.tui.buffers import list_model
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.viewer import annotations
 from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, viewer
@@ -203,13 +204,16 @@ def test_a_running_capture_that_is_silent_shows_how_long_it_takes(store: Store) 
     recording.seal(exit_code=0)
 
 
-def test_marks_stay_in_order_when_their_records_are_no_longer_kept(store: Store) -> None:
+def test_marks_stay_in_order_when_their_records_are_no_longer_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(store)
 
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "m", "G", "m")  # the newest, then the oldest
-            buffers(pilot).rows._records.pop("cmd_000004")
+            monkeypatch.setattr(list_model, "RECORDS_KEPT", 0)
+            buffers(pilot).rows.put_records({})
             assert buffers(pilot).marks == ("cmd_000000", "cmd_000004")
 
     run(body)

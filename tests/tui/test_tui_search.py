@@ -44,7 +44,7 @@ def test_from_any_line_the_next_hit_is_found(  # type: ignore[no-untyped-def]
     shown = [line for name, line in lines if not stream or name == stream]
     hits = [number for number, line in enumerate(shown, 1) if b"hit" in line]
     number = 1 + int(place * max(len(shown) - 1, 0))
-    with patch.object(module, "Hits", lambda: Hits(kept)), patch.object(module, "_SMALL_BYTES", 20):
+    with patch.object(module, "Hits", lambda: Hits(kept)), patch.object(module, "SMALL_BYTES", 20):
         search = search_in(store, lines, 1 + int(begin_at * max(len(shown) - 1, 0)), stream)
         search.run(lambda: None)
     assert (search.complete, search.total) == (True, len(hits))

@@ -22,7 +22,7 @@ TITLE_CHARS = 400
 RUNNING, UNKNOWN, TIMED_OUT, INTERRUPTED = -2, -1, 1_000, 1_001
 """Numbers in the place of an exit code; the worse the end, the larger."""
 
-_SPARE = 1_000  # how many obsolete entries are kept before the columns are made anew
+SPARE = 1_000  # how many obsolete entries are kept before the columns are made anew
 
 
 def entry_of(listed: Listed) -> Entry:
@@ -145,7 +145,7 @@ class Catalog:
 
     def _set(self, places: "Places") -> None:
         entries = Entries(self.entries.columns, places)
-        if len(entries.columns) > 2 * len(entries) + _SPARE:
+        if len(entries.columns) > 2 * len(entries) + SPARE:
             entries = entries_of(entries)
         self.entries = entries
         self.version += 1

@@ -12,7 +12,7 @@ from sightline.tui.buffers.columns import Entries
 from sightline.tui.buffers.list_loader import PAGE, Answer, Request
 from sightline.tui.buffers.order import Heading, Order, Row, bursts, grouped, in_order, with_parts
 
-_RECORDS_KEPT = 500
+RECORDS_KEPT = 500
 AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it
 
 
@@ -251,7 +251,7 @@ class BufferRows:
         return self.cursor - before
 
     def _forget_records(self) -> None:
-        for name in list(self._records)[: max(len(self._records) - _RECORDS_KEPT, 0)]:
+        for name in list(self._records)[: max(len(self._records) - RECORDS_KEPT, 0)]:
             del self._records[name]
 
     # filtering

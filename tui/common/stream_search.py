@@ -13,7 +13,7 @@ from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel
 from sightline.store import Stream
 
-_SMALL_BYTES = 1 << 22  # in a smaller stream the first hit is not searched separately
+SMALL_BYTES = 1 << 22  # in a smaller stream the first hit is not searched separately
 
 
 NONE = -1
@@ -204,7 +204,7 @@ class Search:
             reading.close()
         self._streams = streams
         for stream in streams.values():
-            if stream.scanned - stream.begin > _SMALL_BYTES:
+            if stream.scanned - stream.begin > SMALL_BYTES:
                 self._find_first(stream)
         tell()
         for stream in streams.values():

@@ -240,7 +240,7 @@ def write_out(text: str) -> None:
         OutputFailed: the text cannot be written.
     """
     try:
-        write_all(1, _for(1, text).encode(errors="surrogateescape"))
+        write_all(1, text_for(1, text).encode(errors="surrogateescape"))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -249,10 +249,10 @@ def write_out(text: str) -> None:
 
 def write_err(text: str) -> None:
     """Print to standard error, as `write_out` does to standard output."""
-    write_all(2, _for(2, text).encode(errors="surrogateescape"))
+    write_all(2, text_for(2, text).encode(errors="surrogateescape"))
 
 
-def _for(fd: int, text: str) -> str:
+def text_for(fd: int, text: str) -> str:
     """Make text safe for where a descriptor leads: all that verbs say passes here, so this is the last safeguard."""
     if (text.isascii() and text.isprintable()) or not os.isatty(fd):
         return text

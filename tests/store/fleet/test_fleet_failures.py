@@ -259,7 +259,7 @@ def test_following_ships_soon_where_somebody_watches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shippers, "WATCHED_SECONDS", 0.0)
-    monkeypatch.setattr(shippers, "_LIVE_SECONDS", 0.0)
+    monkeypatch.setattr(shippers, "LIVE_SECONDS", 0.0)
     with fleet.store("one", host) as own, fleet.store("one", host) as store, Shipper(own) as shipper:
         ships(store)
         shipper._entered()

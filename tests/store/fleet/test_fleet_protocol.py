@@ -122,7 +122,7 @@ def test_shippers_of_one_store_take_turns(fleet: Fleet, host: FleetSettings) -> 
         def drain() -> None:
             try:
                 with Store(store.root, store.settings) as own, Shipper(own) as shipper:
-                    shipper._most_items = 7
+                    shipper.most_items = 7
                     shipper.drain()
             except BaseException as error:
                 failed.append(error)

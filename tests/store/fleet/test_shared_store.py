@@ -1,6 +1,7 @@
 """The shared place as a store that is read: what hosts shipped is there, and nothing of what the reader may not see."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import obstore
 
 from sightline.audit.buffer_failures import overlooked
 from sightline.audit.timeline import calls_of, captured_by
-from sightline.shared.pack_cache import Tampered
+from sightline.shared.pack_cache import PackCache, Tampered
 from sightline.shared.store import Offline, SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
@@ -71,13 +72,20 @@ def test_one_name_on_two_hosts_is_asked_back(hosts: Hosts, place: SharedStore) -
     assert place.resolve(hosts.ref("a", kept)).buffer.ref == hosts.ref("a", kept)
 
 
-def test_a_large_output_is_read_by_its_frames(hosts: Hosts, place: SharedStore) -> None:
+def test_a_large_output_is_read_by_its_frames(
+    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = b"".join(b"line %d %s\n" % (number, os.urandom(20).hex().encode()) for number in range(200_000))
     kept = keep_in(hosts.stores["a"], lines)
     hosts.ship("a")
     fetched: list[str] = []
-    pack = place._pack
-    place._pack = lambda host, sha256: fetched.append(sha256) or pack(host, sha256)  # type: ignore[func-returns-value]
+    pack = PackCache.pack
+
+    def noted(cache: PackCache, sha256: str, fetch: Callable[[], bytes]) -> bytes:
+        fetched.append(sha256)
+        return pack(cache, sha256, fetch)
+
+    monkeypatch.setattr(PackCache, "pack", noted)
     with place.open(place.resolve(hosts.ref("a", kept))) as reader:
         assert (reader.byte_count, reader.line_count) == (len(lines), 200_000)
         (line,) = reader.lines(123_456, 123_456)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.audit.report.phrases import visible
-from sightline.doors.cli.output import _for
+from sightline.doors.cli.output import text_for
 from sightline.shape.invisible_characters import fit_to_read, mark_hidden
 from sightline.verbs.printable_text import printable
 
@@ -78,11 +78,11 @@ def test_ascii_and_what_is_printable_stays(text: str) -> None:
 def test_every_door_of_a_person_shows_the_mark(char: str) -> None:
     master, slave = pty.openpty()
     try:
-        for told in (_for(slave, f"a{char}b\n"), printable(f"a{char}b"), visible(f"a{char}b\n")):
+        for told in (text_for(slave, f"a{char}b\n"), printable(f"a{char}b"), visible(f"a{char}b\n")):
             assert char not in told
             assert "\\" in told
-        assert _for(slave, READABLE[0]) == READABLE[0]
-        assert _for(slave, f'{{"a": "{char}"}}').isascii()  # still JSON
+        assert text_for(slave, READABLE[0]) == READABLE[0]
+        assert text_for(slave, f'{{"a": "{char}"}}').isascii()  # still JSON
     finally:
         os.close(master)
         os.close(slave)
