@@ -11,7 +11,7 @@ from sightline.disk.stream_files import Target, with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
 from sightline.errors import AmbiguousRef, BadRef, UnknownRef
 from sightline.records import Buffer
-from sightline.refs import Ref
+from sightline.refs import Ref, format_ref
 
 
 def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
@@ -67,10 +67,12 @@ class RefLookup:
             matches = self._index.with_prefix(name)
             if len(matches) > 1:
                 names = ", ".join(match.ref for match in matches)
-                raise AmbiguousRef(f"@{name} could be any of {names}", "type one more digit")
+                raise AmbiguousRef(f"{format_ref(name)} could be any of {names}", "type one more digit")
             found = matches[0] if matches else None
         if found is None and not prefixes and self._index.with_prefix(name, limit=1):
-            raise UnknownRef(f"@{name} is only the beginning of a name", "give the whole ref, as it stood in the reply")
+            raise UnknownRef(
+                f"{format_ref(name)} is only the beginning of a name", "give the whole ref, as it stood in the reply"
+            )
         if found is None or found.state == "evicted":
             raise gone(self._layout, found.name if found else name)
         return self.current(found)

@@ -9,6 +9,7 @@ from sightline.disk.meta import is_newer
 from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
 from sightline.private_files import read_file
 from sightline.records import Buffer
+from sightline.refs import format_ref
 
 LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"
 _AGAIN = {"file": "read the file again", "tool": "call the tool again"}
@@ -36,7 +37,7 @@ def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef | OfNewerVersion:
     what = " ".join(str(tombstone["command"]).split())[:200]
     how = _AGAIN.get(tombstone["kind"], "run the command again")
     how_gone = "removed " if tombstone["reason"] == "removed" else ""
-    return ExpiredRef(f"@{name} expired ({how_gone}{when}): {what}", how, name=name)
+    return ExpiredRef(f"{format_ref(name)} expired ({how_gone}{when}): {what}", how, name=name)
 
 
 def lost_stream(layout: Layout, buffer: Buffer, stream: str) -> ExpiredRef | StoreFailed:

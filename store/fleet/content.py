@@ -20,6 +20,7 @@ from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
 from sightline.records import Buffer, storable
+from sightline.refs import format_ref
 from sightline.store import Store
 
 if TYPE_CHECKING:
@@ -196,10 +197,11 @@ class Content:
         try:
             frames[stream] = self._packer.add_stream(chunks())
         except OSError as error:
-            raise Damaged(f"@{buffer.name} ({stream}) cannot be read: {error.strerror}") from error
+            raise Damaged(f"{format_ref(buffer.name)} ({stream}) cannot be read: {error.strerror}") from error
         if info.sha256 and captured.hexdigest() != info.sha256:
             raise Damaged(
-                f"@{buffer.name} ({stream}) is not what was captured", "`sightline doctor` says more about it"
+                f"{format_ref(buffer.name)} ({stream}) is not what was captured",
+                "`sightline doctor` says more about it",
             )
         if told is None:
             hashes[stream] = captured.hexdigest()

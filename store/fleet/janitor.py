@@ -19,6 +19,7 @@ from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import PACK_BYTES, Frame, TamperedPack, raw_bytes
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
+from sightline.refs import format_ref
 
 LOCK = 0x516875
 """If two maintain a fleet at once, one waits."""
@@ -258,7 +259,7 @@ class Janitor:
             try:
                 places = self._copied(host, packs, frames)
             except (ObjectMissing, TamperedPack, LookupError) as error:
-                self._problems.append(f"@{name} is pinned, and its bytes cannot be kept: {error}")
+                self._problems.append(f"{format_ref(name)} is pinned, and its bytes cannot be kept: {error}")
                 places = packs, frames  # its row stays in spite of that
             self._connection.execute(
                 "UPDATE sightline.buffers AS found SET kept = true, before_kept = %s::jsonb,"

@@ -12,12 +12,13 @@ from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, kept_pr
 from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
+from sightline.refs import format_ref
 
 _PACKS_HELD = 3
 _BATCH_ROWS = 500
 
 
-class Finding(NamedTuple):
+class VerificationResult(NamedTuple):
     """Something that was found.
 
     Attributes:
@@ -86,7 +87,7 @@ class Verification:
         self.verified = Verified(0, 0, 0, 0, 0)
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[VerificationResult]:
         """Yield what is not as it should be. Raises FleetUnreachable, FleetRefused."""
         for row in self._connection.execute("SELECT id, name, team, member, store FROM sightline.hosts ORDER BY id"):
             number, name, team, member, store = row
@@ -104,7 +105,7 @@ class Verification:
         )
         self._tell(self.verified)
 
-    def _of_packs(self, host: _Host) -> Iterator[Finding]:
+    def _of_packs(self, host: _Host) -> Iterator[VerificationResult]:
         stored = {
             found.key: found.bytes
             for prefix in (host_prefix(host.team, host.member), kept_prefix(host.team, host.member))
@@ -114,19 +115,23 @@ class Verification:
             key = pack_key(host.team, host.member, host.store, day, stands, is_kept=is_kept)
             found = stored.pop(key, None)
             if found is None:
-                yield Finding("problem", host.name, f"pack {sha256} of {day} is announced, and not in the object store")
+                yield VerificationResult(
+                    "problem", host.name, f"pack {sha256} of {day} is announced, and not in the object store"
+                )
             elif found != size:
-                yield Finding("problem", host.name, f"pack {sha256} of {day} has {found:,} bytes, not {size:,}")
+                yield VerificationResult(
+                    "problem", host.name, f"pack {sha256} of {day} has {found:,} bytes, not {size:,}"
+                )
             self._add(packs=1, bytes=size)
         if stored:
-            yield Finding(
+            yield VerificationResult(
                 "note",
                 host.name,
                 f"{len(stored):,} objects with {sum(stored.values()):,} bytes are stored and not announced: a shipper "
                 "is at it, or was ended there; the lifecycle rule removes them",
             )
 
-    def _of_rows(self, host: _Host) -> Iterator[Finding]:
+    def _of_rows(self, host: _Host) -> Iterator[VerificationResult]:
         counted = self._connection.execute(
             "SELECT (SELECT count(*) FROM sightline.buffers WHERE host = %(host)s),"
             " (SELECT count(*) FROM sightline.entries WHERE host = %(host)s)",
@@ -142,7 +147,9 @@ class Verification:
             " HAVING count(*) > 0",
             {"host": host.id},
         ):
-            yield Finding("problem", host.name, f"{rows:,} rows (such as {name}) tell of packs that are not announced")
+            yield VerificationResult(
+                "problem", host.name, f"{rows:,} rows (such as {name}) tell of packs that are not announced"
+            )
         for session, number in self._connection.execute(
             "SELECT session, number FROM (SELECT session, number, prev, lag(number) OVER line AS before,"
             " lag(hash) OVER line AS hash_before FROM sightline.entries WHERE host = %s"
@@ -150,9 +157,9 @@ class Verification:
             " WHERE before IS NOT NULL AND (number <> before + 1 OR prev <> hash_before) ORDER BY session, number",
             (host.id,),
         ):
-            yield Finding("problem", host.name, f"the log of {session} does not go on at its line {number}")
+            yield VerificationResult("problem", host.name, f"the log of {session} does not go on at its line {number}")
 
-    def _of_buffers(self, host: _Host) -> Iterator[Finding]:
+    def _of_buffers(self, host: _Host) -> Iterator[VerificationResult]:
         packed = self._places(host)
         for name, packs, frames, record in self._in_batches(
             "SELECT name, ARRAY(SELECT encode(one, 'hex') FROM unnest(packs) AS one), frames, record"
@@ -169,16 +176,22 @@ class Verification:
                         digest.update(data)
                         size += len(data)
                 except (TamperedPack, ObjectMissing, LookupError) as error:
-                    yield Finding("problem", host.name, f"@{name} ({stream}): {error}")
+                    yield VerificationResult("problem", host.name, f"{format_ref(name)} ({stream}): {error}")
                     continue
                 if facts and digest.hexdigest() != facts.get("sha256"):
-                    yield Finding("problem", host.name, f"@{name} ({stream}) is not what was announced")
+                    yield VerificationResult(
+                        "problem", host.name, f"{format_ref(name)} ({stream}) is not what was announced"
+                    )
                 elif facts is None and stream == ORDER and size % 16:
-                    yield Finding("problem", host.name, f"@{name}: the order of its streams is not whole")
+                    yield VerificationResult(
+                        "problem", host.name, f"{format_ref(name)}: the order of its streams is not whole"
+                    )
             if record.get("state") != "evicted" and (missing := record.get("streams", {}).keys() - frames.keys()):
-                yield Finding("problem", host.name, f"@{name} was announced without {', '.join(sorted(missing))}")
+                yield VerificationResult(
+                    "problem", host.name, f"{format_ref(name)} was announced without {', '.join(sorted(missing))}"
+                )
 
-    def _of_entries(self, host: _Host) -> Iterator[Finding]:
+    def _of_entries(self, host: _Host) -> Iterator[VerificationResult]:
         places = self._places(host)
         at: tuple[str, int] | None = None
         lines = b""
@@ -199,7 +212,7 @@ class Verification:
                     raise TamperedPack("it is not what its hash covers")
             except (TamperedPack, ObjectMissing, ValueError, LookupError, TypeError) as error:
                 at = None
-                yield Finding("problem", host.name, f"line {number} of the log of {session}: {error}")
+                yield VerificationResult("problem", host.name, f"line {number} of the log of {session}: {error}")
 
     def _in_batches(self, query: str, host: _Host) -> Iterator[tuple[Any, ...]]:
         with self._connection.transaction(), self._connection.cursor(name="verified") as cursor:

@@ -4,7 +4,7 @@ import re
 from difflib import get_close_matches
 
 from sightline.errors import BadRef, SightlineError, UnknownRef
-from sightline.refs import KINDS
+from sightline.refs import KINDS, format_ref
 from sightline.store import Reading
 
 _BODY = r"(?:(?:cmd|file|tool)[_-][0-9a-f]{4,64}|last(?:~[0-9]{1,6})?)"
@@ -39,7 +39,7 @@ def typed_ref(store: Reading, text: str) -> str:
         for kind in KINDS:
             name = f"{kind}_{match[1].lower()}"
             if store.index.buffer(name):
-                return f"@{name}"
+                return format_ref(name)
     return text
 
 

@@ -5,6 +5,7 @@ from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef
 from sightline.log import retention
 from sightline.records import Buffer
+from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 
 _WAITS = (
@@ -115,7 +116,7 @@ def _removed(door: Door, given: Namespace) -> list[str]:
     retention.remove(door.local, buffers.values(), purge=given.purge)
     for name in gone:
         retention.purge_gone(door.local, name)
-    return [f"@{name}" for name in (*buffers, *gone)]
+    return [format_ref(name) for name in (*buffers, *gone)]
 
 
 def _told(given: Namespace, refs: list[str], what: str) -> int:

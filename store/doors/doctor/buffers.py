@@ -18,6 +18,7 @@ from sightline.doors.doctor.files import Derived, check_files, is_old
 from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
 from sightline.private_files import open_private, remove_folder
 from sightline.records import Buffer
+from sightline.refs import format_ref
 from sightline.sha256 import hash_file
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
@@ -50,7 +51,7 @@ def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[
                 continue
             if not store.index.knows(folder.name) and not has_writer(store, folder.name):
                 store.index.put_buffer(buffer)
-                yield CheckResult("mended", f"@{folder.name} was missing in the index: added")
+                yield CheckResult("mended", f"{format_ref(folder.name)} was missing in the index: added")
 
 
 def _orphan(store: Store, name: str) -> Iterator[CheckResult]:
@@ -63,9 +64,11 @@ def _orphan(store: Store, name: str) -> Iterator[CheckResult]:
         try:
             write_record(store, known)
         except OSError as error:
-            yield CheckResult("problem", f"@{name} has lost its record, which cannot be written: {error.strerror}")
+            yield CheckResult(
+                "problem", f"{format_ref(name)} has lost its record, which cannot be written: {error.strerror}"
+            )
             return
-        yield CheckResult("mended", f"@{name} had lost its record: written again from the index")
+        yield CheckResult("mended", f"{format_ref(name)} had lost its record: written again from the index")
         return
     if has_writer(store, name) or not is_old(folder):
         return
@@ -74,7 +77,7 @@ def _orphan(store: Store, name: str) -> Iterator[CheckResult]:
         yield CheckResult("mended", f"{folder} was an empty folder without a record: removed")
         return
     make_record(store, name)
-    yield CheckResult("mended", f"@{name} had bytes and no record: it has one again, without its command")
+    yield CheckResult("mended", f"{format_ref(name)} had bytes and no record: it has one again, without its command")
 
 
 def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[CheckResult]:

@@ -17,6 +17,7 @@ from sightline.harnesses import load_harness
 from sightline.pipeline.options import GRAMMARS
 from sightline.plugins import own_rules, read_plugins
 from sightline.private_files import FOLDER_MODE
+from sightline.refs import format_ref
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
 from sightline.search.sandbox import describe
@@ -77,7 +78,7 @@ def _writable(store: Store) -> Iterator[CheckResult]:
             "problem", f"nothing can be written to the store, and nothing mended: {store.index.unwritable}"
         )
         for name in dead_captures(store):
-            yield CheckResult("note", f"@{name}: its writer is dead; it is yet to be marked interrupted")
+            yield CheckResult("note", f"{format_ref(name)}: its writer is dead; it is yet to be marked interrupted")
 
 
 def _root(store: Store) -> Iterator[CheckResult]:
@@ -110,9 +111,13 @@ def _made_anew(store: Store, why: str) -> Iterator[CheckResult]:
 def _dead(store: Store) -> Iterator[CheckResult]:
     adopted = end_dead_captures(store)
     for name in adopted.interrupted:
-        yield CheckResult("mended", f"@{name} was still marked running, but its writer is dead: marked interrupted")
+        yield CheckResult(
+            "mended", f"{format_ref(name)} was still marked running, but its writer is dead: marked interrupted"
+        )
     for name in adopted.dropped:
-        yield CheckResult("mended", f"@{name} was reserved by a writer that died before it had a record: dropped")
+        yield CheckResult(
+            "mended", f"{format_ref(name)} was reserved by a writer that died before it had a record: dropped"
+        )
 
 
 def _limits(store: Store, derived: int) -> Iterator[CheckResult]:
