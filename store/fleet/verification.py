@@ -18,8 +18,8 @@ _PACKS_HELD = 3
 _BATCH_ROWS = 500
 
 
-class VerificationResult(NamedTuple):
-    """Something that was found.
+class Mismatch(NamedTuple):
+    """Where the shared place differs from what a host announced, or something worth mentioning.
 
     Attributes:
         kind: ``problem``; or ``note`` for something that is right, but worth mentioning.
@@ -87,7 +87,7 @@ class Verification:
         self.verified = Verified(0, 0, 0, 0, 0)
         self._held: OrderedDict[str, bytes] = OrderedDict()
 
-    def findings(self) -> Iterator[VerificationResult]:
+    def findings(self) -> Iterator[Mismatch]:
         """Yield what is not as it should be. Raises FleetUnreachable, FleetRefused."""
         for row in self._connection.execute("SELECT id, name, team, member, store FROM sightline.hosts ORDER BY id"):
             number, name, team, member, store = row
@@ -105,7 +105,7 @@ class Verification:
         )
         self._tell(self.verified)
 
-    def _of_packs(self, host: _Host) -> Iterator[VerificationResult]:
+    def _of_packs(self, host: _Host) -> Iterator[Mismatch]:
         stored = {
             found.key: found.bytes
             for prefix in (host_prefix(host.team, host.member), kept_prefix(host.team, host.member))
@@ -115,23 +115,21 @@ class Verification:
             key = pack_key(host.team, host.member, host.store, day, stands, is_kept=is_kept)
             found = stored.pop(key, None)
             if found is None:
-                yield VerificationResult(
+                yield Mismatch(
                     "problem", host.name, f"pack {sha256} of {day} is announced, and not in the object store"
                 )
             elif found != size:
-                yield VerificationResult(
-                    "problem", host.name, f"pack {sha256} of {day} has {found:,} bytes, not {size:,}"
-                )
+                yield Mismatch("problem", host.name, f"pack {sha256} of {day} has {found:,} bytes, not {size:,}")
             self._add(packs=1, bytes=size)
         if stored:
-            yield VerificationResult(
+            yield Mismatch(
                 "note",
                 host.name,
                 f"{len(stored):,} objects with {sum(stored.values()):,} bytes are stored and not announced: a shipper "
                 "is at it, or was ended there; the lifecycle rule removes them",
             )
 
-    def _of_rows(self, host: _Host) -> Iterator[VerificationResult]:
+    def _of_rows(self, host: _Host) -> Iterator[Mismatch]:
         counted = self._connection.execute(
             "SELECT (SELECT count(*) FROM sightline.buffers WHERE host = %(host)s),"
             " (SELECT count(*) FROM sightline.entries WHERE host = %(host)s)",
@@ -147,9 +145,7 @@ class Verification:
             " HAVING count(*) > 0",
             {"host": host.id},
         ):
-            yield VerificationResult(
-                "problem", host.name, f"{rows:,} rows (such as {name}) tell of packs that are not announced"
-            )
+            yield Mismatch("problem", host.name, f"{rows:,} rows (such as {name}) tell of packs that are not announced")
         for session, number in self._connection.execute(
             "SELECT session, number FROM (SELECT session, number, prev, lag(number) OVER line AS before,"
             " lag(hash) OVER line AS hash_before FROM sightline.entries WHERE host = %s"
@@ -157,9 +153,9 @@ class Verification:
             " WHERE before IS NOT NULL AND (number <> before + 1 OR prev <> hash_before) ORDER BY session, number",
             (host.id,),
         ):
-            yield VerificationResult("problem", host.name, f"the log of {session} does not go on at its line {number}")
+            yield Mismatch("problem", host.name, f"the log of {session} does not go on at its line {number}")
 
-    def _of_buffers(self, host: _Host) -> Iterator[VerificationResult]:
+    def _of_buffers(self, host: _Host) -> Iterator[Mismatch]:
         packed = self._places(host)
         for name, packs, frames, record in self._in_batches(
             "SELECT name, ARRAY(SELECT encode(one, 'hex') FROM unnest(packs) AS one), frames, record"
@@ -176,22 +172,18 @@ class Verification:
                         digest.update(data)
                         size += len(data)
                 except (TamperedPack, ObjectMissing, LookupError) as error:
-                    yield VerificationResult("problem", host.name, f"{format_ref(name)} ({stream}): {error}")
+                    yield Mismatch("problem", host.name, f"{format_ref(name)} ({stream}): {error}")
                     continue
                 if facts and digest.hexdigest() != facts.get("sha256"):
-                    yield VerificationResult(
-                        "problem", host.name, f"{format_ref(name)} ({stream}) is not what was announced"
-                    )
+                    yield Mismatch("problem", host.name, f"{format_ref(name)} ({stream}) is not what was announced")
                 elif facts is None and stream == ORDER and size % 16:
-                    yield VerificationResult(
-                        "problem", host.name, f"{format_ref(name)}: the order of its streams is not whole"
-                    )
+                    yield Mismatch("problem", host.name, f"{format_ref(name)}: the order of its streams is not whole")
             if record.get("state") != "evicted" and (missing := record.get("streams", {}).keys() - frames.keys()):
-                yield VerificationResult(
+                yield Mismatch(
                     "problem", host.name, f"{format_ref(name)} was announced without {', '.join(sorted(missing))}"
                 )
 
-    def _of_entries(self, host: _Host) -> Iterator[VerificationResult]:
+    def _of_entries(self, host: _Host) -> Iterator[Mismatch]:
         places = self._places(host)
         at: tuple[str, int] | None = None
         lines = b""
@@ -212,7 +204,7 @@ class Verification:
                     raise TamperedPack("it is not what its hash covers")
             except (TamperedPack, ObjectMissing, ValueError, LookupError, TypeError) as error:
                 at = None
-                yield VerificationResult("problem", host.name, f"line {number} of the log of {session}: {error}")
+                yield Mismatch("problem", host.name, f"line {number} of the log of {session}: {error}")
 
     def _in_batches(self, query: str, host: _Host) -> Iterator[tuple[Any, ...]]:
         with self._connection.transaction(), self._connection.cursor(name="verified") as cursor:

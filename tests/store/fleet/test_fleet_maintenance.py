@@ -28,7 +28,7 @@ from sightline.fleet.database import (
 from sightline.fleet.maintenance import DAYS_AHEAD, maintain
 from sightline.fleet.objects import Objects
 from sightline.fleet.shipper import Shipper
-from sightline.fleet.verification import Verification, VerificationResult
+from sightline.fleet.verification import Mismatch, Verification
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
 from sightline.shape.segments import Segment
@@ -44,7 +44,7 @@ def ship(store: Store) -> None:
         shipper.drain()
 
 
-def found(fleet: Fleet, *, contents: bool = True) -> list[VerificationResult]:
+def found(fleet: Fleet, *, contents: bool = True) -> list[Mismatch]:
     with connected(fleet.address) as connection:
         return list(Verification(connection, Objects(fleet.objects_address), contents=contents).findings())
 
