@@ -135,6 +135,7 @@ class Results(NamedTuple):
         depth: how many levels of JSON are shown.
         field_size: the size from which on a string field becomes a stream of its own.
         field_unit: the unit of that size: ``bytes`` of UTF-8, or ``utf-16`` code units.
+        field_ends: whether the two ends of such a field are shown in its place, and what the JSON in it is.
         null_name: the name of null's type in a description.
         mark_mixed: whether a description says that the elements of an array differ.
     """
@@ -145,6 +146,7 @@ class Results(NamedTuple):
     depth: int = 8
     field_size: int = 8_000
     field_unit: str = "bytes"
+    field_ends: bool = True
     null_name: str = "null"
     mark_mixed: bool = True
 

@@ -36,7 +36,7 @@ These are texts, because compiling them takes 2 ms, and few commands search for 
 """
 
 CLIPPED = (
-    rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|{_REF})) …\]"
+    rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|{_REF}(?:, [^…]+)?)) …\]"
     rf"|\[… {_COUNT} B of {_SHORT_AT}\]"
 )
 """Stands inside a line that was cut in the middle, or where a string of it was."""
@@ -92,9 +92,16 @@ def window(ref: str, number: int, elided: int) -> str:
     return f"[… {elided:,} {_plural(elided, 'byte')} of this string elided: {_at(ref, number, number)} …]"
 
 
-def moved(ref: str, size: int) -> str:
-    """Mark a string that is a stream of its own."""
-    return f"[… {size:,} {_plural(size, 'byte')} of this string elided: {ref} …]"
+def moved(ref: str, elided: int, description: str = "") -> str:
+    """Mark what is left out of a string that is a stream of its own: its middle, or all of it.
+
+    Args:
+        ref: that stream.
+        elided: bytes that are left out.
+        description: what the JSON that it holds is, if it holds any.
+    """
+    told = f", {' '.join(description.replace('…', '...').split())}" if description else ""
+    return f"[… {elided:,} {_plural(elided, 'byte')} of this string elided: {ref}{told} …]"
 
 
 def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool) -> str:

@@ -11,7 +11,8 @@ from sightline.shape import markers
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.cut import shape
-from sightline.shape.json.result import Structured, shape_result
+from sightline.shape.json.body import MovedString
+from sightline.shape.json.result import Structured, looks_like_json, shape_result
 from sightline.shape.json.sample import sample
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.schema import TEXT, describe
@@ -19,13 +20,14 @@ from sightline.shape.json.tree import Document, read_document
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
 from sightline.shape.source import Source
-from sightline.store import Target
+from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.reply import Reply, fitting, in_order, serialised_bytes
 from sightline.verbs.structured_view import sampling_of
 
 _NEXT_LINES = 200
+_SNIFFED_BYTES = 4096
 
 
 class _Part(NamedTuple):
@@ -149,7 +151,7 @@ def _part(
         mine = [field for field in moved if f"part.{field.block}" == target.stream]
         if mine:
             field = Target(target.buffer, mine[0].stream).ref
-            return _Part(target.ref, _with_fields(target, source, mine, room, sampling), field)
+            return _Part(target.ref, _with_fields(asking.store, target, source, mine, room, sampling), field)
         budget = None if everything else room
         made = shape_result(source, budget=budget, failed=failed, limit=room, sampling=sampling)
         if made:
@@ -160,27 +162,42 @@ def _part(
         return _Part(target.ref, Structured(shaped, description))
 
 
-def _with_fields(target: Target, source: Source, fields: list[Field], room: int, sampling: Sampling) -> Structured:
-    """Make a sample with markers in place of the fields that are streams."""
+def _with_fields(
+    store: Reading, target: Target, source: Source, fields: list[Field], room: int, sampling: Sampling
+) -> Structured:
+    """Make a sample in which fields that are streams have their refs between their ends."""
     document = read_document(source, sampling)
     assert document  # it was an object when it was captured
-    made = sample(document, source, room, sampling, _moved(target.buffer, document, source, fields))
+    made = sample(document, source, room, sampling, _moved(store, target.buffer, document, source, fields, sampling))
     body = made.body
     shaped = Shaped(body.segments, body.shown, source.line_count, 0, 0, body.truncated)
     return Structured(shaped, describe(document, source, sampling), made.path)
 
 
-def _moved(buffer: Buffer, document: Document, source: Source, fields: list[Field]) -> Mapping[int, str]:
-    """Return the markers of the fields, by the offsets of their strings."""
-    found: dict[int, str] = {}
+def _moved(
+    store: Reading, buffer: Buffer, document: Document, source: Source, fields: list[Field], sampling: Sampling
+) -> Mapping[int, MovedString]:
+    """Return the fields, by the offsets of their strings."""
+    found: dict[int, MovedString] = {}
     waiting = list(fields)
     for node in document.root.children:
         if not waiting:
             break
         size = buffer.stream(waiting[0].stream).bytes
         if node.kind == "string" and node.end - node.start - 2 >= size and key_of(source, node) == waiting[0].name:
-            found[node.start] = markers.moved(Target(buffer, waiting.pop(0).stream).ref, size)
+            own = Target(buffer, waiting.pop(0).stream)
+            description = _description(store, own, sampling) if sampling.field_ends else ""
+            found[node.start] = MovedString(own.ref, size, description, sampling.field_ends)
     return found
+
+
+def _description(store: Reading, field: Target, sampling: Sampling) -> str:
+    """What the JSON in a field is; empty where it holds none."""
+    with store.open(field) as source:
+        if not looks_like_json(source.read(0, _SNIFFED_BYTES)):
+            return ""
+        document = read_document(source, sampling)
+        return describe(document, source, sampling) if document else ""
 
 
 def _body(parts: list[_Part]) -> tuple[Segment, ...]:

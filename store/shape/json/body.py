@@ -18,7 +18,10 @@ from sightline.shape.source import CutLine, Line, Source
 READ_LINE_BYTES = 1 << 20  # a longer line may or may not be one string
 _HEAD = re.compile(rb'[ \t]*(?:"[^"]*"[ \t]*:[ \t]*)?"')
 _REST = re.compile(rb'[^"]*("[ \t]*,?[ \t\r]*)')
+_LAST_QUOTE = re.compile(rb'"[ \t]*,?[ \t\r]*\Z')
 _ESCAPE_BYTES = 6
+_KEY_BYTES = 1 << 16  # behind a longer key nobody looks for the string
+_AFTER_BYTES = 64  # a comma and white space may follow a string on its line
 
 
 class Gap(NamedTuple):
@@ -41,6 +44,22 @@ class Measure(NamedTuple):
     head_percent: int
 
 
+class MovedString(NamedTuple):
+    """A string that is a stream of its own.
+
+    Attributes:
+        ref: that stream.
+        size: its bytes.
+        description: what the JSON that it holds is; empty where it holds none.
+        ends: whether its two ends are shown where it stood, too.
+    """
+
+    ref: str
+    size: int
+    description: str = ""
+    ends: bool = True
+
+
 class Body(NamedTuple):
     """A body of one stream.
 
@@ -56,7 +75,7 @@ class Body(NamedTuple):
 
 
 def write_lines(
-    source: Source, gaps: Iterable[Gap], measure: Measure, room: int, moved: Mapping[int, str]
+    source: Source, gaps: Iterable[Gap], measure: Measure, room: int, moved: Mapping[int, MovedString]
 ) -> Body | None:
     """Make a body of all lines except those in the gaps.
 
@@ -65,7 +84,7 @@ def write_lines(
         gaps: the left-out lines, in order.
         measure: the length allowed for strings and lines.
         room: most bytes of the body.
-        moved: markers that replace whole strings, by line.
+        moved: strings that are streams of their own, by line.
 
     Returns:
         The body; None if it takes more than the room.
@@ -104,25 +123,63 @@ def _add(segments: list[Segment], segment: Segment) -> None:
         segments.append(segment)
 
 
-def _segment(source: Source, line: Line, measure: Measure, moved: Mapping[int, str]) -> Segment:
-    number = line.number
-    start, end = _string_of(line) if line.length > measure.size or number in moved else (0, 0)
-    if number in moved and end:
-        text = clean_line(line.data[:start]) + moved[number] + clean_line(line.data[end:])
-        cut = line.cut((0, start), (end, line.length))
-    elif line.length <= measure.size or 0 < end - start <= measure.size:
-        return Segment(clean_line(line.data) + "\n", source.ref, number, number)
-    elif end:
-        head, tail = ends(line.data[start:end], measure)
-        marker = markers.window(source.ref, number, end - start - len(head) - len(tail))
-        text = clean_line(line.data[:start] + head) + marker + clean_line(tail + line.data[end:])
-        cut = line.cut((0, start + len(head)), (end - len(tail), line.length))
-    else:
-        head, tail = ends(line.data, measure)
-        marker = markers.clipping(source.ref, number, line.length - len(head) - len(tail))
-        text = clean_line(head) + marker + clean_line(tail)
-        cut = line.cut((0, len(head)), (line.length - len(tail), line.length))
+def _segment(source: Source, line: Line, measure: Measure, moved: Mapping[int, MovedString]) -> Segment:
+    number, data, string = line.number, line.data, moved.get(line.number)
+    if line.length <= measure.size and not string:
+        return _whole_line(source, line)
+    start, end = _ends_of_long_string(data) if string and not line.whole else _string_of(line)
+    if 0 < end - start <= measure.size and not string:
+        return _whole_line(source, line)
+    between, following = (data[start:end], data[end:]) if end else (data, b"")
+    head, tail = _ends_of(between, measure, string)
+    elided = line.length - len(data) + len(between) - len(head) - len(tail)
+    marker = _marker(source.ref, number, elided, measure, string if end else None, is_string=bool(end), alone=not head)
+    if elided <= len(marker.encode()):
+        return _whole_line(source, line)
+    before, after = data[:start] + head, tail + following
+    cut = line.cut((0, len(before)), (line.length - len(after), line.length))
+    text = clean_line(before) + marker + clean_line(after)
     return Segment(text + "\n", source.ref, number, number, True, (cut,))
+
+
+def _whole_line(source: Source, line: Line) -> Segment:
+    return Segment(clean_line(line.data) + "\n", source.ref, line.number, line.number)
+
+
+def _ends_of(data: bytes, measure: Measure, string: MovedString | None) -> tuple[bytes, bytes]:
+    """Return the shown ends of a string; none for a stream of its own if they take less than its marker."""
+    if string and not (string.ends and measure.size >= len(markers.moved(string.ref, string.size).encode())):
+        return b"", b""
+    return ends(data, measure)
+
+
+def _marker(
+    ref: str, number: int, elided: int, measure: Measure, string: MovedString | None, *, is_string: bool, alone: bool
+) -> str:
+    """Return the marker between the ends of a value, or in place of all of it.
+
+    Args:
+        ref: the stream that it stands in.
+        number: its line there.
+        elided: its bytes, as they are written, that are left out.
+        measure: how much its ends take.
+        string: the stream of its own that it is, if it is one; it is described where that takes no more room than its
+            ends do.
+        is_string: whether it is a string.
+        alone: whether its ends are left out, too.
+    """
+    if not string:
+        return (markers.window if is_string else markers.clipping)(ref, number, elided)
+    if alone:
+        return markers.moved(string.ref, string.size)
+    described = len(string.description.encode()) <= measure.size
+    return markers.moved(string.ref, elided, string.description if described else "")
+
+
+def _ends_of_long_string(data: bytes) -> tuple[int, int]:
+    """Return where the only string of a long line begins and ends, without quotes, judged by the line's two ends."""
+    head, last = _HEAD.match(hidden(data[:_KEY_BYTES])), _LAST_QUOTE.search(data[-_AFTER_BYTES:])
+    return (head.end(), len(data) - len(data[-_AFTER_BYTES:]) + last.start()) if head and last else (0, 0)
 
 
 def _string_of(line: Line) -> tuple[int, int]:
@@ -172,7 +229,13 @@ _BRACKETS = {"object": "{}", "array": "[]"}
 
 
 def write_line(
-    source: Source, root: Node, detail: Detail, measure: Measure, number: int, room: int, moved: Mapping[int, str]
+    source: Source,
+    root: Node,
+    detail: Detail,
+    measure: Measure,
+    number: int,
+    room: int,
+    moved: Mapping[int, MovedString],
 ) -> Body | None:
     """Write out a value on several lines; None if it takes more than the room.
 
@@ -183,7 +246,7 @@ def write_line(
         measure: the length allowed for strings.
         number: the line of the text on which it stands.
         room: bytes of the body.
-        moved: markers that replace whole strings, by the string's offset.
+        moved: strings that are streams of their own, by offset.
     """
     writer = _Writer(source, detail, measure, number, room, moved)
     try:
@@ -209,7 +272,13 @@ class _Full(Exception):
 
 class _Writer:
     def __init__(
-        self, source: Source, detail: Detail, measure: Measure, number: int, room: int, moved: Mapping[int, str]
+        self,
+        source: Source,
+        detail: Detail,
+        measure: Measure,
+        number: int,
+        room: int,
+        moved: Mapping[int, MovedString],
     ) -> None:
         self.segments: list[Segment] = []
         self._source = source
@@ -280,26 +349,32 @@ class _Writer:
         if node.is_container:
             self._show(node.start, node.end)
             return _BRACKETS[node.kind]
-        if node.start in self._moved:
-            return f'"{self._moved[node.start]}"'
-        if size - 2 <= self._measure.size:
-            self._show(node.start, node.end)
-            return clean_line(read(node.start, size))
-        if node.kind == "string":
-            near = 2 * self._measure.size
-            data = read(node.start + 1, size - 2) if size < 2 * near else self._two_ends(node, near)
-            head, tail = ends(data, self._measure)
-            self._show(node.start, node.start + 1 + len(head))
-            self._show(node.end - 1 - len(tail), node.end)
-            marker = markers.window(self._source.ref, self._number, size - 2 - len(head) - len(tail))
-            return f'"{clean_line(head)}{marker}{clean_line(tail)}"'
-        head, tail = ends(read(node.start, size), self._measure)
-        self._show(node.start, node.start + len(head))
-        return head.decode() + markers.clipping(self._source.ref, self._number, size - len(head) - len(tail))
+        string = self._moved.get(node.start)
+        if size - 2 <= self._measure.size and not string:
+            return self._whole(node)
+        quote = int(node.kind == "string")
+        near = 2 * self._measure.size
+        inner = size - 2 * quote
+        data = read(node.start + quote, inner) if inner < 2 * near else self._two_ends(node, near, quote)
+        head, tail = _ends_of(data, self._measure, string)
+        elided = inner - len(head) - len(tail)
+        marker = _marker(
+            self._source.ref, self._number, elided, self._measure, string, is_string=bool(quote), alone=not head
+        )
+        if elided <= len(marker.encode()):
+            return self._whole(node)
+        self._show(node.start, node.start + quote + len(head))
+        self._show(node.end - quote - len(tail), node.end)
+        mark = '"' * quote
+        return f"{mark}{clean_line(head)}{marker}{clean_line(tail)}{mark}"
 
-    def _two_ends(self, node: Node, near: int) -> bytes:
-        """Return a string's beginning and end, a little more than is shown of them."""
-        return self._source.read(node.start + 1, near) + self._source.read(node.end - 1 - near, near)
+    def _whole(self, node: Node) -> str:
+        self._show(node.start, node.end)
+        return clean_line(self._source.read(node.start, node.end - node.start))
+
+    def _two_ends(self, node: Node, near: int, quote: int) -> bytes:
+        """Return a value's beginning and end, a little more than is shown of them."""
+        return self._source.read(node.start + quote, near) + self._source.read(node.end - quote - near, near)
 
     def _show(self, start: int, end: int) -> None:
         """Note that some bytes of the stream stand in the body; they come in order."""

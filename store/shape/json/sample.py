@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
-from sightline.shape.json.body import Body, Gap, Measure, rest_marker, write_line, write_lines
+from sightline.shape.json.body import Body, Gap, Measure, MovedString, rest_marker, write_line, write_lines
 from sightline.shape.json.sampling import Detail, Sampling, details
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import Document, Node, children_end, children_shown, read_document
@@ -46,7 +46,7 @@ class Sample(NamedTuple):
 
 
 def sample(
-    document: Document, source: Source, room: int, sampling: Sampling, moved: Mapping[int, str] | None = None
+    document: Document, source: Source, room: int, sampling: Sampling, moved: Mapping[int, MovedString] | None = None
 ) -> Sample:
     """Sample a JSON text; if it takes more than the room, as little as is honest.
 
@@ -55,7 +55,7 @@ def sample(
         source: the text.
         room: bytes of the body.
         sampling: how much of it to show, if there is room.
-        moved: markers that replace whole strings, by the string's offset.
+        moved: strings that are streams of their own, by offset.
     """
     moved = moved or {}
     lines = line_numbers(source, _places(document.root))

@@ -18,6 +18,7 @@ class Sampling(NamedTuple):
         depth: deeper containers are counted, not shown.
         field_size: a string field of an object becomes a stream of its own from this size on.
         field_unit: the unit of that size: ``bytes`` of UTF-8, or ``utf-16`` code units.
+        field_ends: whether the two ends of such a field are shown in its place, and what the JSON in it is.
         null_name: the name of null's type in a description.
         mark_mixed: whether a description says how elements differ; else the first one stands for all.
     """
@@ -28,6 +29,7 @@ class Sampling(NamedTuple):
     depth: int = 8
     field_size: int = 8000
     field_unit: str = "bytes"
+    field_ends: bool = True
     null_name: str = "null"
     mark_mixed: bool = True
 

@@ -1,6 +1,7 @@
 """What an agent is shown of JSON, diffs and tools' results, and how it reads on."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,11 +69,45 @@ def test_the_size_of_a_result_counts_its_fields_once(result: Any) -> None:
     assert reply.fields["total_bytes"] == len(whole)
 
 
-def test_a_large_field_is_shown_as_its_ref(agent: Any, result: Any) -> None:
-    buffer, reply = result({"title": "t", "body": "line of text\n" * 5000})
-    assert f'  "body": "[… 65,000 bytes of this string elided: {buffer.ref}.1 …]"\n' in reply.text
-    assert agent.read(f"{buffer.ref}.1:3-3").text == "line of text\n"
+def _ends(text: str, key: str) -> tuple[str, str, str]:
+    """What stands in a view of the field of a key: its beginning, its marker and its end."""
+    found = re.search(rf'"{key}": "(.*?)(\[… [^…]* of this string elided[^…]* …\])(.*)",?$', text, re.MULTILINE)
+    assert found
+    return found[1], found[2], found[3]
+
+
+@pytest.mark.parametrize("lines", [5_000, 200_000])
+def test_a_large_field_shows_both_its_ends_around_its_ref(agent: Any, result: Any, lines: int) -> None:
+    whole = "".join(f"line {n} of text\n" for n in range(lines))
+    buffer, reply = result({"title": "t", "body": whole, "n": 1})
+    head, marker, tail = _ends(reply.text, "body")
+    written = json.dumps(whole)[1:-1]
+    assert written.startswith(head)
+    assert written.endswith(tail)
+    assert 1_300 < len(head) <= 1_433
+    assert 500 < len(tail) <= 615
+    elided = len(written) - len(head) - len(tail)
+    assert marker == f"[… {elided:,} bytes of this string elided: {buffer.ref}.1 …]"
+    assert agent.read(f"{buffer.ref}.1:3-3").text == "line 2 of text\n"
     agent.read(f"{buffer.ref}.1", lines="1-2")
+
+
+def test_a_large_field_that_holds_json_is_described_where_it_stands(result: Any) -> None:
+    buffer, reply = result(
+        {"ok": True, "body": json.dumps(ROWS), "odd": json.dumps({"a… ]": "x" * 9_000}, ensure_ascii=False)}
+    )
+    assert f"elided: {buffer.ref}.1, [{{id, name, data}}] (2000 items) …]" in _ends(reply.text, "body")[1]
+    assert f"elided: {buffer.ref}.2, {{a... ]}} …]" in _ends(reply.text, "odd")[1]
+
+
+def test_large_fields_show_shorter_ends_or_their_refs_alone_where_there_is_little_room(result: Any) -> None:
+    fields = {f"field{n}": f"{n}" * 9_000 for n in range(10)}
+    buffer, reply = result(fields, verbosity="concise")
+    assert len(reply.text.encode()) <= 2048
+    for n in range(10):
+        head, marker, tail = _ends(reply.text, f"field{n}")
+        assert len(head) >= len(tail)
+        assert f"{buffer.ref}.{n + 1} …]" in marker
 
 
 def test_several_blocks_are_shown_in_order(result: Any) -> None:

@@ -144,6 +144,16 @@ def test_a_long_string_shows_its_two_ends(indent: int | None) -> None:
     assert body.endswith('",\n  "n": 1\n}' + ("" if indent else "\n"))
 
 
+@pytest.mark.parametrize("indent", [2, None])
+def test_no_string_is_cut_by_less_than_its_marker_takes(indent: int | None) -> None:
+    for size in range(2040, 2300, 3):
+        data = json.dumps({"text": "a" * size, "rows": [{"id": n} for n in range(900)]}, indent=indent).encode()
+        body = body_of(sampled(data, 8192))
+        line = next(line for line in body.split("\n") if '"text"' in line)
+        assert len(line.encode()) <= len(f'  "text": "{"a" * size}",')
+        assert ("a" * size in line) == (size <= 2048 + len(f"[… 54 bytes of this string elided: {REF}:1 …]".encode()))
+
+
 @pytest.mark.parametrize("unit", ["é", "日", "🚀", '\\"', "\\u00e9", "\\\\", "a\\n"])
 def test_no_character_and_no_escape_is_split(unit: str) -> None:
     for room in range(8000, 8004):
