@@ -136,7 +136,7 @@ class Examination:
         """Return the examination of a success with a few failure lines; None if there are none, or it is huge."""
         if sum(source.byte_count for source in self._streams) > QUIET_BYTES:
             return None
-        scope = scope_of(self._command, failed=False, exit_code=exit_code)
+        scope = scope_of(self._command, failed=False, exit_code=exit_code)._replace(lenient=True)
         made = Examination(*self._streams, self._command, scope)
         made.judge = self.judge
         made.quiet = True

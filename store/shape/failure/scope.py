@@ -55,6 +55,13 @@ _LEVEL = re.compile(
 )
 """A level at a line's start, perhaps after its source: ``ERROR x``, ``[lint] ERROR x``, ``ld: error: x``."""
 
+_COMPLAINT = re.compile(
+    r"^(?:\S*/)?[\w.+-]{1,40}(?:\[\d+\])?: \S.*\b(?:Permission denied|No such file or directory|No space left on device"
+    r"|Operation not permitted|Disk quota exceeded|Input/output error|Connection (?:refused|timed out)"
+    r"|Could not resolve host|Cannot allocate memory|Device or resource busy)\b"
+)
+"""What a program says in its own name of what the system refused it, in the system's words."""
+
 _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
 
 
@@ -68,6 +75,8 @@ class Scope(NamedTuple):
         acts: whether it has the output of other programs, too.
         hidden: whether it is unknown how some of these ended, as before a filter.
         unknown: whether it is unknown how the command ended.
+        lenient: whether what a program says of what the system refused it counts, too, though it ended well: for a
+            view, which shows such a line and raises no alarm.
     """
 
     why_not: str = ""
@@ -76,6 +85,7 @@ class Scope(NamedTuple):
     acts: bool = True
     hidden: bool = False
     unknown: bool = False
+    lenient: bool = False
 
     @property
     def all_counts(self) -> bool:
@@ -117,6 +127,8 @@ class Scope(NamedTuple):
             return True
         if self.unknown and not self.shown:
             return verdict.rank < EXIT
+        if self.lenient and not self.shown and _COMPLAINT.match(text):
+            return True
         return (self.failed or not self.shown) and bool(_LEVEL.match(text))
 
     def _complains(self, text: str) -> bool:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape.failure import failure_scan as failures
+from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import find_failures
 from sightline.shape.failure.judge import (
     CAUSE,
@@ -19,6 +20,7 @@ from sightline.shape.failure.judge import (
     NAMED_LINES,
     Judge,
 )
+from sightline.shape.failure.scope import scope_of
 from sightline.shape.failure.tool_rules import Block, Failure, Pattern, Rule
 from sightline.shape.memory_stream import BytesSource
 
@@ -124,3 +126,22 @@ def test_of_a_flood_the_first_lines_are_asked_what_they_name() -> None:
     assert all(verdict and verdict.rank == CAUSE for verdict in verdicts)
     assert [verdict.name for verdict in verdicts[:2] if verdict] == ["t22222222", "t22222223"]
     assert verdicts[-1] and verdicts[-1].name == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'rsync: [sender] send_files failed to open "prices": Permission denied (13)',
+        "cp: cannot stat 'prices': No such file or directory",
+        "/usr/bin/tar: shop/prices: Cannot open: Permission denied",
+        "curl: (6) Could not resolve host: shop.example",
+    ],
+)
+def test_what_the_system_refused_a_program_stands_in_the_view_of_a_success_and_is_no_failure(line: str) -> None:
+    out, err = BytesSource(f"copied 1\n{line}\ncopied 2\n".encode()), BytesSource(b"")
+    looked_into = Examination(out, err, "./backup").of_success(0)
+    assert looked_into
+    assert list(looked_into.failures(out).spans) == [(2, 2)]
+    judged = Examination(out, err, "./backup", scope_of("./backup", failed=False, exit_code=0))
+    assert judged.failures(out).total == 0
+    assert Examination(out, err, "cat notes").of_success(0) is None

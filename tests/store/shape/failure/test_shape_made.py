@@ -7,7 +7,7 @@ from benchmarks.failure_recall import made, measure
 AT_LEAST = {
     "names": {"8 KiB": 24, "2 KiB": 22},
     "markers": {"2 KiB": 20},
-    "quiet": {"auto": 16},
+    "quiet": {"auto": 20},
     "floods": {"8 KiB": 18, "2 KiB": 11},
     "context": {"8 KiB": 24, "2 KiB": 24},
     "above": {"8 KiB": 26, "2 KiB": 26},
