@@ -1,6 +1,8 @@
 """A stream in memory, for outputs that could not be stored, and for tests."""
 
 from collections.abc import Iterator
+from io import BytesIO
+from itertools import accumulate
 
 from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, Line
 
@@ -15,13 +17,8 @@ class BytesSource:
     def __init__(self, data: bytes, ref: str = "") -> None:
         self.ref = ref
         self._data = data
-        self._starts = [0]
-        position = data.find(b"\n")
-        while position >= 0:
-            self._starts.append(position + 1)
-            position = data.find(b"\n", position + 1)
-        if self._starts[-1] == len(data):
-            self._starts.pop()
+        self._starts = list(accumulate(map(len, BytesIO(data)), initial=0))
+        self._starts.pop()  # the end of the last line
 
     @property
     def line_count(self) -> int:
