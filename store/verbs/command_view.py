@@ -15,7 +15,7 @@ from sightline.store import Target
 from sightline.verbs import late
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.file_facts import file_fields
-from sightline.verbs.head_line import fitted_head, head_bytes
+from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 
@@ -196,14 +196,14 @@ def cut_view(
             return made.shaped, headed(*made)
     widest = max(out.line_count, err.line_count, 1)
     at_most = Shaped((), widest, widest, widest, err.line_count and widest, True, known is not None)
-    body = paid - head_bytes(headed(at_most))
-    while True:
-        made = made_for(max(body, 0))
-        above = headed(*made)
-        over = head_bytes(above) + len(join_segments(made.shaped.segments).encode()) - paid
-        if over <= 0 or body <= 0:
-            return made.shaped, above
-        body -= over
+    made, above = with_paid_head(
+        paid,
+        head_bytes(headed(at_most)),
+        made_for,
+        lambda made: join_segments(made.shaped.segments),
+        lambda made: headed(*made),
+    )
+    return made.shaped, above
 
 
 def _settled(reply: Reply, buffer: Buffer, sources: tuple[Source, Source]) -> Reply:

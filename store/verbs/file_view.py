@@ -6,11 +6,13 @@ from sightline.log.views import Shows, parts_of, shown_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
+from sightline.shape.json.result import Structured
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments, uncut
 from sightline.store import Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
+from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
 from sightline.verbs.outline import definitions, summary_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
@@ -73,30 +75,51 @@ def _view(asking: Asker, target: Target, called: Called, verbosity: str) -> Repl
         if short := short_body(profile, fields, source, nothing, own, asking.room):
             return reply_of({}, short.segments, buffer, called, missing=False)
         few = cut_to_lines_only(profile, source, nothing)
-        made = fitting(
-            fields,
-            HARD_LIMIT_BYTES,
-            lambda limit: shape_output(profile, source, nothing, budget=budget, failed=False, short=few, limit=limit),
-            lambda made: join_segments(made.shaped.segments),
-            asking.room,
-        )
         outlined = definitions(buffer.command, source.lines(1, min(source.line_count, OUTLINED_LINES)))
-        told = summary_of(buffer.command, source.line_count, outlined)
+
+        def told(at_most: int | None = None) -> str:
+            return summary_of(buffer.command, source.line_count, outlined, at_most)
+
+        def made_for(body: int | None) -> Structured:
+            return fitting(
+                fields,
+                HARD_LIMIT_BYTES,
+                lambda limit: shape_output(profile, source, nothing, budget=body, failed=False, short=few, limit=limit),
+                lambda made: join_segments(made.shaped.segments),
+                asking.room,
+            )
+
+        def headed(made: Structured) -> dict[str, Any]:
+            full = in_order(fields | _fields_of_view(asking, target, made, told()))
+            return full if paid is None else fitted_head(full, paid, failed=False, summary=told)
+
+        paid = budget if profile.budgets.measure == "reply" else None
+        made = made_for(budget)
+        above = headed(made)
+        if paid is not None and made.shaped.truncated:
+            made, above = with_paid_head(
+                paid, head_bytes(above), made_for, lambda made: join_segments(made.shaped.segments), headed
+            )
+    return reply_of(above, made.shaped.segments, buffer, called, missing=made.shaped.truncated)
+
+
+def _fields_of_view(asking: Asker, target: Target, made: Structured, summary: str) -> dict[str, Any]:
+    """Return the fields above a view that are not those of every version of a file."""
     shaped = made.shaped
-    fields |= {
-        "summary": told if shaped.truncated else None,
+    fields: dict[str, Any] = {
+        "summary": summary if shaped.truncated else None,
         "description": made.description or None,
         "truncated": shaped.truncated or None,
-        "stdout_shown": None,
+        "lines": f"{shaped.out_shown} of {shaped.out_total}",
     }
-    fields["lines"] = f"{shaped.out_shown} of {shaped.out_total}"
     if shaped.truncated:
         is_part = made.path and shaped.out_total == 1  # one line cannot be divided by line numbers
         lines = _first_gap(shaped.segments, shaped.out_total)
         where = {"path": made.path} if is_part else {"lines": lines}
         fields["next"] = asking.calls("read_output", ref=target.ref, **where)
-        fields |= file_fields(asking.store, buffer, profile) if profile.files.shown else {}
-    return reply_of(fields, shaped.segments, buffer, called, missing=shaped.truncated)
+        profile = asking.profile
+        fields |= file_fields(asking.store, target.buffer, profile) if profile.files.shown else {}
+    return fields
 
 
 def _first_gap(segments: tuple[Segment, ...], total: int) -> str:

@@ -5,7 +5,9 @@ Every door measures budgets by it: a budget counts the head and the body as a te
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+_Made = TypeVar("_Made")
 
 SMALL_BYTES = 2048
 """A budget up to this size has a short head, because failures have precedence over hints there."""
@@ -20,7 +22,16 @@ ON_TOP = ("note", "notes", "warning", "hint", "partial")
 """Fields that count towards no budget, because they must be said beside any view."""
 
 _COUNTS = ("stdout_shown", "stdout_total", "stderr_shown", "stderr_total", "total_bytes")
-_SPARED = ("next", "total_bytes", "stdout_shown", "stdout_total", "stderr_shown", "stderr_total", "description")
+_SPARED = (
+    "next",
+    "total_bytes",
+    "stdout_shown",
+    "stdout_total",
+    "stderr_shown",
+    "stderr_total",
+    "total_lines",
+    "description",
+)
 """Fields that a head with too little room drops, in this order, because markers say the same."""
 
 _LEAST_SUMMARY_BYTES = 24
@@ -66,3 +77,29 @@ def fitted_head(fields: dict[str, Any], budget: int, *, failed: bool, summary: C
         told = len(str(fitted["summary"]).encode())
         fitted["summary"] = summary(max(_LEAST_SUMMARY_BYTES, told - excess))
     return fitted
+
+
+def with_paid_head(
+    budget: int,
+    guess: int,
+    make: Callable[[int], _Made],
+    text: Callable[[_Made], str],
+    head: Callable[[_Made], dict[str, Any]],
+) -> tuple[_Made, dict[str, Any]]:
+    """A body and the fields above it, which together take no more than a budget; the smallest where even that does.
+
+    Args:
+        budget: bytes of the whole reply.
+        guess: bytes that the head will take, for all that is known before there is a body.
+        make: makes the body for so many bytes.
+        text: the text of what was made.
+        head: the fields above it.
+    """
+    body = budget - guess
+    while True:
+        made = make(max(body, 0))
+        above = head(made)
+        over = head_bytes(above) + len(text(made).encode()) - budget
+        if over <= 0 or body <= 0:
+            return made, above
+        body -= over

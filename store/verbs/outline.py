@@ -64,16 +64,27 @@ def definitions(path: str, lines: Iterable[Line]) -> list[Definition]:
     return found
 
 
-def summary_of(path: str, total: int, found: list[Definition]) -> str:
-    """Write ``Python, 812 lines: class Reader (4), def main (120) and 3 more``, the outermost first."""
+def summary_of(path: str, total: int, found: list[Definition], at_most: int | None = None) -> str:
+    """Write ``Python, 812 lines: class Reader (4), def main (120) and 3 more``, the outermost first.
+
+    Args:
+        path: the file.
+        total: number of its lines.
+        found: its definitions.
+        at_most: most bytes; with little room fewer definitions are named, or none.
+    """
     counted = f"{total:,} line{'' if total == 1 else 's'}"
     head = ", ".join(filter(None, (language_of(path), counted)))
     least = min((one.depth for one in found), default=0)
     outer = [one for one in found if one.depth == least]
     if not outer:
         return head
-    rest = f" and {len(outer) - _NAMED:,} more" if len(outer) > _NAMED else ""
-    return f"{head}: {', '.join(f'{one.name} ({one.line})' for one in outer[:_NAMED])}{rest}"
+    for named in range(_NAMED, 0, -1):
+        rest = f" and {len(outer) - named:,} more" if len(outer) > named else ""
+        told = f"{head}: {', '.join(f'{one.name} ({one.line})' for one in outer[:named])}{rest}"
+        if at_most is None or len(told.encode()) <= at_most:
+            return told
+    return head
 
 
 def place_of(found: list[Definition], line: int) -> str:

@@ -23,6 +23,7 @@ from sightline.shape.source import Source
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
+from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
 from sightline.verbs.reply import Reply, fitting, in_order, serialised_bytes
 from sightline.verbs.structured_view import sampling_of
 
@@ -83,29 +84,45 @@ def result_reply(
         streams += [field.stream for field in moved if f"part.{field.block}" in streams]
     fields: dict[str, Any] = {"output_id": buffer.ref, "total_bytes": total_bytes, **note}
 
-    def make(limit: int) -> list[_Part]:
-        left = min(limit, HARD_LIMIT_BYTES if budget is None else budget)
-        parts = []
-        for place, stream in enumerate(streams):
-            room = left // (len(streams) - place)
-            part = _part(asking, Target(buffer, stream), moved, room, budget is None, sampling, failed)
-            left -= len(join_segments(part.made.shaped.segments).encode()) + _SEPARATOR_BYTES * (len(streams) > 1)
-            parts.append(part)
-        return parts
+    def made_for(body: int | None) -> list[_Part]:
+        def make(limit: int) -> list[_Part]:
+            left = min(limit, HARD_LIMIT_BYTES if body is None else body)
+            parts = []
+            for place, stream in enumerate(streams):
+                room = left // (len(streams) - place)
+                part = _part(asking, Target(buffer, stream), moved, room, body is None, sampling, failed)
+                left -= len(join_segments(part.made.shaped.segments).encode()) + _SEPARATOR_BYTES * (len(streams) > 1)
+                parts.append(part)
+            return parts
 
+        return fitting(fields | files, HARD_LIMIT_BYTES, make, text, asking.room)
+
+    def text(parts: list[_Part]) -> str:
+        return join_segments(_body(parts))
+
+    def headed(parts: list[_Part]) -> dict[str, Any]:
+        truncated = any(part.made.shaped.truncated for part in parts)
+        shown = sum(part.made.shaped.out_shown for part in parts)
+        total = sum(part.made.shaped.out_total for part in parts)
+        full = in_order(
+            fields
+            | {
+                "truncated": truncated or None,
+                "lines": f"{shown} of {total}",
+                "description": "; ".join(part.made.description for part in parts),
+                "next": next((call for part in parts if (call := _next(asking, part))), None),
+                **(files if truncated else {}),
+            }
+        )
+        return full if paid is None else fitted_head(full, paid, failed=failed, summary=str)
+
+    paid = budget if budgets.measure == "reply" else None
     files = file_fields(asking.store, buffer, asking.profile) if asking.profile.files.shown else {}
-    parts = fitting(fields | files, HARD_LIMIT_BYTES, make, lambda parts: join_segments(_body(parts)), asking.room)
-    truncated = any(part.made.shaped.truncated for part in parts)
-    shown = sum(part.made.shaped.out_shown for part in parts)
-    total = sum(part.made.shaped.out_total for part in parts)
-    fields |= {
-        "truncated": truncated or None,
-        "lines": f"{shown} of {total}",
-        "description": "; ".join(part.made.description for part in parts),
-        "next": next((call for part in parts if (call := _next(asking, part))), None),
-        **(files if truncated else {}),
-    }
-    return _reply(fields, _body(parts), buffer, verb, request, truncated=truncated)
+    parts = made_for(budget)
+    above = headed(parts)
+    if paid is not None and above.get("truncated"):
+        parts, above = with_paid_head(paid, head_bytes(above), made_for, text, headed)
+    return _reply(above, _body(parts), buffer, verb, request, truncated=bool(above.get("truncated")))
 
 
 _SEPARATOR_BYTES = 12

@@ -1,11 +1,14 @@
 """A budget counts the head and the body, as the command line prints them."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sightline.profile import load_profile
 from sightline.verbs.head_line import SMALL_BYTES, head_bytes
+from sightline.verbs.read_file import Request, read_file
 
 FAILING = (
     "seq -f 'step %g of many went well' 1 900; "
@@ -30,6 +33,22 @@ def test_a_reply_is_no_larger_than_its_budget(agent: Any, verbosity: str, comman
     reply = agent.run(command, verbosity=verbosity)
     assert len(agent.told.encode()) <= budget
     assert reply.fields["truncated"]
+
+
+@pytest.mark.parametrize("verbosity", ["silent", "concise", "normal", "verbose"])
+@pytest.mark.parametrize("name", ["shop.py", "notes.txt", "rows.json"])
+def test_the_view_of_a_file_is_no_larger_than_its_budget(agent: Any, tmp_path: Path, verbosity: str, name: str) -> None:
+    texts = {
+        "shop.py": "".join(f"def add_to_the_basket_number_{n}(line):\n    return line + {n}\n\n\n" for n in range(900)),
+        "notes.txt": "".join(f"some words of note {n}\n" for n in range(3000)),
+        "rows.json": json.dumps([{"id": n, "name": f"item {n}"} for n in range(3000)], indent=1),
+    }
+    (tmp_path / name).write_text(texts[name])
+    whole = read_file(agent.asking, Request(str(tmp_path / name)))
+    reply = agent.read(whole.ref, verbosity=verbosity)
+    assert len(agent.told.encode()) <= getattr(agent.asking.profile.budgets, verbosity)
+    assert reply.fields["truncated"]
+    assert "lines" in reply.fields["summary"]
 
 
 def test_a_small_budget_names_what_failed_before_any_hint(agent: Any) -> None:

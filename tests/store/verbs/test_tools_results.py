@@ -120,10 +120,12 @@ def test_several_blocks_are_shown_in_order(result: Any) -> None:
 
 
 @pytest.mark.parametrize("verbosity", ["silent", "concise", "normal", "verbose", "full"])
-def test_a_results_budget_is_that_of_its_verbosity(result: Any, verbosity: str) -> None:
-    _, reply = result(ROWS, verbosity=verbosity)
+def test_a_results_budget_is_that_of_its_verbosity(agent: Any, result: Any, verbosity: str) -> None:
     budget = {"silent": 200, "concise": 2048, "normal": 8192, "verbose": 16384, "full": 65536}[verbosity]
-    assert len(reply.text.encode()) <= budget
+    long_keys = {"a_long_key_of_the_result_" * 3 + str(n): ROWS for n in range(12)}
+    for value in (ROWS, long_keys, {"body": "text\n" * 9_000}):
+        _, reply = result(value, verbosity=verbosity)
+        assert len((agent.told if verbosity != "full" else reply.text).encode()) <= budget
 
 
 def test_a_result_is_paged_and_searched_by_lines_and_kept_by_bytes(agent: Any, result: Any) -> None:
