@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,7 @@ def test_no_type_in_quotes_is_compiled_at_a_start(tmp_path: Path, words: tuple[s
     _loaded(f"{_TELLS_WHAT_IS_COMPILED}{_call(*words)}\nassert not compiled, compiled", tmp_path)
 
 
+@cache
 def _imports(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
