@@ -59,6 +59,18 @@ def as_data(report: Report) -> dict[str, Any]:
             ],
         },
         "findings": [finding._asdict() for finding in report.findings],
+        "claims": [
+            {
+                "session": claim.session,
+                "time": claim.time,
+                "kind": claim.claim.kind,
+                "words": claim.claim.words,
+                "verdict": claim.verdict,
+                "why": claim.why,
+                "grounds": [ground._asdict() for ground in claim.grounds],
+            }
+            for claim in report.claims
+        ],
         "outputs": [_output(output) for output in report.outputs],
         "calls": [_call(told) for told in report.calls],
         "notes": [note._asdict() for note in report.notes],

@@ -7,6 +7,7 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
+from sightline.audit.evidence.session_evidence import SUPPORTED
 from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
 from sightline.audit.report import phrases as words
@@ -36,6 +37,7 @@ def _page(report: Report) -> Iterator[str]:
     yield from _head(report)
     yield from _missed_section(report)
     yield from _findings_section(report)
+    yield from _claims_section(report)
     yield from _notes_section(report.notes)
     yield from _outputs_section(report)
     yield from _calls_section(report)
@@ -111,6 +113,18 @@ def _findings_section(report: Report) -> Iterator[str]:
         ref = _ref(finding.ref) if finding.ref else ""
         command = _command(finding.command) if finding.command else ""
         yield f"<li><b>{words.HEADLINES[finding.kind]}</b> {ref} {command} <span>{_text(finding.text)}</span></li>"
+    yield "</ul></section>"
+
+
+def _claims_section(report: Report) -> Iterator[str]:
+    if not report.claims:
+        return
+    yield '<section id="claims"><h2>What was claimed</h2><ul class="findings">'
+    for claim in report.claims:
+        refs = " ".join(_ref(ground.ref) for ground in claim.grounds if ground.ref)
+        bad = claim.verdict != SUPPORTED
+        words_told = f"“{_text(claim.claim.words)}” <span>{_text(claim.why)}</span>"
+        yield f"<li>{_ending(bad, claim.verdict)} {words_told} {refs}</li>"
     yield "</ul></section>"
 
 

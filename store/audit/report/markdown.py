@@ -35,6 +35,12 @@ def _document(report: Report) -> Iterator[str]:
         where = f" {code_span(finding.ref)}" if finding.ref else ""
         command = f" {code_span(finding.command)}:" if finding.command else ""
         yield f"- {words.HEADLINES[finding.kind]}:{where}{command} {plain_text(finding.text)}"
+    if report.claims:
+        yield "\n## What was claimed\n"
+    for claim in report.claims:
+        refs = ", ".join(code_span(ground.ref) for ground in claim.grounds if ground.ref)
+        said = f"“{plain_text(claim.claim.words)}”: {plain_text(claim.why)}{f' ({refs})' if refs else ''}"
+        yield f"- **{claim.verdict}** {said}"
     if report.notes:
         yield "\n## Notes\n"
     for note in report.notes:

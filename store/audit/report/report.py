@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from sightline.audit.buffer_coverage import coverage_of, filtered_from
 from sightline.audit.buffer_failures import Failure, Overlooked, failures_of, not_judged, overlooked
 from sightline.audit.coverage import Coverage, StreamCoverage
+from sightline.audit.evidence.session_evidence import NEWEST_SESSIONS, VERDICTS, JudgedClaim, evidence_of
 from sightline.audit.findings import CUT, Finding, find_others
 from sightline.audit.held_lines import (
     HeldCoverage,
@@ -32,6 +33,7 @@ from sightline.shape.clean import clean_line, clean_text
 from sightline.store import Reading, Target
 
 MOST_CALLS, MOST_OUTPUTS, MOST_OVERLOOKED = 400, 200, 100
+MOST_CLAIMS = 100  # of a session
 TEXT_CHARACTERS = 6000
 """Characters of one reply; of a longer one, the report has its beginning and its end."""
 
@@ -123,6 +125,7 @@ class Report(NamedTuple):
         overlooked: number of all overlooked failures.
         gone: names of outputs that were removed before they were shown whole.
         unjudged: number of outputs that are not judged, since they only show what others wrote.
+        claims: what agents claimed, with its verdict; of a session those not supported first.
         losses: what contexts lost, in order, each with the name of its session.
         held: what contexts hold now, as far as anything is told of them.
     """
@@ -142,6 +145,7 @@ class Report(NamedTuple):
     gone: tuple[str, ...] = ()
     unjudged: int = 0
     losses: tuple[tuple[str, Loss], ...] = ()
+    claims: tuple[JudgedClaim, ...] = ()
     held: HeldTokens = HeldTokens(0, 0, 0, ())
 
 
@@ -182,8 +186,19 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
         unjudged=not_judged(captured),
         gone=tuple(gone),
         losses=tuple(losses),
+        claims=tuple(_claims(store, calls, since)),
         held=held,
     )
+
+
+def _claims(store: Reading, calls: Sequence[Call], since: float) -> list[JudgedClaim]:
+    """Return the claims of the sessions that made the calls, at most so many of each."""
+    found: list[JudgedClaim] = []
+    for name in list(dict.fromkeys(call.view.session for call in calls))[-NEWEST_SESSIONS:]:
+        session = store.index.session(name)
+        claims = [one for one in evidence_of(store, session).claims if one.time >= since] if session else []
+        found += sorted(claims, key=lambda one: (VERDICTS.index(one.verdict), one.time))[:MOST_CLAIMS]
+    return found
 
 
 def _contexts(store: Reading, calls: Sequence[Call]) -> tuple[list[tuple[str, Loss]], HeldTokens]:

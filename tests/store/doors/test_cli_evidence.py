@@ -1,5 +1,6 @@
 """``sightline evidence`` and ``audit --fail-on`` as a build calls them, and ``coverage --held``."""
 
+import json
 import re
 from pathlib import Path
 
@@ -49,7 +50,12 @@ def test_an_audit_fails_on_the_kinds_that_it_is_told(cli: Cli, tmp_path: Path) -
 def test_a_brief_and_a_report_tell_of_it(cli: Cli, tmp_path: Path) -> None:
     imported(cli, tmp_path, "a false claim right after a run that failed")
     assert "in the evidence" in cli("brief").out
-    assert "Claimed, and contradicted" in cli("report", "--format", "md", "--session", "gemini-5e550").out
+    told = cli("report", "--format", "md", "--session", "gemini-5e550").out
+    assert "Claimed, and contradicted" in told
+    assert "- **contradicted** “All tests pass.”: the last run failed (`@cmd_" in told
+    assert "“All tests pass.” <span>the last run failed" in cli("report", "--session", "gemini-5e550").out
+    (claim,) = json.loads(cli("report", "--format", "json", "--session", "gemini-5e550").out)["claims"]
+    assert (claim["words"], claim["verdict"]) == ("All tests pass.", "contradicted")
 
 
 def test_coverage_tells_what_is_still_held(cli: Cli, tmp_path: Path) -> None:
