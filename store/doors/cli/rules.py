@@ -18,17 +18,19 @@ from sightline.shape.failure.catalogue import RuleFile, with_added
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import Hit
 from sightline.shape.failure.rule_check import check_rules
-from sightline.shape.failure.rule_draft import Draft, odd_lines, shortened
+from sightline.shape.failure.rule_draft import Draft, count_in, odd_lines, shortened
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
 from sightline.shape.summary import summary
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import programs_of
+from sightline.store import Target
 from sightline.verbs.printable_text import printable
 
 _SHOWN_LINES = 200
 _SHOWN_CHARACTERS = 100
 _DRAFT_BYTES = 1 << 20  # bytes of an output that a rule is started from
+_FEW_LINES = 10  # of standard error: a failed command that writes no more most often says there what went wrong
 _NAME = re.compile(r"[\w-]+", re.ASCII)
 _GENERAL = ("cause", "name", "exception", "located", "failed", "echo", "exit", "word", "minor")
 """Names for lines that no rule knows, by weight."""
@@ -218,10 +220,13 @@ def new(given: Namespace) -> int:
         path = os.path.join(folder, f"{given.tool}.toml")
         if os.path.lexists(path):
             raise UsageError(f"{path} exists already", "correct that file, or move it away")
-        target = door.asking.resolve_whole(given.ref)
-        stream = "err" if target.buffer.kind == "cmd" and not target.buffer.stream("out").bytes else target.stream
-        with door.local.open(target._replace(stream=stream)) as source:
-            draft = _draft(given, target.buffer.command, target.buffer.exit_code, source)
+        draft = _draft_of(door, given, door.asking.resolve_whole(given.ref))
+        if not draft.hits and not count_in(draft.lines):
+            raise UsageError(
+                f"no line of {given.ref} looks like a failure, so no rule is started",
+                f"`sightline query 'cat -n {given.ref}'` numbers the lines; name those that say what failed: "
+                f"sightline rules new {given.tool} --from {given.ref} --failed 4,9-10",
+            )
         text, found = _filled(draft)
         make_folder(folder)
         write_atomically(path, text.encode())
@@ -237,13 +242,31 @@ def new(given: Namespace) -> int:
         door.close()
 
 
-def _draft(given: Namespace, command: str, exit_code: int | None, source: Source) -> Draft:
+def _draft_of(door: Door, given: Namespace, target: Target) -> Draft:
+    """Draft a rule from the stream that a target names, or from standard error if only that tells of a failure."""
+    buffer = target.buffer
+    drafts = list[Draft]()
+    for stream in ("out", "err") if buffer.kind == "cmd" and target.stream == "out" else (target.stream,):
+        if buffer.stream(stream).bytes:
+            with door.local.open(target._replace(stream=stream)) as source:
+                drafts.append(_draft(given, buffer.command, buffer.exit_code, source, is_err=stream == "err"))
+            if drafts[-1].hits:
+                return drafts[-1]
+    if not drafts:
+        raise UsageError(f"{given.ref} is empty", "start the rule from an output that has lines")
+    return drafts[0]
+
+
+def _draft(given: Namespace, command: str, exit_code: int | None, source: Source, *, is_err: bool) -> Draft:
     """Gather what one output of a tool tells about it."""
     data = source.read(0, _DRAFT_BYTES)
     every = [clean_line(line) for line in data.split(b"\n") if line or data]
     while every and not every[-1]:
         every = every[:-1]
-    lines, kept = shortened(every, _failing(given.failed, every, BytesSource(data), exit_code))
+    hits = _failing(given.failed, every, BytesSource(data), exit_code)
+    if not hits and is_err and exit_code and len(every) <= _FEW_LINES:
+        hits = [number for number, line in enumerate(every, start=1) if line.strip()]
+    lines, kept = shortened(every, hits)
     try:
         programs = [one.words[0] for one in programs_of(command)]
     except Unclear:

@@ -181,7 +181,7 @@ def _told_of_rules(checked: Checked) -> Iterator[CheckResult]:
     path = printable(checked.file.path)
     good = [one.tool for one in checked.checks if not one.problems]
     if good:
-        yield CheckResult("ok", f"{path}: rules that stand their examples: {printable(', '.join(good))}")
+        yield CheckResult("ok", f"{path}: rules that pass their own examples: {printable(', '.join(good))}")
     for one in checked.checks:
         if one.problems:
             what = f"the rule of {printable(one.tool)} is left out" if one.tool else "it is left out"

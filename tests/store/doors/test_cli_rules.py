@@ -148,6 +148,23 @@ def test_lines_with_another_mark_than_most_are_taken_for_failures_of_a_failed_ru
     assert "No line of the output looks like a failure" in cli("rules", "new", "grommet", "--from", "@last").out
 
 
+def test_an_output_in_which_nothing_looks_like_a_failure_starts_no_rule_until_its_lines_are_named(cli: Cli) -> None:
+    cli("run", "-c", "printf 'alpha\\nbeta\\ngamma\\n'; exit 1 # mute")
+    refused = cli("rules", "new", "mute", "--from", "@last")
+    assert refused.code == 2 and "looks like a failure" in refused.err
+    assert "sightline rules new mute --from @last --failed" in refused.err
+    assert not (cli.home / "rules").exists()
+    assert "beta" in cli("rules", "new", "mute", "--from", "@last", "--failed", "2").out
+    example = tomllib.loads((cli.home / "rules" / "mute.toml").read_text())["mute"]["example"][0]
+    assert example["failures"] == [2]
+
+
+def test_a_failure_that_stands_on_standard_error_alone_is_found_there(cli: Cli) -> None:
+    cli("run", "-c", "echo one; echo two; echo 'a.frob:3 >> bent' >&2; exit 1 # frob")
+    assert "a.frob:3 >> bent" in cli("rules", "new", "frob", "--from", "@last").out
+    assert cli("rules", "try", "@last", "--json").data["named"] == ["a.frob:3"]
+
+
 def test_a_person_says_which_lines_are_failures(cli: Cli) -> None:
     told = "one.zap went up\ntwo.zap went sideways\nthree.zap went up\nfour.zap went sideways\n"
     (cli.folder / "zap.log").write_text(told)
