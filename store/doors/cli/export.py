@@ -9,19 +9,14 @@ from urllib.parse import unquote, urlsplit
 from sightline.audit.otlp import Spans, spans_of, traces_data
 from sightline.audit.timeline import calls_of
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, write_err, write_out
+from sightline.doors.cli.output import Door, write_err, write_file, write_out
 from sightline.errors import SightlineError, UsageError
 from sightline.log.session_list import find_session
-from sightline.private_files import write_atomically
 
 _SPANS_A_REQUEST = 500
 _PATIENCE_SECONDS = 30
 _ANSWER_BYTES = 64 << 10
 _HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
-
-
-class NotWritten(SightlineError):
-    """The file could not be written."""
 
 
 class NotReceived(SightlineError):
@@ -70,10 +65,7 @@ def main(given: Namespace) -> int:
     if given.otlp == "-":
         write_out(text)
         return 0
-    try:
-        write_atomically(os.path.abspath(given.otlp), text.encode(errors="backslashreplace"))
-    except OSError as error:
-        raise NotWritten(f"{given.otlp} cannot be written: {error.strerror}") from error
+    write_file(given.otlp, text)
     write_err(f"{len(made.spans):,} spans written to {given.otlp}\n")
     return 0
 

@@ -13,6 +13,7 @@ from sightline.doors.cli.arguments import Namespace
 from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
+from sightline.private_files import write_atomically
 from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
@@ -104,7 +105,7 @@ def _render_error(reply: Reply) -> tuple[Segment, ...]:
 
 
 class OutputFailed(SightlineError):
-    """Standard output takes nothing more, as on a full disk."""
+    """Standard output, or the file that was named, cannot be written, as on a full disk."""
 
 
 class Door:
@@ -245,6 +246,14 @@ def write_out(text: str) -> None:
         raise
     except OSError as error:
         raise OutputFailed(f"standard output cannot be written: {error.strerror}") from error
+
+
+def write_file(path: str, text: str) -> None:
+    """Write what a command makes into a file that a person has named. Raises OutputFailed."""
+    try:
+        write_atomically(os.path.abspath(path), text.encode(errors="backslashreplace"))
+    except OSError as error:
+        raise OutputFailed(f"{path} cannot be written: {error.strerror}") from error
 
 
 def write_err(text: str) -> None:

@@ -1,23 +1,16 @@
 """``sightline report``: writes up a session, or a stretch of time, as one page that needs nothing else."""
 
 import json
-import os
 
 from sightline.audit.report.data import as_data
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
 from sightline.audit.report.report import gather
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
-from sightline.doors.cli.output import Door, write_err, write_out
+from sightline.doors.cli.output import Door, write_err, write_file, write_out
 from sightline.doors.cli.scope import Scope, add_scope, scope_of
-from sightline.errors import SightlineError
-from sightline.private_files import write_atomically
 
 _FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
-
-
-class NotWritten(SightlineError):
-    """The file could not be written."""
 
 
 def parser(name: str) -> ArgumentParser:
@@ -57,10 +50,7 @@ def main(given: Namespace) -> int:
     if not given.output or given.output == "-":
         write_out(text)
         return 0
-    try:
-        write_atomically(os.path.abspath(given.output), text.encode(errors="backslashreplace"))
-    except OSError as error:
-        raise NotWritten(f"{given.output} cannot be written: {error.strerror}") from error
+    write_file(given.output, text)
     write_err(f"{given.output} written\n")
     return 0
 
