@@ -17,7 +17,7 @@ class ClaudeShaped(Harness):
         Hook("PostToolUse", AFTER, "*"),
         Hook("PostToolUseFailure", FAILED, "*"),
     )
-    own = ("mcp__sightline__",)
+    own: tuple[str, ...] = ("mcp__sightline__",)
     tells = True
     servers = ("mcpServers",)
 

@@ -254,3 +254,43 @@ def test_pi(store: Store, imported: Import, tmp_path: Path) -> None:
     (change,) = told.changes
     assert (change.summary, change.before, change.kept) == ("made it", 900, ("c4",))
     assert [one.text for one in told.messages] == ["Done."]
+
+
+def test_copilot_cli(store: Store, imported: Import, tmp_path: Path) -> None:
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("session.start", {"sessionId": "s1", "copilotVersion": "1.0.102", "context": {"cwd": "/repo"}}),
+        ("user.message", {"content": "mend the build"}),
+        ("hook.start", {"hookType": "preToolUse"}),
+    ]
+
+    def call(use: str, tool: str, arguments: dict[str, Any], **ended: Any) -> None:
+        events.append(("tool.execution_start", {"toolCallId": use, "toolName": tool, "arguments": arguments}))
+        events.append(("tool.execution_complete", {"toolCallId": use, **ended}))
+
+    gone = tmp_path / "1-copilot-tool-output-2-2a91a4f1-3b36-4fb7-84ad-e87767b51eb3.txt"
+    large = f"Output too large to read at once (47.8 KB). Saved to: {gone}\nLook.\n\nPreview (first 2 chars):\n1\n2"
+    end = "\n<shellId: 1 completed with exit code 3>"
+    call("c1", "bash", {"command": "make"}, success=True, result={"content": f"a{end}"})
+    call("c2", "bash", {"command": "seq 9"}, success=True, result={"content": f"{large}{end}"})
+    call("c3", "bash", {"command": "touch x"}, success=False, error={"message": "denied", "code": "denied"})
+    call("c4", "view", {"path": "/repo/a"}, success=True, result={"content": "one"})
+    events.append(("assistant.message", {"content": "Done."}))
+    path = write_lines(
+        tmp_path / ".copilot/session-state/s1/events.jsonl",
+        *(
+            {"type": kind, "data": data, "id": f"e{at}", "timestamp": f"2026-11-23T12:00:{at:02}.000Z"}
+            for at, (kind, data) in enumerate(events)
+        ),
+    )
+    assert imported(path).troubles == []
+    made = buffers(store)
+    assert [(one.command, one.exit_code, one.partial) for one in made] == [
+        ("make", 3, ""),
+        ("seq 9", 3, "cut by Copilot CLI"),
+        ("touch x", None, ""),
+        ('Read {"path":"/repo/a"}', None, ""),
+    ]
+    assert [read(store, one) for one in made[:3]] == [b"a", b"1\n2", b"denied"]
+    (session,) = store.index.sessions()
+    assert (session.harness, session.client, session.cwd) == ("copilot", "copilot 1.0.102", "/repo")
+    assert [one.text for one in events_of(store, session.name).messages] == ["Done."]

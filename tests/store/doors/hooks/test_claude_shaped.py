@@ -60,3 +60,45 @@ def test_a_failure_is_kept_with_what_was_told_of_it(name: str, tool: str, root: 
     (buffer,) = harness.buffers()
     assert harness.content(buffer) == b"no rule to make target"
     assert buffer.command == "make"
+
+
+def _copilot(shown: str, command: str = "make") -> dict[str, Any]:
+    """What Copilot CLI 1.0.102 tells of a command."""
+    result = {"result_type": "success", "text_result_for_llm": shown}
+    return {"tool_name": "Bash", "tool_input": {"command": command, "mode": "sync"}, "tool_result": result}
+
+
+def test_copilot_cli_names_a_file_that_has_a_long_output_whole(root: Path, tmp_path: Path) -> None:
+    whole = "".join(f"{number}\n" for number in range(1, 9_001))
+    path = tmp_path / "1795452474489-copilot-tool-output-14498-2a91a4f1-3b36-4fb7-84ad-e87767b51eb3.txt"
+    path.write_text(whole)
+    large = f"Output too large to read at once (48 KB). Saved to: {path}\nLook.\n\nPreview (first 500 chars):\n"
+    shown = f"{large}{whole[:500]}\n<shellId: 4 completed with exit code 4>"
+    copilot = Harness("copilot", root, tmp_path)
+    assert copilot.tell("PostToolUse", **_copilot(shown)) is None
+    (buffer,) = copilot.buffers()
+    assert (copilot.content(buffer).decode(), buffer.exit_code, buffer.partial) == (whole, 4, "")
+    ((view, text),) = copilot.views()
+    assert (text, view.exit_code) == (shown, 4)
+    answer = copilot.tell("PostToolUse", mode="shape", **_copilot(shown, "make again"))
+    assert "exit_code=4" in answer["modifiedResult"]["textResultForLlm"]
+    path.unlink()
+    copilot.tell("PostToolUse", **_copilot(shown, "make all"))
+    assert [one.partial for one in copilot.buffers()] == ["", "", "cut by Copilot CLI"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "kept", "code"),
+    [
+        ("a\nb\n<shellId: 1 completed with exit code 3>", b"a\nb", 3),
+        ("\n<shellId: 2 completed with exit code 0>", b"", 0),
+        ("still running", b"still running", None),
+    ],
+)
+def test_copilot_cli_says_below_an_output_how_its_command_ended(
+    shown: str, kept: bytes, code: int | None, root: Path, tmp_path: Path
+) -> None:
+    copilot = Harness("copilot", root, tmp_path)
+    copilot.tell("PostToolUse", **_copilot(shown))
+    (buffer,) = copilot.buffers()
+    assert (copilot.content(buffer) if buffer.streams else b"", buffer.exit_code) == (kept, code)
