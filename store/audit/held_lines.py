@@ -73,6 +73,11 @@ class Holding:
         told_from = self.events.told_from
         return _UNKNOWN if is_unknown or told_from is None or view.time < told_from else _HELD
 
+    @property
+    def has_lost(self) -> bool:
+        """Whether the context is known to have lost anything."""
+        return any(change.event in LOSSES for change in self.events.changes)
+
     def held_summary(self, when: float | None = None) -> str:
         """Return the summary that the context has at a time, or now; empty for none."""
         for change in reversed(self.events.changes):

@@ -152,10 +152,12 @@ class CallReader:
 
     def _losses(self, calls: Sequence[Call]) -> list[ContextLoss]:
         """What went from the contexts of the sessions, since the first of the calls."""
-        views = dict[str, list[View]]()
-        for call in calls:
-            views.setdefault(call.view.session, []).append(call.view)
         holdings = Holdings(self._store)
+        lost = {name for name in {call.view.session for call in calls} if holdings.of(name).has_lost}
+        views: dict[str, list[View]] = {name: [] for name in lost}
+        for call in calls if lost else ():
+            if call.view.session in lost:
+                views[call.view.session].append(call.view)
         return [
             ContextLoss(name, loss)
             for name, shown in views.items()

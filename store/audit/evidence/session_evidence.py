@@ -28,7 +28,7 @@ from sightline.audit.evidence.checks import (
 )
 from sightline.audit.evidence.claims import RAN, Claim, claims_in
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, replaced_lines_of
-from sightline.audit.held_lines import LOSSES, Holding, Holdings, held_of
+from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
 from sightline.audit.project_scope import started_in
 from sightline.audit.timeline import Call, calls_of
@@ -508,7 +508,7 @@ def _stands_in(store: Reading, call: Call, find: Callable[[str], object]) -> boo
 
 def _forgotten(store: Reading, session: Session, calls: Sequence[Call], holding: Holding) -> Iterator[Alarm]:
     """Yield alarms for failures that the context once had."""
-    if not any(change.event in LOSSES for change in holding.events.changes):
+    if not holding.has_lost:
         return
     well = {command_of(call): call.view.time for call in calls if call.ended_well and command_of(call)}
     holdings, newest = Holdings(store), {command_of(call): call for call in calls if call.failed}
