@@ -107,7 +107,7 @@ class Query(NamedTuple):
     max_stderr_lines: int = 20
 
 
-class Reading(NamedTuple):
+class ReadLimits(NamedTuple):
     """Pages and searches.
 
     Attributes:
@@ -180,7 +180,7 @@ class Profile(NamedTuple):
     cut: Cut = Cut()
     cleaning: Cleaning = Cleaning()
     query: Query = Query()
-    reading: Reading = Reading()
+    reading: ReadLimits = ReadLimits()
     results: Results = Results()
     files: Files = Files()
 

@@ -44,7 +44,7 @@ _CATCH_UP = (sys.executable, "-P", "-m", "sightline.doors.cli.main", "sessions",
 """Any command logs the views that wait before it starts; this one adds nothing to the log itself."""
 
 
-class Feed:
+class StoreFeed:
     """Posts a `StoreChanged` to one receiver for each burst of changes, from `start` until `close`."""
 
     def __init__(self, store: Reading, receiver: MessagePump) -> None:
@@ -159,7 +159,7 @@ class InspectorApp(FaultTold[None]):
         if "TEXTUAL_THEME" not in os.environ:
             self._take_up_theme(self.remembered.get("theme", DARK.name))
         self._inspector = Inspector(store, self.remembered, target=target, project=project, clock=clock)
-        self._feed = Feed(store, self) if live else None
+        self._feed = StoreFeed(store, self) if live else None
 
     @staticmethod
     def _keymap_of(store: Reading) -> dict[str, str]:

@@ -51,9 +51,9 @@ from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
     Kept,
-    Reading,
     ToldEvent,
     TranscriptItem,
+    TranscriptReading,
     lines_not_read,
     parted,
     when,
@@ -113,7 +113,7 @@ class _Result(NamedTuple):
     gaps: tuple[Gap, ...] = ()
 
 
-def reading_of(file: Candidate) -> Reading | None:
+def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a transcript; None for another file."""
     names = ("sessionId", "session_id", "leafUuid")
     if any("type" in record and any(name in record for name in names) for record in file.records):

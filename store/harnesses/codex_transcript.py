@@ -38,7 +38,16 @@ from sightline.harnesses.tool_call import (
     text_part,
     unique_id,
 )
-from sightline.harnesses.transcript import BadRecord, Candidate, Kept, Reading, ToldEvent, TranscriptItem, parted, when
+from sightline.harnesses.transcript import (
+    BadRecord,
+    Candidate,
+    Kept,
+    ToldEvent,
+    TranscriptItem,
+    TranscriptReading,
+    parted,
+    when,
+)
 from sightline.log.session_events import (
     COMPACTED,
     REWOUND,
@@ -77,7 +86,7 @@ _INNER = 500  # calls of one program that are kept until its output comes
 _EMPTY: dict[str, Any] = {}
 
 
-def reading_of(file: Candidate) -> Reading | None:
+def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a rollout; None for another file."""
     if any("payload" in record and "type" in record for record in file.records):
         return file.of_lines(Parser(file.path, file.written))

@@ -12,14 +12,22 @@ from typing import Any
 
 from sightline.harnesses.copilot import HARNESS, made_of
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain, text_of, unique_id
-from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Reading, ToldEvent, TranscriptItem, misshapen, when
+from sightline.harnesses.transcript import (
+    SHAPE_ERRORS,
+    Candidate,
+    ToldEvent,
+    TranscriptItem,
+    TranscriptReading,
+    misshapen,
+    when,
+)
 from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionSubject, subject_of
 
 _NAMES = {"bash": "Bash", "view": "Read"}
 """How its hooks, which have Claude Code's names, call the tools that were seen in both."""
 
 
-def reading_of(file: Candidate) -> Reading | None:
+def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a session; None if it is not Copilot CLI's."""
     first = file.records[0] if file.records else {}
     is_session = first.get("type") == "session.start" and "copilotVersion" in dict_of(first.get("data"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from sightline.harnesses import known
 from sightline.harnesses.base import Harness
-from sightline.harnesses.transcript import Candidate, NotReadable, Reading, Transcript
+from sightline.harnesses.transcript import Candidate, NotReadable, Transcript, TranscriptReading
 from sightline.named_tuple import NamedTuple
 
 _HEAD_BYTES = 1 << 16
@@ -79,7 +79,7 @@ def _folder_source(folder: str, names: list[str]) -> Iterator[Source]:
         yield Source(folder, size, (size, changed, len(found)), changed / 1e9)
 
 
-def open_reading(source: Source) -> Reading | None:
+def open_reading(source: Source) -> TranscriptReading | None:
     """Open a reading of a transcript from its beginning; None for an unknown format.
 
     Raises:
@@ -87,14 +87,14 @@ def open_reading(source: Source) -> Reading | None:
     """
     if os.path.isdir(source.path):
         harness = _of_folder(source.path)
-        folder: Reading | None = harness.transcripts().FolderReading(source.path) if harness else None
+        folder: TranscriptReading | None = harness.transcripts().FolderReading(source.path) if harness else None
         return folder
     transcript = Transcript(source.path)
     try:
         head = transcript.head(_HEAD_BYTES)
         file = Candidate(source.path, source.written, transcript, head, list(_records(head)))
         readings = (one.transcripts().reading_of(file) for one in transcribing() if not one.transcript_folder)
-        reading: Reading | None = next((one for one in readings if one is not None), None)
+        reading: TranscriptReading | None = next((one for one in readings if one is not None), None)
     except BaseException:
         transcript.close()
         raise

@@ -40,9 +40,9 @@ from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
     Kept,
-    Reading,
     ToldEvent,
     TranscriptItem,
+    TranscriptReading,
     lines_not_read,
     misshapen,
     parted,
@@ -66,7 +66,7 @@ _NOTHING = "(empty)"  # how Gemini CLI names an empty output to its model
 _ROOT_BYTES = 4096
 
 
-def reading_of(file: Candidate) -> Reading | None:
+def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a chat, of lines or of one document; None for another file."""
     parser = Parser(file.path, file.written)
     header = next((record for record in file.records if "sessionId" in record and "projectHash" in record), None)

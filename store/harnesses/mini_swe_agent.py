@@ -14,7 +14,15 @@ from typing import Any
 from sightline.harnesses.base import Harness
 from sightline.harnesses.swe_agent import CUT, trajectory_call, trajectory_name
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, number, shown_of, text_of, text_part
-from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Kept, Reading, TranscriptItem, misshapen, parted
+from sightline.harnesses.transcript import (
+    SHAPE_ERRORS,
+    Candidate,
+    Kept,
+    TranscriptItem,
+    TranscriptReading,
+    misshapen,
+    parted,
+)
 
 _BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
 _CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")
@@ -40,7 +48,7 @@ class MiniSweAgent(Harness):
 HARNESS = MiniSweAgent()
 
 
-def reading_of(file: Candidate) -> Reading | None:
+def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a trajectory; None for another file."""
     if not file.is_document or (file.path.endswith(".traj") and b'"trajectory"' in file.head):
         return None

@@ -31,9 +31,9 @@ from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     BadRecord,
     Candidate,
-    Reading,
     ToldEvent,
     TranscriptItem,
+    TranscriptReading,
     misshapen,
     when,
 )
@@ -45,7 +45,7 @@ _SILENT = frozenset(
 """Entries that contain no call, and no words of the agent."""
 
 
-def reading_of(file: Candidate) -> Reading | None:
+def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a session; None if it is not pi's."""
     first = file.records[0] if file.records else {}
     is_session = first.get("type") == "session" and isinstance(first.get("id"), str) and "cwd" in first

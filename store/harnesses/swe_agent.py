@@ -23,7 +23,7 @@ from sightline.harnesses.tool_call import (
     text_of,
     text_part,
 )
-from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, Reading, TranscriptItem, misshapen
+from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, TranscriptItem, TranscriptReading, misshapen
 
 _NO_TIMES = "its time was not written down"
 CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")
@@ -41,7 +41,7 @@ class SweAgent(Harness):
 HARNESS = SweAgent()
 
 
-def reading_of(file: Candidate) -> Reading | None:
+def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a trajectory; None for another file."""
     observed = file.path.endswith(".traj") or b'"observation"' in file.head
     if file.head.lstrip()[:1] != b"{" or b'"trajectory"' not in file.head or not observed:

@@ -171,16 +171,16 @@ class Candidate(NamedTuple):
         """Whether it can be one JSON document."""
         return self.head.lstrip()[:1] in (b"{", b"[")
 
-    def of_lines(self, parser: "Parser") -> "Reading":
+    def of_lines(self, parser: "Parser") -> "TranscriptReading":
         """Return a reading of it with a record on each line."""
         return LineReading(self.transcript, parser)
 
-    def of_document(self, read: Callable[[Any], Iterator[TranscriptItem]]) -> "Reading":
+    def of_document(self, read: Callable[[Any], Iterator[TranscriptItem]]) -> "TranscriptReading":
         """Return a reading of it as one document."""
         return DocumentReading(self.transcript, read)
 
 
-class Reading(Protocol):
+class TranscriptReading(Protocol):
     """A transcript that is being read. A reading yields nothing twice."""
 
     def advance(self) -> Iterator[TranscriptItem]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sightline.folder_watch import Unwatchable, watching
 from sightline.harnesses.formats import Source, find_sources
-from sightline.harnesses.transcript import NotReadable, Reading
+from sightline.harnesses.transcript import NotReadable, TranscriptReading
 from sightline.imports.importer import QUIET_SECONDS, Importer
 
 POLL_SECONDS = 0.5  # if folders cannot be watched
@@ -21,7 +21,7 @@ _OPEN_READINGS = 64  # more transcripts than sessions run side by side
 class _Followed:
     """A transcript that is kept open."""
 
-    def __init__(self, source: Source, reading: Reading) -> None:
+    def __init__(self, source: Source, reading: TranscriptReading) -> None:
         self.source = source
         self.reading = reading
 

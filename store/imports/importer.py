@@ -17,9 +17,9 @@ from sightline.harnesses.formats import Source, open_reading
 from sightline.harnesses.tool_call import CallSession, ToolCall
 from sightline.harnesses.transcript import (
     NotReadable,
-    Reading,
     ToldEvent,
     TranscriptItem,
+    TranscriptReading,
     bounded_call,
     bounded_event,
     bounded_session,
@@ -231,7 +231,7 @@ class Importer:
         """Return whether a transcript was imported in its present state."""
         return self._ledger.has(source)
 
-    def open(self, source: Source) -> Reading | None:
+    def open(self, source: Source) -> TranscriptReading | None:
         """Open a reading of a transcript; None for any other or unreadable file, which is counted."""
         try:
             reading = open_reading(source)
@@ -243,7 +243,7 @@ class Importer:
             self._count(foreign=1)
         return reading
 
-    def take_in(self, source: Source, reading: Reading, *, ended: bool) -> None:
+    def take_in(self, source: Source, reading: TranscriptReading, *, ended: bool) -> None:
         """Import what a reading yields now.
 
         Args:

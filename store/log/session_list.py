@@ -67,7 +67,7 @@ def list_sessions(store: Reading) -> list[SessionFacts]:
     return sorted(facts, key=lambda one: one.counts.last, reverse=True)
 
 
-class Captured(NamedTuple):
+class CapturedBuffer(NamedTuple):
     """A buffer that a session captured, and the names of other sessions that were shown it."""
 
     buffer: Buffer
@@ -77,7 +77,7 @@ class Captured(NamedTuple):
 class Belongings(NamedTuple):
     """What a session captured, and what it was shown of others' captures: (captor, name of the buffer)."""
 
-    captured: tuple[Captured, ...]
+    captured: tuple[CapturedBuffer, ...]
     read: tuple[tuple[str, str], ...]
 
 
@@ -90,7 +90,7 @@ def belongings_of(store: Reading, session: str) -> Belongings:
             readers.setdefault(name, []).append(reader)
         else:
             read.append((captor, name))
-    captured = (Captured(one, tuple(readers.get(one.name, ()))) for one in store.index.of_session(session))
+    captured = (CapturedBuffer(one, tuple(readers.get(one.name, ()))) for one in store.index.of_session(session))
     return Belongings(tuple(captured), tuple(read))
 
 

@@ -15,7 +15,7 @@ from textual.message_pump import MessagePump
 
 from sightline.log.log_index import list_views
 from sightline.store import Store
-from sightline.tui.app import YOUNG_OBJECTS, Feed
+from sightline.tui.app import YOUNG_OBJECTS, StoreFeed
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
 from sightline.tui.buffers.list_loader import Answer, Request, load
 from tests.tui.tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
@@ -146,7 +146,7 @@ def test_what_waits_for_a_harness_is_logged_by_a_process_of_its_own(
     monkeypatch.setattr(subprocess, "run", recorded)
     os.makedirs(store.layout.waiting)
     Path(store.layout.waiting, "codex-1").touch()
-    feed = Feed(store, _Deaf())
+    feed = StoreFeed(store, _Deaf())
     feed.start()
     try:
         assert began.wait(10)

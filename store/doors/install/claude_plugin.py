@@ -12,7 +12,7 @@ from typing import Any
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.install.errors import NotOurs
 from sightline.doors.install.harness_settings import NAME, hooks_content, rewrites, server_entry
-from sightline.doors.install.installation import Change, Done
+from sightline.doors.install.installation import Done, SettingsChange
 from sightline.doors.install.settings_file import PROGRAM_MODE, check_writable, read_settings, write_settings
 from sightline.doors.mcp.protocol import server_version
 from sightline.harnesses.base import RECORD
@@ -45,7 +45,7 @@ def make_plugin(folder: str, mode: str, root: str, *, dry_run: bool = False) -> 
     for name, text in files.items():
         found = read_settings(os.path.join(folder, name))
         found = found._replace(mode=PROGRAM_MODE) if name == FILE else found
-        changes.append(Change(found, text.encode(), None))
+        changes.append(SettingsChange(found, text.encode(), None))
     for change in changes:
         check_writable(change.found)
     if not dry_run:

@@ -23,7 +23,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.sha256 import sha256_hex
 
 
-class Change(NamedTuple):
+class SettingsChange(NamedTuple):
     """The change to one file.
 
     Attributes:
@@ -44,7 +44,7 @@ class Change(NamedTuple):
         return self.after != self.found.data
 
 
-def plan_install(found: Found, content: Content, earlier: Written | None) -> Change:
+def plan_install(found: Found, content: Content, earlier: Written | None) -> SettingsChange:
     """Plan how all of our entries get into a file.
 
     If nobody has changed the file since we wrote it, the plan starts from what it was before us.
@@ -64,17 +64,17 @@ def plan_install(found: Found, content: Content, earlier: Written | None) -> Cha
         before = _without(found.path, base, content, undo)
     if content.is_program:
         found = found._replace(mode=PROGRAM_MODE)
-    return Change(found, after.encode(), before, undo)
+    return SettingsChange(found, after.encode(), before, undo)
 
 
-def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> Change:
+def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> SettingsChange:
     """Plan how a file loses all of our entries; what a person has changed in it since stays.
 
     Raises:
         SettingsInvalid, SettingsUnexpected: our entries cannot be told from the rest.
     """
     if earlier is not None and _untouched(found, earlier):
-        return Change(found, earlier.before, earlier.before)
+        return SettingsChange(found, earlier.before, earlier.before)
     after = _without(found.path, found.data, content, earlier.undo if earlier else Undo())
     if (
         earlier is not None
@@ -83,7 +83,7 @@ def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> C
         and not after.strip(b"\xef\xbb\xbf{} \t\r\n")
     ):
         after = None  # we made the file, and nobody has added anything
-    return Change(found, after, after)
+    return SettingsChange(found, after, after)
 
 
 def _untouched(found: Found, earlier: Written | None) -> bool:
@@ -139,7 +139,7 @@ class Done(NamedTuple):
         backup: path of the copy of the file as it was; empty where there was no file, or nothing was changed.
     """
 
-    change: Change
+    change: SettingsChange
     backup: str = ""
 
 
@@ -203,9 +203,9 @@ def uninstall(targets: list[Target], record: Record, *, dry_run: bool = False) -
     return [Done(change) for change in changes]
 
 
-def _write(changes: list[Change]) -> None:
+def _write(changes: list[SettingsChange]) -> None:
     """Write all of them, or none."""
-    done: list[Change] = []
+    done: list[SettingsChange] = []
     try:
         for change in changes:
             if change.changes:

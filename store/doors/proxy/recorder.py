@@ -42,7 +42,7 @@ Send = Callable[[Any], None]
 """Sends a result instead of the server's."""
 
 
-class Recorder:
+class CallRecorder:
     """Keeps and logs the results of one server, all on one thread; the index follows the log on another one.
 
     Args:

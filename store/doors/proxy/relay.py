@@ -51,7 +51,7 @@ from sightline.store import Layout
 from sightline.threads import start_thread
 
 if TYPE_CHECKING:  # loaded while the server starts
-    from sightline.doors.proxy.recorder import Recorder
+    from sightline.doors.proxy.recorder import CallRecorder
     from sightline.verbs.asker import Calls
 
 _LOOK_SECONDS = 0.05
@@ -201,7 +201,7 @@ class Proxy:
         self._opened = Context("")
         self._ours: dict[Id, tuple[Call, threading.Thread]] = {}
         self._server_info: Any = None
-        self._recorder: Recorder | None = None
+        self._recorder: CallRecorder | None = None
         self._making = threading.Lock()
         self._has_warned = False
 
@@ -295,13 +295,15 @@ class Proxy:
         except Exception as error:  # whatever the error is, the server's lines pass, and nothing is kept
             self._warn(error)
 
-    def _made_recorder(self) -> "Recorder":
+    def _made_recorder(self) -> "CallRecorder":
         """What keeps and logs. Raises SightlineError if the store cannot be used."""
         with self._making:
             if self._recorder is None:
-                from sightline.doors.proxy.recorder import Recorder  # loads the whole store: the server starts first
+                from sightline.doors.proxy.recorder import (
+                    CallRecorder,  # loads the whole store: the server starts first
+                )
 
-                self._recorder = Recorder(
+                self._recorder = CallRecorder(
                     self._service,
                     self._ledger,
                     min_bytes=self._min_bytes,

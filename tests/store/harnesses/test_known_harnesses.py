@@ -15,7 +15,7 @@ from sightline.log.sessions import current_session
 
 HAL = """
 from sightline.harnesses.base import AFTER, Harness, Hook
-from sightline.harnesses.transcript import Candidate, Reading
+from sightline.harnesses.transcript import Candidate, TranscriptReading
 
 class Hal(Harness):
     name, title, endings, reader = "hal-9000", "HAL", (".hal",), __name__

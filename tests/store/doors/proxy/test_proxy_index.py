@@ -11,7 +11,7 @@ from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.tools import Options
 from sightline.doors.proxy import recorder
 from sightline.doors.proxy.calls import Ledger, ToolCall
-from sightline.doors.proxy.recorder import Recorder
+from sightline.doors.proxy.recorder import CallRecorder
 from sightline.log.log_index import list_views
 from sightline.log.views import index_view
 from sightline.store import Store
@@ -23,7 +23,7 @@ def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "store"))
     warnings: list[Exception] = []
     service = Service(Options(session="mine"))
-    keeper = Recorder(service, Ledger(), min_bytes=None, warn=warnings.append)
+    keeper = CallRecorder(service, Ledger(), min_bytes=None, warn=warnings.append)
     ended, begun = threading.Thread(target=keeper.finish), threading.Event()
     call = ToolCall("small", {}, {}, Context("2025-11-25"))
 
