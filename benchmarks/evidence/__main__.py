@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
 from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, Step, write_transcript
+from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
 from benchmarks.measure import SIGHTLINE
 from sightline.audit.evidence.session_evidence import (
     CONTRADICTED_CLAIM,
@@ -95,7 +96,7 @@ def main() -> int:
     if given.transcripts:
         return _count(given.transcripts, claims=given.claims)
     totals: dict[str, Score] = {}
-    for truth in SESSIONS:
+    for truth in (*SESSIONS, *UNSEEN_SESSIONS):
         right, wrong, missed = compared(truth, found_in(truth))
         for kind in {*right, *wrong, *missed}:
             score = totals.get(kind, Score())

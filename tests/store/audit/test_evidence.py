@@ -9,6 +9,7 @@ import pytest
 from benchmarks.evidence.__main__ import compared, found_in
 from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
 from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step, Wrote, write_transcript
+from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
 from sightline.audit.evidence.check_names import check_named, check_table
 from sightline.audit.evidence.session_evidence import SessionEvidence, evidence_of
 from sightline.audit.timeline import calls_of
@@ -20,7 +21,7 @@ from sightline.store import Store
 STARTS: list[Step] = [Read("cart.py"), Edited("cart.py")]
 
 
-@pytest.mark.parametrize("truth", SESSIONS, ids=lambda truth: truth.name)
+@pytest.mark.parametrize("truth", (*SESSIONS, *UNSEEN_SESSIONS), ids=lambda truth: truth.name)
 def test_what_is_true_of_a_session_is_found_and_nothing_else(truth: Truth) -> None:
     right, wrong, missed = compared(truth, found_in(truth))
     assert (dict(wrong), dict(missed)) == ({}, {})
