@@ -346,7 +346,7 @@ class Importer:
             self._sessions[name] = session
             if past.agent:
                 self._keep_all()  # earlier imports of the session must be in its log
-            self._known[name] = known_calls(self._store, {name, safe_name(own)})
+            self._known[name] = known_calls(self._store, {name, safe_name(own), safe_name(past.id)})
             self._known[name].imported.update(self._store.index.artifacts(name))
         self._met[met] = session
         return session

@@ -102,6 +102,16 @@ class Known(NamedTuple):
         return bool(same)
 
 
+def at_its_time(view: str, nanoseconds: int) -> str:
+    """Return what a view is known by beyond its store, where another session may have its name.
+
+    Args:
+        view: id of the view.
+        nanoseconds: when it was shown, since the epoch.
+    """
+    return f"{view}@{nanoseconds // 1000}"
+
+
 def known_calls(store: Store, sessions: Iterable[str]) -> Known:
     """Return the calls that sessions' logs have, whether or not their buffers still exist.
 
@@ -113,11 +123,13 @@ def known_calls(store: Store, sessions: Iterable[str]) -> Known:
         lost: list[IndexedView] = []
         try:
             for place, entry in log.read_all(store.layout.audit_file(name)):
-                request = entry.get("request")
+                request, shown = entry.get("request"), entry.get("time")
                 if isinstance(request, dict):
+                    if isinstance(shown, float):
+                        known.imported.add(at_its_time(f"{name}:{entry.get('n')}", int(shown * 1e6) * 1000))
                     _note(known.imported, request.get("imported"), "id")
                     _note(known.uses, request.get("caller"), "tool_use")
-                    if (nameless := _nameless(request, entry.get("time"))) is not None:
+                    if (nameless := _nameless(request, shown)) is not None:
                         known.nameless.append(nameless)
                     imported = request.get("imported")
                     if isinstance(imported, dict) and imported.get("id") not in indexed:

@@ -9,6 +9,7 @@ from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_par
 from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
 from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
+from sightline.harnesses.transcript import NotReadable
 from sightline.imports.follower import Follower
 from sightline.imports.importer import Counts, Importer
 from sightline.imports.live_transcript import catch_up
@@ -32,8 +33,16 @@ def parser(name: str) -> ArgumentParser:
         "Without a path, sessions are looked for where these harnesses keep them.",
         "sightline import --yes",
         "sightline import ~/.claude/projects --follow",
+        "sightline import --otlp spans.json",
     )
     made.add_argument("paths", nargs="*", metavar="PATH", help="a transcript, or a folder that holds some")
+    made.add_argument(
+        "--otlp",
+        default="",
+        metavar="FILE",
+        help="import spans of OpenTelemetry (OTLP/JSON), such as `sightline export --otlp` writes; an output that they "
+        "only give the hash of is partial",
+    )
     made.add_argument(
         "--yes", action="store_true", help="import what is found in the usual places without asking first"
     )
@@ -43,6 +52,12 @@ def parser(name: str) -> ArgumentParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
+    if given.otlp:
+        from sightline.harnesses.otlp import has_spans  # few imports are of spans
+
+        if not has_spans(given.otlp):
+            raise NotReadable(f"{given.otlp} has no spans of OpenTelemetry", "`sightline export --otlp` writes some")
+        given.paths.append(given.otlp)
     paths = [os.path.abspath(path) for path in given.paths] or [place.path for place in usual_places()]
     sources = [source for path in paths for source in find_sources(path)]
     if not given.paths and not _is_wanted(sources, yes=given.yes):

@@ -1,10 +1,12 @@
 """``sightline export``: what a file holds and a receiver of OpenTelemetry is sent."""
 
+import base64
 import hashlib
 import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -130,3 +132,77 @@ def test_where_nobody_listens_that_is_told(cli: Any, session: str, receiver: Any
     assert "4318" in ran.err
     assert cli("export", session, "--otlp", "http://:x").code == 2
     assert cli("export", "nobody", "--otlp", "-").code == 2
+
+
+_OWN = ("sightline.session", "sightline.ref", "sightline.view", "sightline.partial", "gen_ai.conversation.id")
+"""Names of an export that depend on the store."""
+
+
+def _facts(spans: list[dict[str, Any]]) -> list[Any]:
+    """What calls were, when, and how they ended, without what only their store has."""
+    facts = []
+    for span in spans:
+        about = {
+            name: value
+            for name, value in _about(span).items()
+            if name not in _OWN and not name.startswith(("sightline.stream.", "sightline.view."))
+        }
+        facts.append((span["name"], span["startTimeUnixNano"], span["endTimeUnixNano"], span["status"], about))
+    return facts
+
+
+def test_what_was_exported_is_imported_elsewhere_as_the_same_calls_and_never_as_whole_outputs(
+    cli: Any, session: str, tmp_path: Path
+) -> None:
+    cli("export", session, "--otlp", "spans.json")
+    elsewhere = {"SIGHTLINE_HOME": str(tmp_path / "elsewhere")}
+    ran = cli("import", "--otlp", "spans.json", **elsewhere)
+    assert "3 calls of 1 session imported, 3 partial" in ran.out
+    assert "1 unchanged" in cli("import", "--otlp", "spans.json", **elsewhere).out
+    (name,) = [one["name"] for one in cli("sessions", "--json", **elsewhere).data if one["buffers"]]
+    again = cli("export", name, "--otlp", "-", **elsewhere).out
+    assert _facts(_spans(again)[1:]) == _facts(_spans((cli.folder / "spans.json").read_text())[1:])
+    listed = cli("list", "--json", **elsewhere).data
+    assert all("not its content" in one["partial"] for one in listed)
+
+
+def test_what_was_exported_is_known_to_the_store_that_it_came_from(cli: Any, session: str) -> None:
+    cli("export", session, "--otlp", "spans.json")
+    assert cli("import", "--otlp", "spans.json").out.startswith("0 calls of 0 sessions imported, 3 known before")
+    (cli.folder / "other.json").write_text("{}")
+    refused = cli("import", "--otlp", "other.json")
+    assert (refused.code, "no spans of OpenTelemetry" in refused.err) == (2, True)
+
+
+def test_spans_of_others_have_their_results_where_they_tell_them(cli: Any) -> None:
+    values = {"gen_ai.operation.name": "execute_tool", "gen_ai.agent.name": "other", "gen_ai.conversation.id": "c1"}
+    values |= {"gen_ai.tool.name": "look", "gen_ai.tool.call.result": "found", "gen_ai.tool.call.arguments": '{"a": 1}'}
+    span = {
+        "traceId": "0" * 32,
+        "spanId": "1" * 16,
+        "startTimeUnixNano": "1700000000000000000",
+        "endTimeUnixNano": 1700000001000000000,
+        "attributes": [{"key": name, "value": {"stringValue": value}} for name, value in values.items()],
+    }
+    spans = [span | {"spanId": str(at) * 16} for at in (1, 2)]
+    lines = [json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [one]}]}]}) for one in spans]
+    (cli.folder / "lines.jsonl").write_text("\n".join(lines) + "\n")
+    assert "2 calls of 1 session imported," in cli("import", "--otlp", "lines.jsonl").out
+    (one, _) = cli("list", "--json").data
+    assert (one["command"], one["partial"]) == ('look {"a":1}', None)
+    assert "found" in cli("show", one["ref"]).out
+
+
+def test_what_is_exported_is_what_the_protocols_own_definitions_read(cli: Any, session: str) -> None:
+    trace = pytest.importorskip("opentelemetry.proto.trace.v1.trace_pb2")
+    json_format = pytest.importorskip("google.protobuf.json_format")
+    written = json.loads(cli("export", session, "--otlp", "-").out)
+    for span in written["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+        for name in ("traceId", "spanId", "parentSpanId"):  # OTLP has these in hexadecimal, and protobuf in base64
+            if name in span:
+                span[name] = base64.b64encode(bytes.fromhex(span[name])).decode()
+    read = json_format.ParseDict(written, trace.TracesData())
+    whole, *calls = read.resource_spans[0].scope_spans[0].spans
+    assert {one.parent_span_id for one in calls} == {whole.span_id}
+    assert [one.status.code for one in calls] == [0, 2, 0]
+    assert {one.key: one.value.int_value for one in calls[1].attributes}["process.exit.code"] == 4
