@@ -14,6 +14,7 @@ from sightline import harnesses
 from sightline.doors.doctor.doctor import examine_plugins
 from sightline.plugins import rule_files
 from sightline.shape.failure.catalogue import with_added
+from tests.store.doors.hooks.hook_kit import Harness
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "example-plugin"
 
@@ -52,19 +53,46 @@ def test_its_rules_stand_their_examples_and_are_known_to_views(root: str) -> Non
 
 
 def test_its_harness_is_known_to_whoever_looks_and_then_to_hooks(root: str) -> None:
-    assert harnesses.find("frob-agent") is None
-    assert harnesses.known()["frob-agent"].title == "Frob"
+    assert harnesses.find("vibe") is None
+    assert harnesses.known()["vibe"].title == "Mistral Vibe"
     list(examine_plugins(root))
     harnesses.find.cache_clear()
-    found = harnesses.find("frob-agent")
-    assert found and found.when("AfterTool") == "after"
+    found = harnesses.find("vibe")
+    assert found
+    assert found.when("post_tool") == "after"
 
 
-def test_installing_it_writes_its_settings_and_what_hooks_and_views_need(root: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sightline.doors.cli.main", "install", "frob-agent", "--mode", "record"]
-    done = subprocess.run(command, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True)
+def _sightline(tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "sightline.doors.cli.main", *words]
+    return subprocess.run(command, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True)
+
+
+def test_installing_it_writes_its_hooks_and_what_hooks_and_views_need_and_undoing_leaves_nothing(
+    root: str, tmp_path: Path
+) -> None:
+    done = _sightline(tmp_path, "install", "vibe", "--mode", "record")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "AfterTool" in (tmp_path / ".frob" / "settings.json").read_text()
+    (hook,) = tomllib.loads((tmp_path / ".vibe" / "hooks.toml").read_text())["hooks"]
+    assert (hook["type"], "vibe post_tool --mode record" in hook["command"]) == ("post_tool", True)
     harnesses.find.cache_clear()
-    assert harnesses.find("frob-agent")
+    assert harnesses.find("vibe")
     assert rule_files(root)
+    told = _sightline(tmp_path, "doctor").stdout
+    assert "Mistral Vibe, user: installed, mode record" in told
+    assert "Mistral Vibe, user: hooks answered a probe call" in told
+    assert _sightline(tmp_path, "uninstall", "vibe").returncode == 0
+    assert not (tmp_path / ".vibe" / "hooks.toml").exists()
+
+
+def test_of_its_commands_both_streams_are_kept_whole_with_exit_codes(root: str, tmp_path: Path) -> None:
+    list(examine_plugins(root))
+    harnesses.find.cache_clear()
+    vibe = Harness("vibe", Path(root), tmp_path)
+    told = {"command": "make", "returncode": 3, "stdout": "a\n\n", "stderr": "b\n", "was_truncated": False}
+    about = {"tool_name": "file_system.bash", "tool_call_id": "c1", "tool_input": {"command": "make"}}
+    assert vibe.tell("post_tool", **about, tool_output=told, tool_output_text="…", tool_status="success") is None
+    (buffer,) = vibe.buffers()
+    assert (vibe.content(buffer), vibe.content(buffer, "err")) == (b"a\n\n", b"b\n")
+    assert (buffer.command, buffer.exit_code, buffer.partial, buffer.note) == ("make", 3, "", "")
+    ((_, text),) = vibe.views()
+    assert text == '{"command":"make","returncode":3,"stderr":"b\\n","stdout":"a\\n\\n","was_truncated":false}'

@@ -82,7 +82,7 @@ def read_spans(document: Any, line: int) -> Iterator[TranscriptItem]:
 
 def _call(span: dict[str, Any], about: dict[str, Any], line: int) -> ToolCall:
     command, tool = text_of(about.get("process.command_line")), text_of(about.get("gen_ai.tool.name")) or "tool"
-    asked, answered = (int(span[name]) / 1e9 for name in ("startTimeUnixNano", "endTimeUnixNano"))
+    asked, answered = (_seconds(span[name]) for name in ("startTimeUnixNano", "endTimeUnixNano"))
     code = about.get("process.exit.code")
     call = ToolCall(
         session=_session(about, asked),
@@ -107,6 +107,11 @@ def _call(span: dict[str, Any], about: dict[str, Any], line: int) -> ToolCall:
     told = text_of(about.get("sightline.partial"))
     partial = "; ".join(filter(None, (_LEFT_OUT * bool(gaps or not sizes), told)))
     return call._replace(shown=("",), unknown=_NOT_TOLD, partial=partial, gaps=gaps)
+
+
+def _seconds(nanoseconds: Any) -> float:
+    """Return a time within the microsecond that spans give, so that it is exported as the same again."""
+    return (int(nanoseconds) + 500) / 1e9
 
 
 def _id(span: dict[str, Any], about: dict[str, Any]) -> str:

@@ -1,1 +1,1 @@
-"""Rules for the output of frob, and the harness of its agent."""
+"""Rules for the output of frob."""

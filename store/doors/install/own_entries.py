@@ -13,7 +13,7 @@ from sightline.named_tuple import NamedTuple
 
 MODULE = "sightline.doors.cli.main"
 _MODULES = (MODULE, "sightline.store.doors.cli.main")  # the second as 0.1.0 wrote it
-_PLUGIN_MARK = "// Written by `sightline install"
+_PLUGIN_MARKS = ("// Written by `sightline install", "# Written by `sightline install")
 _ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
 _CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
 """A rule as 0.1.0 wrote it, with a whole path; a rule without one is the person's own."""
@@ -69,7 +69,7 @@ def hook_of(value: Any) -> HookLine | None:
 
 def plugin_hook(text: str) -> tuple[HookLine, str] | None:
     """The hook that a plugin of ours runs, with its command line; None where it runs no hook."""
-    if not text.startswith(_PLUGIN_MARK):
+    if not text.startswith(_PLUGIN_MARKS):
         return None
     for harness in known().values():
         if harness.plugin_file and (words := harness.plugin_words(text)):
@@ -96,5 +96,5 @@ def is_ours(value: Any) -> bool:
     if isinstance(value, str):
         rule = _CAPTURE_RULE.fullmatch(value)
         old = rule is not None and os.path.basename(rule["program"]) == "sightline"
-        return old or is_rule(value) or is_script(value) or value.startswith(_PLUGIN_MARK)
+        return old or is_rule(value) or is_script(value) or value.startswith(_PLUGIN_MARKS)
     return is_our_server(value) or hook_of(value) is not None

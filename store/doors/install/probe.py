@@ -18,6 +18,7 @@ from sightline.doors.install.own_entries import Server, hook_environment, hook_o
 from sightline.harnesses import known
 from sightline.harnesses.base import RECORD, START
 from sightline.named_tuple import NamedTuple
+from sightline.plugins import Plugins, known_harnesses, write_plugins
 
 PATIENCE_SECONDS = 15
 _ENDING_SECONDS = 2
@@ -143,6 +144,9 @@ def probe_hooks(harness: str, hooks: tuple[tuple[str, str], ...]) -> list[tuple[
 def _probe_hook(harness: str, event: str, command: str, folder: str) -> Probe:
     begun = time.monotonic()
     root = os.path.join(folder, event)
+    if added := known_harnesses():  # a hook knows the harness of another package by what its store says of it
+        os.mkdir(root, 0o700)
+        write_plugins(root, Plugins(harnesses=dict(added)))
     told = {**hook_environment(command), "SIGHTLINE_HOME": root}
     try:
         done = subprocess.run(

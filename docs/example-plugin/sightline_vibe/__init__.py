@@ -1,0 +1,1 @@
+"""Mistral Vibe, added to Sightline from another package."""
