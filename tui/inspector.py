@@ -4,13 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 
-from sightline.audit.project_scope import KnownProject
 from sightline.project import Project, project_of
 from sightline.records import Buffer
 from sightline.store import Reading, Target
@@ -37,6 +36,9 @@ from sightline.tui.header import Header
 from sightline.tui.misses import Misses
 from sightline.tui.viewer.info_bar import Info
 from sightline.tui.viewer.viewer import Viewer
+
+if TYPE_CHECKING:
+    from sightline.audit.project_scope import KnownProject
 
 BURST_SECONDS = 0.5
 """Seconds between two looks at the store while captures come fast; the first of them is shown at once."""
@@ -478,7 +480,7 @@ class Inspector(BufferActions):
     def action_choose_project(self) -> None:
         """Choose another project, or all."""
 
-        def choose(chosen: KnownProject | None) -> None:
+        def choose(chosen: "KnownProject | None") -> None:
             if chosen is not None:
                 is_all = chosen.root is None and not chosen.host
                 folders = self._store.index.folders()

@@ -9,7 +9,7 @@ from sightline.imports.importer import Importer
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.viewer.audit_model import of_line
-from sightline.tui.viewer.marks import gather
+from sightline.tui.viewer.marks import GONE, gather
 
 AGAIN = next(one for one in SESSIONS if one.name.startswith("a failure that was seen again"))
 
@@ -23,8 +23,8 @@ def runs(store: Store, tmp_path: Path) -> list[Buffer]:
 
 def test_a_line_that_went_with_a_compaction_is_gone(store: Store, tmp_path: Path) -> None:
     before, after, _ = runs(store, tmp_path)
-    assert gather(store, before).is_gone("out", 1)
-    assert not gather(store, after).is_gone("out", 1)
+    assert gather(store, before).fate("out", 1) == GONE
+    assert gather(store, after).fate("out", 1) == ""
 
 
 def test_the_line_under_the_cursor_says_that_it_is_no_longer_held(store: Store, tmp_path: Path) -> None:
