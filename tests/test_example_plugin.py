@@ -77,9 +77,7 @@ def test_installing_it_writes_its_hooks_and_what_hooks_and_views_need_and_undoin
     harnesses.find.cache_clear()
     assert harnesses.find("vibe")
     assert rule_files(root)
-    told = _sightline(tmp_path, "doctor").stdout
-    assert "Mistral Vibe, user: installed, mode record" in told
-    assert "Mistral Vibe, user: hooks answered a probe call" in told
+    assert "Mistral Vibe, user: installed, mode record" in _sightline(tmp_path, "doctor").stdout
     assert _sightline(tmp_path, "uninstall", "vibe").returncode == 0
     assert not (tmp_path / ".vibe" / "hooks.toml").exists()
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from sightline.doors.install.harness_health import program_of
+from sightline.doors.install.probe import probe_hooks
 from sightline.harnesses import known
+from sightline.plugins import Plugins, write_plugins
 
 
 def _told(cli: Any, about: str, **environment: str) -> list[tuple[str, str]]:
@@ -169,3 +171,14 @@ def test_a_program_that_does_not_tell_its_version_is_found_all_the_same(
     path = _program(tmp_path, "codex", said)
     monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}/usr/bin:/bin")
     assert program_of(known()["codex"]) == (str(path), "")
+
+
+def test_a_hook_is_tried_with_what_the_store_knows_of_other_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path))
+    write_plugins(str(tmp_path), Plugins(harnesses={"other": "package.module:HARNESS"}))
+    ((_, tried),) = probe_hooks(
+        "claude-code", (("PostToolUse", 'grep -q package.module "$SIGHTLINE_HOME/plugins.json"'),)
+    )
+    assert tried.wrong == ""
