@@ -73,6 +73,7 @@ class Parser:
         """Yield the calls and events that a line completes."""
         kind = record.get("type")
         self._time = when(record.get("timestamp"), self._time)
+        self._uses[text_of(record.get("id"))] = ""
         try:
             if kind == "session":
                 cwd = plain(text_of(record.get("cwd")))
@@ -129,7 +130,7 @@ class Parser:
 
     def _compaction(self, record: dict[str, Any]) -> ToldEvent:
         entries, first = list(self._uses), text_of(record.get("firstKeptEntryId"))
-        kept = tuple(self._uses[one] for one in entries[entries.index(first) :]) if first in entries else None
+        kept = tuple(filter(None, map(self._uses.get, entries[entries.index(first) :]))) if first in entries else None
         change = ContextChange(
             self._time,
             COMPACTED,

@@ -229,7 +229,7 @@ def test_pi(store: Store, imported: Import, tmp_path: Path) -> None:
     call("c3", "bash", {"command": "true"}, "(no output)")
     call("c4", "read", {"path": "a.txt"}, "one\n")
     message("assistant", "Done.")
-    entries.append({"type": "compaction", "summary": "made it", "firstKeptEntryId": "e9", "tokensBefore": 900})
+    entries.append({"type": "compaction", "summary": "made it", "firstKeptEntryId": "e8", "tokensBefore": 900})
     entries.append({"type": "of a later version"})
     head = {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-11-23T12:00:00.000Z", "cwd": "/repo"}
     path = write_lines(
