@@ -185,6 +185,17 @@ conda() { case "$1" in activate) export ACTIVE="$2" ;; *) command conda "$@" ;; 
 MISE = '#!/bin/sh\n[ "$1" = shell ] && echo "export TOOL=$2" && exit\nshift\nexec "$@"\n'
 
 
+def _with_managers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have mise and conda as a person's shell has them: programs, and functions in front of these."""
+    for name in ("bin/mise", "bin/conda", "set-up"):
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(SET_UP if name == "set-up" else MISE)
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("BASH_ENV", str(folder / "set-up"))
+
+
 @pytest.mark.parametrize(
     ("command", "pipes"),
     [
@@ -203,13 +214,7 @@ def test_what_version_managers_only_run_is_kept_and_what_they_change_stays_in_th
     command: str, pipes: int, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
-    for name in ("bin/mise", "bin/conda", "set-up"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(SET_UP if name == "set-up" else MISE)
-        path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setenv("BASH_ENV", str(tmp_path / "set-up"))
+    _with_managers(tmp_path, monkeypatch)
     made = bench.rewritten(command, "use")
     assert made.count(str(bench.script)) == pipes
     plain = bench.run(command)
@@ -251,6 +256,8 @@ ATOMS = (
     *("cat many.txt | head -2", "./fail.sh 3 | tail -1", "./fail.sh 7 2>&1 | cat", "A=$(cat a.txt)", "grep one a.txt"),
     *("(cd sub; ls)", "{ ls; }", "ls >> log", "cat < b.txt", "rm -f a.txt", "A=$(false | true)", "set -e", "echo $?"),
     *("time -p true", "! cat a.txt", "seq 1 2000", "unset A", "readonly A", "umask 077", "conda activate x"),
+    *("mise run ./fail.sh 3", "mise x ./both.sh", "mise shell x", "mise exec ./run.sh | cat", "conda run ./fail.sh 0"),
+    *("command mise exec ./fail.sh 2", "sh -c 'echo $TOOL $ACTIVE'"),
 )
 OPERATORS = (" && ", " || ", "; ", "\n", ";", " &&\n")
 LISTS = st.tuples(
@@ -260,8 +267,9 @@ LISTS = st.tuples(
 
 
 @pytest.fixture
-def plain_bench(root: Path, tmp_path: Path) -> Bench:
+def plain_bench(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """With a program in the pipes that only passes on: what counts is the shell."""
+    _with_managers(tmp_path, monkeypatch)
     return Bench(tmp_path, "#!/bin/sh\nexec cat\n")
 
 
@@ -271,6 +279,7 @@ def plain_bench(root: Path, tmp_path: Path) -> Bench:
 @example("nosuchprogram && ./fail.sh 3; ./fail.sh 3")
 @example("nosuchprogram || ./fail.sh 3 && ./fail.sh 4")
 @example("./fail.sh 3 && . ./lib.sh; pipes")
+@example("mise shell x; mise run ./fail.sh 3 || sh -c 'echo $TOOL'; mise x ./both.sh")
 @example("./fail.sh 3 | tail -1 && ./fail.sh 3; ./fail.sh 0 2>&1 | cat || ./fail.sh 7 2>&1 | cat")
 def test_any_list_does_what_it_did(plain_bench: Bench, command: str) -> None:
     made = plain_bench.rewritten(command, "use")
