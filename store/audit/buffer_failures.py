@@ -32,8 +32,8 @@ QUICK_BYTES = 16 << 20
 TEXT_CHARACTERS = 200
 """Characters of a failure's line in lists and reports."""
 
-_FAILURES = "failures/7"  # raise the number when the same bytes would be judged differently
-_UNJUDGED = "unjudged/4"  # likewise
+_FAILURES = "failures/8"  # raise the number when the same bytes would be judged differently
+_UNJUDGED = "unjudged/5"  # likewise
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, with the reason."""
 

@@ -15,7 +15,7 @@ _NOTHING = "(no output)"  # how pi names an empty output to its model
 _ENDED = re.compile(
     r"(?:\A|\n\n)(?:Command exited with code (\d{1,3})|Command aborted|Command timed out after \S+ seconds)\Z"
 )
-_SHOWING = re.compile(r"\n\n\[Showing (?:lines (\d{1,12})-|last )[^\n\[\]]* Full output: ([^\n\]]+)\]\Z")
+_SHOWING = re.compile(r"\n\n\[Showing (?:lines ([1-9]\d{0,11})-|last )[^\n\[\]]* Full output: ([^\n\]]+)\]\Z")
 _FILE = re.compile(r"pi-bash-[0-9a-f]{8,64}\.log")
 _READ_ON = re.compile(r"\n\n\[[^\n]* Use offset=\d+ to continue\.\]\Z")
 _TAIL_CHARACTERS = 500

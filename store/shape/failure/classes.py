@@ -106,7 +106,7 @@ CLASSES = (
         ("E |E\t", r"^E\s{2,}\S"),
         (
             "Error|Exception|Failure",
-            r"(?<![\w$])(?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure)\b(?:\s\[\w+\])?(?::|$)",
+            r"(?<![\w$])(?:[a-z][\w.]*\.)?[A-Z]\w*(?:Error|Exception(?:Group)?|Failure)\b(?:\s\[\w+\])?(?::|$)",
         ),
         ("Exception in thread", r"\bException in thread\b"),
         ("Assertion", r"\bAssertion\b.*\bfailed\b"),

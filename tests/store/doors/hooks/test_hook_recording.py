@@ -465,6 +465,13 @@ def test_how_a_command_of_pi_ended_stands_below_its_output(
     assert (pi.content(buffer) if buffer.streams else b"") == kept
 
 
+def test_words_of_a_command_that_are_no_cut_of_pi_are_its_output(claude: Harness, tmp_path: Path) -> None:
+    told = f"a\n\n[Showing lines 0-5 of 9. Full output: {tmp_path}/pi-bash-0123456789abcdef.log]"
+    pi = _pi(claude, told)
+    (buffer,) = pi.buffers()
+    assert (buffer.partial, buffer.gaps, pi.content(buffer)) == ("", (), told.encode())
+
+
 def test_a_file_that_pi_read_is_one(claude: Harness) -> None:
     (claude.cwd / "a.txt").write_text("a\nb\nc\n")
     pi = _pi(claude, "b\nc\n", tool="read", path="a.txt", offset=2)
