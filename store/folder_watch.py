@@ -23,21 +23,19 @@ def watching(folders: Iterable[str], *, recursive: bool = False) -> Iterator["Ru
         Unwatchable: it cannot be opened, or gives up within the context.
     """
     try:
-        from watchfiles._rust_notify import WatchfilesRustInternalError  # loads anyio, so only if it is used
+        import watchfiles._rust_notify as library  # loads anyio, so only if it is used
     except ImportError:
         raise Unwatchable("watchfiles is not installed") from None
     try:
-        with native_watcher(list(folders), recursive) as watcher:
+        with native_watcher(library.RustNotify, list(folders), recursive) as watcher:
             yield watcher
-    except (OSError, WatchfilesRustInternalError) as error:
+    except (OSError, library.WatchfilesRustInternalError) as error:
         raise unwatchable(error) from error
 
 
-def native_watcher(folders: list[str], recursive: bool) -> "RustNotify":
-    """Ask the system for a watcher, by the library; raises what it raises."""
-    from watchfiles._rust_notify import RustNotify  # as above
-
-    return RustNotify(folders, False, False, 0, recursive, False)
+def native_watcher(make: "type[RustNotify]", folders: list[str], recursive: bool) -> "RustNotify":
+    """Ask the system for a watcher, by the library's class; raises what that raises."""
+    return make(folders, False, False, 0, recursive, False)
 
 
 def unwatchable(error: Exception) -> Unwatchable:
