@@ -56,7 +56,7 @@ def main(given: Namespace) -> int:
     finally:
         door.close()
     ours = version("sightline")
-    if given.otlp.startswith(("http://", "https://")):
+    if given.otlp.lower().startswith(("http://", "https://")):
         for at in range(0, len(made.spans), _SPANS_A_REQUEST):
             _send(given.otlp, made, at, ours)
         write_err(f"{len(made.spans):,} spans sent\n")
@@ -72,21 +72,23 @@ def main(given: Namespace) -> int:
 
 def _send(url: str, made: Spans, at: int, ours: str) -> None:
     """Send some of the spans. Raises NotReceived, UsageError."""
-    parts = urlsplit(url)
     try:
-        port = parts.port
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
     except ValueError:
-        port = -1
-    if not parts.hostname or port == -1:
+        host, port = None, None
+    if not host:
         raise UsageError(f"{url} is no address", "give http://HOST:PORT or https://HOST:PORT")
     body = json.dumps(traces_data(made, made.spans[at : at + _SPANS_A_REQUEST], ours)).encode()
     path = (parts.path.rstrip("/") or "/v1/traces") + (f"?{parts.query}" if parts.query else "")
     connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = connect(parts.hostname, port, timeout=_PATIENCE_SECONDS)
+    connection = connect(host, port, timeout=_PATIENCE_SECONDS)
     try:
         connection.request("POST", path, body, {"Content-Type": "application/json", **_headers()})
         answer = connection.getresponse()
         said = answer.read(_ANSWER_BYTES).decode(errors="replace")
+    except ValueError as error:
+        raise UsageError(f"the headers in {_HEADERS} cannot be sent: {error}", "write them as name=value,…") from error
     except (OSError, HTTPException) as error:
         hint = "is a receiver for OTLP over HTTP listening there? the usual port is 4318"
         raise NotReceived(f"{url} cannot be reached: {error}", hint) from error

@@ -130,7 +130,24 @@ def test_where_nobody_listens_that_is_told(cli: Any, session: str, receiver: Any
     assert ran.code == 1
     assert "cannot be reached" in ran.err
     assert "4318" in ran.err
-    assert cli("export", session, "--otlp", "http://:x").code == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "headers", "told"),
+    [
+        ("http://:x", "", "is no address"),
+        ("http://[::1", "", "is no address"),
+        ("HTTP://127.0.0.1:x", "", "is no address"),
+        ("http://127.0.0.1:1", "a=b%0d%0aX: y", "OTEL_EXPORTER_OTLP_HEADERS"),
+    ],
+)
+def test_an_address_or_a_header_that_is_none_is_an_error(
+    cli: Any, session: str, target: str, headers: str, told: str
+) -> None:
+    ran = cli("export", session, "--otlp", target, OTEL_EXPORTER_OTLP_HEADERS=headers)
+    assert ran.code == 2
+    assert told in ran.err
+    assert "Traceback" not in ran.err
     assert cli("export", "nobody", "--otlp", "-").code == 2
 
 
