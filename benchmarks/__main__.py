@@ -22,6 +22,7 @@ from benchmarks import (
     redaction,
     screen,
     shaping,
+    shared_place,
     startup,
     tui,
 )
@@ -45,6 +46,7 @@ ALL = {
     "importing": importing,
     "failure_recall": failure_recall,
     "fleet": fleet,
+    "shared_place": shared_place,
     "load": load,
 }
 _ONLY_NAMED = {"load"}

@@ -15,6 +15,7 @@ from typing import Any
 
 from benchmarks.measure import SIGHTLINE, Ran, Row, mib, run
 from sightline.config import FleetSettings, Settings
+from sightline.records import Buffer
 from sightline.store import Store
 from tests.store.fleet import servers
 
@@ -45,7 +46,7 @@ def rows(folder: str, scale: float) -> list[Row]:
         return []
     os.chmod(folder, 0o755)  # PostgreSQL does not run as root: whom it runs as must get in
     with servers.running(Path(folder) / "servers", inline_objects=False) as (postgres, objects):
-        fleet = _Fleet(folder, postgres, objects)
+        fleet = BenchFleet(folder, postgres, objects)
         return [
             *_small(fleet, int(SMALL * scale)),
             *_large(fleet, int(LARGE_BYTES * scale)),
@@ -55,7 +56,7 @@ def rows(folder: str, scale: float) -> list[Row]:
         ]
 
 
-class _Fleet:
+class BenchFleet:
     """A fleet, and stores that ship to it."""
 
     def __init__(self, folder: str, postgres: servers.Postgres, objects: servers.ObjectStore) -> None:
@@ -64,12 +65,13 @@ class _Fleet:
         self.objects_address: ObjectsAddress = objects_address(f"s3://{servers.BUCKET}/b?endpoint={objects.endpoint}")
         self.passwords = os.path.join(folder, "pgpass")
         os.environ |= {"PGPASSFILE": self.passwords, **servers.environment(servers.ADMIN_KEY)}
-        self._password(passfile_line(self.address, "owner", "owner"))
+        self.password(passfile_line(self.address, "owner", "owner"))
         with connected(self.address, patient=True) as connection:
             initialise(connection, self.objects_address, 30)
             maintain(connection)
 
-    def _password(self, line: str) -> None:
+    def password(self, line: str) -> None:
+        """Put a line into the file of passwords."""
         with open(os.open(self.passwords, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:
             file.write(line)
 
@@ -79,7 +81,7 @@ class _Fleet:
             added = add_host(connection, name, team="bench", owner="bench", kind=kind, password=True)
         url = database_address(self.postgres.url("postgres", added.role))
         assert added.password
-        self._password(passfile_line(url, added.role, added.password))
+        self.password(passfile_line(url, added.role, added.password))
         return FleetSettings(db=str(url), objects=str(self.objects_address))
 
     def store(self, name: str, settings: FleetSettings) -> Store:
@@ -116,6 +118,16 @@ def _text(size: int, seed: int) -> bytes:
     return "".join(lines).encode()[:size]
 
 
+def stream_of(store: Store, command: str, size: int) -> Buffer:
+    """Capture a log of so many bytes."""
+    recording = store.begin("cmd", command, "/work", "bench")
+    recording.register()
+    piece = _text(min(size, 16 << 20), 7)
+    for at in range(0, size, len(piece)):
+        recording.append("out", piece[: size - at])
+    return recording.seal(exit_code=0)
+
+
 def _keep(store: Store, count: int, size: int, first: int = 0) -> None:
     text = _text(size + count * 16, first)
     for number in range(count):
@@ -125,7 +137,7 @@ def _keep(store: Store, count: int, size: int, first: int = 0) -> None:
         recording.seal(exit_code=0)
 
 
-def _small(fleet: _Fleet, count: int) -> Iterator[Row]:
+def _small(fleet: BenchFleet, count: int) -> Iterator[Row]:
     with fleet.store("small", fleet.host("small")) as store:
         _keep(store, count, SMALL_BYTES)
         ran = _shipped(fleet, store)
@@ -137,14 +149,9 @@ def _small(fleet: _Fleet, count: int) -> Iterator[Row]:
         yield _memory("…", ran)
 
 
-def _large(fleet: _Fleet, size: int) -> Iterator[Row]:
+def _large(fleet: BenchFleet, size: int) -> Iterator[Row]:
     with fleet.store("large", fleet.host("large")) as store:
-        recording = store.begin("cmd", "make world", "/work", "bench")
-        recording.register()
-        piece = _text(16 << 20, 7)
-        for at in range(0, size, len(piece)):
-            recording.append("out", piece[: size - at])
-        recording.seal(exit_code=0)
+        stream_of(store, "make world", size)
         ran = _shipped(fleet, store)
         _, put = _floor(fleet, "large")
         speed = size / ran.seconds / 1e6
@@ -158,7 +165,7 @@ def _large(fleet: _Fleet, size: int) -> Iterator[Row]:
         yield _memory("…", ran)
 
 
-def _shipped(fleet: _Fleet, store: Store) -> Ran:
+def _shipped(fleet: BenchFleet, store: Store) -> Ran:
     """As `run`, of a shipper; its memory is looked at while it runs, since what is told of a child counts ours, too."""
     began = time.perf_counter()
     ships = subprocess.Popen([*SIGHTLINE, "ship", "--drain"], env=fleet.environment(store), stdout=subprocess.DEVNULL)
@@ -180,7 +187,7 @@ def _memory(what: str, ran: Ran) -> Row:
     return Row(f"{what} peak memory", f"{peak:.0f} MiB", "", peak, _AIM_MEMORY_MIB)
 
 
-def _floor(fleet: _Fleet, host: str = "small") -> tuple[float, float]:
+def _floor(fleet: BenchFleet, host: str = "small") -> tuple[float, float]:
     """Seconds of COPY of a host's rows into a table with the same indexes, and of PUT of its packs, one by one."""
     with psycopg.connect(fleet.postgres.url("postgres"), password="owner", autocommit=True) as connection:
         (number,) = connection.execute("SELECT id FROM sightline.hosts WHERE name = %s", (host,)).fetchone() or (0,)
@@ -202,7 +209,7 @@ def _floor(fleet: _Fleet, host: str = "small") -> tuple[float, float]:
     return copied, time.perf_counter() - began
 
 
-def _many(fleet: _Fleet, count: int) -> Row:
+def _many(fleet: BenchFleet, count: int) -> Row:
     """Hosts that all ship at once, more than the database has connections for."""
     settings = fleet.host("ci", kind="ci")
     together = threading.Barrier(count)
@@ -228,7 +235,7 @@ def _many(fleet: _Fleet, count: int) -> Row:
     return Row(f"{count} hosts at once: errors and rows missing", f"{seconds:.1f} s", "", failed + missing, 0)
 
 
-def _at_rest(fleet: _Fleet) -> Row:
+def _at_rest(fleet: BenchFleet) -> Row:
     with fleet.store("rest", fleet.host("rest")) as store:
         _keep(store, 1_000, 64)
         run([*SIGHTLINE, "ship", "--drain"], fleet.environment(store))
@@ -249,7 +256,7 @@ def _processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _ended(fleet: _Fleet, times: int) -> Row:
+def _ended(fleet: BenchFleet, times: int) -> Row:
     """A shipper that is killed at random moments, started again each time, while captures come."""
     rng = random.Random(1)
     with fleet.store("ended", fleet.host("ended")) as store:

@@ -1,0 +1,164 @@
+"""Reading what many hosts have shipped, as a reader of one team: of a million outputs, and of one of a gigabyte."""
+
+import contextlib
+import os
+import re
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fleet import BenchFleet, stream_of
+from benchmarks.measure import SIGHTLINE, Row, mib, ms, run
+from benchmarks.screen import first_screen
+from sightline.config import Settings
+from sightline.log.sessions import current_session
+from sightline.log.views import Shows, record_view
+from sightline.shape.segments import Segment
+from sightline.store import Narrowing, Store, Target
+from tests.store.fleet import servers
+
+with contextlib.suppress(ImportError):  # without the extra `servers.missing` says so
+    import psycopg
+
+    from sightline.fleet.address import database_address
+    from sightline.fleet.administration import grant, passfile_line
+    from sightline.fleet.database import connected
+    from sightline.fleet.shipper import Shipper
+    from sightline.shared.store import SharedStore
+
+OUTPUTS, HOSTS, CALLS = 1_000_000, 200, 200_000
+LARGE_BYTES = 1 << 30
+_TIMES = 15
+_AGO = "now() - make_interval(secs => 60 + n * 86400.0 / %(count)s)"
+"""The day before, evenly."""
+
+_MORE_HOSTS = """
+INSERT INTO sightline.hosts (member, store, name, role, team, owner, kind, shipped_seq)
+SELECT member, gen_random_uuid(), 'host-' || n, role, team, owner, kind, 1000000000
+FROM sightline.hosts, generate_series(1, %(hosts)s) AS n
+"""
+_OF_MANY = """
+generate_series(1, %(count)s) AS n JOIN sightline.hosts AS host ON host.name = 'host-' || (n %% %(hosts)s + 1),
+LATERAL (SELECT 'cmd_' || lpad(to_hex(n + 16777216), 8, '0') AS name) AS called
+"""
+_MORE_OUTPUTS = f"""
+INSERT INTO sightline.buffers (host, seq, name, created, ended, kind, state, session, command, cwd, label, exit_code,
+    failed, partial, bytes, lines, record, packs, frames, redacted)
+SELECT host.id, n, called.name, {_AGO}, now(), one.kind, one.state, one.session, told.command, one.cwd, one.label,
+    one.exit_code, one.failed, one.partial, one.bytes, one.lines, one.record || jsonb_build_object('name', called.name,
+    'command', told.command, 'created', extract(epoch FROM {_AGO})), one.packs, one.frames, one.redacted
+FROM {_OF_MANY}, LATERAL (SELECT 'make target-' || n || ' ' || md5(n::text) AS command) AS told,
+    sightline.buffers AS one WHERE one.command = 'make one'
+"""
+_MORE_CALLS = f"""
+INSERT INTO sightline.entries (host, seq, session, number, time, kind, refs, record, prev, hash, redacted, pack,
+    frame_offset, frame_bytes, line_offset, line_bytes)
+SELECT host.id, n, 's', n, {_AGO}, one.kind, ARRAY[called.name], one.record || jsonb_build_object('refs',
+    jsonb_build_array(called.name), 'number', n, 'time', extract(epoch FROM {_AGO})), one.prev, one.hash, one.redacted,
+    one.pack, one.frame_offset, one.frame_bytes, one.line_offset, one.line_bytes
+FROM {_OF_MANY}, sightline.entries AS one WHERE one.kind = 'view'
+"""
+
+
+def rows(folder: str, scale: float) -> list[Row]:
+    """All of it, against servers of its own; the floor is the same statement, asked by the owner."""
+    if missing := servers.missing():
+        print(f"  left out: {missing}")
+        return []
+    os.chmod(folder, 0o755)  # PostgreSQL does not run as root: whom it runs as must get in
+    with servers.running(Path(folder) / "servers", inline_objects=False) as (postgres, objects):
+        fleet = BenchFleet(folder, postgres, objects)
+        url = _filled(fleet, scale)
+        with (
+            Store(os.path.join(folder, "reader"), Settings()) as local,
+            SharedStore(local, url) as place,
+            psycopg.connect(postgres.url("postgres"), password="owner", autocommit=True) as owner,
+        ):
+            found = [*_narrowed(place, owner, int(OUTPUTS * scale)), *_streamed(place)]
+        environment = {**os.environ, "SIGHTLINE_HOME": os.path.join(folder, "fresh"), "SIGHTLINE_STORE": url}
+        environment |= {"TERM": "xterm-256color"}
+        return [*found, *_commands(environment, int(CALLS * scale))]
+
+
+def _filled(fleet: BenchFleet, scale: float) -> str:
+    """Ship an output, a view of it and a large output, and multiply the rows of the first two; the reader's address."""
+    with fleet.store("first", fleet.host("first")) as store:
+        one = stream_of(store, "make one", 4_096)
+        record_view(store, current_session(name="s"), Shows("run_command", {}, refs=(one.name,)), [Segment("x\n")])
+        stream_of(store, "make world", int(LARGE_BYTES * scale))
+        with Shipper(store) as shipper:
+            shipper.drain()
+    outputs, calls = int(OUTPUTS * scale), int(CALLS * scale)
+    execute = fleet.postgres.execute
+    execute("postgres", _MORE_HOSTS, {"hosts": HOSTS})
+    execute("postgres", _MORE_OUTPUTS, {"count": outputs, "hosts": HOSTS})
+    execute("postgres", _MORE_CALLS, {"count": calls, "hosts": HOSTS})
+    execute("postgres", "ANALYZE")
+    with connected(fleet.address, patient=True) as connection:
+        granted = grant(connection, "carl", "team:bench")
+    url = fleet.postgres.url("postgres", "carl")
+    if granted.password:
+        fleet.password(passfile_line(database_address(url), "carl", granted.password))
+    return url
+
+
+def _narrowed(place: "SharedStore", owner: Any, outputs: int) -> list[Row]:
+    rare = f"target-{outputs // 2}"
+    of = " FROM sightline.buffers AS found JOIN sightline.hosts AS host ON host.id = found.host"
+    asked: Mapping[str, tuple[Narrowing, str, float]] = {
+        "the newest 100": (Narrowing(limit=100), "", 12.0),
+        "the newest 100 of host-1*": (Narrowing(host="host-1*", limit=100), "WHERE host.name LIKE 'host-1%'", 12.0),
+        "a rare word in commands": (Narrowing(words=(rare,), limit=100), f"WHERE found.command ILIKE '%{rare}%'", 15.0),
+    }
+    found = []
+    for what, (narrowing, where, aim) in asked.items():
+        statement = f"SELECT host.name, found.*{of} {where} ORDER BY found.created DESC LIMIT 100"
+        floor = _median(lambda statement=statement: owner.execute(statement).fetchall())
+        took = _median(lambda narrowing=narrowing: place.rows.found(narrowing))
+        found.append(Row(f"{what} of {outputs:,}, ms", ms(took), f"psycopg, the owner {ms(floor)}", took * 1e3, aim))
+    return found
+
+
+def _streamed(place: "SharedStore") -> list[Row]:
+    [stored] = place.rows.found(Narrowing(words=("make world",)))
+    place.narrowed(Narrowing(words=("make world",)))
+    with place.open(Target(stored.buffer, "out")) as stream:
+        lines, size = stream.line_count, stream.byte_count
+        next(stream.lines(lines // 3, lines // 3))
+        took = []
+        for at in (lines // 2, lines // 5, lines * 4 // 5, lines // 7, lines - 9):
+            began = time.perf_counter()
+            next(stream.lines(at, at))
+            took.append(time.perf_counter() - began)
+        pattern, began = re.compile(b"nothing has this"), time.perf_counter()
+        for _, block in stream.blocks():
+            pattern.search(block)
+        speed = size / (time.perf_counter() - began) / 1e6
+    return [
+        Row(f"a line of {mib(size)}, ms", ms(statistics.median(took)), f"worst {ms(max(took))}", max(took) * 1e3, 30.0),
+        Row("scanning it, ns a byte", f"{speed:.0f} MB/s", "", 1e3 / speed, 1e3 / 150),
+    ]
+
+
+def _commands(environment: Mapping[str, str], calls: int) -> list[Row]:
+    screen = first_screen([*SIGHTLINE], b"target-", environment)
+    audit = run([*SIGHTLINE, "audit", "--since", "2d"], environment)
+    again = run([*SIGHTLINE, "audit", "--since", "2d"], environment)
+    what = f"audit of a day of {HOSTS} hosts, {calls:,} calls"
+    return [
+        Row("the inspector's first screen, s", ms(screen.seconds), "", screen.seconds, 0.7),
+        Row(f"{what}, s", f"{audit.seconds:.1f} s", f"a second time {again.seconds:.1f} s", audit.seconds, 5.0),
+        Row(f"{what}: peak memory, MiB", mib(audit.peak_bytes), "", audit.peak_bytes / (1 << 20), 100.0),
+    ]
+
+
+def _median(ask: Callable[[], object]) -> float:
+    ask()
+    took = []
+    for _ in range(_TIMES):
+        began = time.perf_counter()
+        ask()
+        took.append(time.perf_counter() - began)
+    return statistics.median(took)
