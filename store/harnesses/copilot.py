@@ -25,6 +25,7 @@ class Copilot(ClaudeShaped):
     name, title, seen = "copilot", "Copilot CLI", "1.0.102"
     programs = ("copilot",)
     clients = ("copilot-cli",)
+    missing = "commands cannot be rewritten: a long output is kept from the file that Copilot itself writes of it"
     timeout = 20  # seconds
     runs = ("Bash",)
     own = ("sightline-", "mcp__sightline__")
