@@ -31,8 +31,9 @@ with contextlib.suppress(ImportError):  # without the extra `servers.missing` sa
 OUTPUTS, HOSTS, CALLS = 1_000_000, 200, 200_000
 LARGE_BYTES = 1 << 30
 _TIMES = 15
-_AGO = "now() - make_interval(secs => 60 + n * 86400.0 / %(count)s)"
-"""The day before, evenly."""
+_DAYS = 30
+_AGO = "now() - make_interval(secs => 60 + n * 86400.0 * %(days)s / %(count)s)"
+"""The days before, evenly."""
 
 _MORE_HOSTS = """
 INSERT INTO sightline.hosts (member, store, name, role, team, owner, kind, shipped_seq)
@@ -40,8 +41,9 @@ SELECT member, gen_random_uuid(), 'host-' || n, role, team, owner, kind, 1000000
 FROM sightline.hosts, generate_series(1, %(hosts)s) AS n
 """
 _OF_MANY = """
-generate_series(1, %(count)s) AS n JOIN sightline.hosts AS host ON host.name = 'host-' || (n %% %(hosts)s + 1),
-LATERAL (SELECT 'cmd_' || lpad(to_hex(n + 16777216), 8, '0') AS name) AS called
+generate_series(1, %(count)s) AS n CROSS JOIN LATERAL (SELECT n %% %(outputs)s AS nth) AS place
+JOIN sightline.hosts AS host ON host.name = 'host-' || (nth %% %(hosts)s + 1)
+CROSS JOIN LATERAL (SELECT 'cmd_' || lpad(to_hex(nth + 16777216), 8, '0') AS name) AS called
 """
 _MORE_OUTPUTS = f"""
 INSERT INTO sightline.buffers (host, seq, name, created, ended, kind, state, session, command, cwd, label, exit_code,
@@ -93,8 +95,8 @@ def _filled(fleet: BenchFleet, scale: float) -> str:
     outputs, calls = int(OUTPUTS * scale), int(CALLS * scale)
     execute = fleet.postgres.execute
     execute("postgres", _MORE_HOSTS, {"hosts": HOSTS})
-    execute("postgres", _MORE_OUTPUTS, {"count": outputs, "hosts": HOSTS})
-    execute("postgres", _MORE_CALLS, {"count": calls, "hosts": HOSTS})
+    execute("postgres", _MORE_OUTPUTS, {"count": outputs, "outputs": outputs + 1, "hosts": HOSTS, "days": _DAYS})
+    execute("postgres", _MORE_CALLS, {"count": calls, "outputs": outputs // _DAYS, "hosts": HOSTS, "days": 1})
     execute("postgres", "ANALYZE")
     with connected(fleet.address, patient=True) as connection:
         granted = grant(connection, "carl", "team:bench")
@@ -144,8 +146,8 @@ def _streamed(place: "SharedStore") -> list[Row]:
 
 def _commands(environment: Mapping[str, str], calls: int) -> list[Row]:
     screen = first_screen([*SIGHTLINE], b"target-", environment)
-    audit = run([*SIGHTLINE, "audit", "--since", "2d"], environment)
-    again = run([*SIGHTLINE, "audit", "--since", "2d"], environment)
+    audit = run([*SIGHTLINE, "audit", "--since", "1d"], environment)
+    again = run([*SIGHTLINE, "audit", "--since", "1d"], environment)
     what = f"audit of a day of {HOSTS} hosts, {calls:,} calls"
     return [
         Row("the inspector's first screen, s", ms(screen.seconds), "", screen.seconds, 0.7),
