@@ -25,6 +25,7 @@ with contextlib.suppress(ImportError):  # without the extra `servers.missing` sa
     from sightline.fleet.address import database_address
     from sightline.fleet.administration import grant, passfile_line
     from sightline.fleet.database import connected
+    from sightline.fleet.objects import Objects, pack_key
     from sightline.fleet.shipper import Shipper
     from sightline.shared.store import SharedStore
 
@@ -95,6 +96,7 @@ def _filled(fleet: BenchFleet, scale: float) -> str:
     outputs, calls = int(OUTPUTS * scale), int(CALLS * scale)
     execute = fleet.postgres.execute
     execute("postgres", _MORE_HOSTS, {"hosts": HOSTS})
+    _place_packs(fleet)
     execute("postgres", _MORE_OUTPUTS, {"count": outputs, "outputs": outputs + 1, "hosts": HOSTS, "days": _DAYS})
     execute("postgres", _MORE_CALLS, {"count": calls, "outputs": outputs // _DAYS, "hosts": HOSTS, "days": 1})
     execute("postgres", "ANALYZE")
@@ -104,6 +106,30 @@ def _filled(fleet: BenchFleet, scale: float) -> str:
     if granted.password:
         fleet.password(passfile_line(database_address(url), "carl", granted.password))
     return url
+
+
+def _place_packs(fleet: BenchFleet) -> None:
+    """Give each host the pack that its outputs are in."""
+    execute = fleet.postgres.execute
+    [(member, team, store, day, sha256)] = execute(
+        "postgres",
+        "SELECT member, team, replace(store::text, '-', ''), day::text, encode(packs.sha256, 'hex')"
+        " FROM sightline.packs JOIN sightline.hosts ON hosts.id = packs.host JOIN sightline.buffers ON packs.sha256 = buffers.packs[1]"
+        " WHERE buffers.command = 'make one'",
+    )
+    objects = Objects(fleet.objects_address)
+    data = objects.get(pack_key(team, member, store, day, sha256))
+    execute(
+        "postgres",
+        "INSERT INTO sightline.packs (host, sha256, day, bytes, raw_bytes)"
+        " SELECT host.id, one.sha256, one.day, one.bytes, one.raw_bytes FROM sightline.packs AS one, sightline.hosts AS host WHERE encode(one.sha256, 'hex') = %s"
+        " AND host.name LIKE 'host-%%' ",
+        (sha256,),
+    )
+    for (other,) in execute(
+        "postgres", "SELECT replace(store::text, '-', '') FROM sightline.hosts WHERE name LIKE 'host-%'"
+    ):
+        objects.put(pack_key(team, member, other, day, sha256), data)
 
 
 def _narrowed(place: "SharedStore", owner: Any, outputs: int) -> list[Row]:

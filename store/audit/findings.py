@@ -69,16 +69,19 @@ def find_others(
     """Return all findings except overlooked failures; it takes what `find_all` takes."""
     told = [call for call in calls if not call.looks_on]
     names = [session] if session else sorted({call.view.session for call in calls})
-    alarms = dict.fromkeys(one for name in names for one in _evidence(store, name, calls))  # helpers share them
+    of_session = dict[str, list[Call]]()
+    for call in calls:
+        of_session.setdefault(call.view.session, []).append(call)
+    # A session and its helpers share alarms.
+    alarms = dict.fromkeys(one for name in names for one in _evidence(store, name, of_session.get(name, [])))
     return [*_partial(captured), *_untold(told, captured), *_cut(told), *alarms, *_broken(store, names)]
 
 
-def _evidence(store: Reading, name: str, calls: Sequence[Call]) -> list[Finding]:
-    """Return the alarms from the evidence of a session, judged by all of its calls."""
+def _evidence(store: Reading, name: str, own: Sequence[Call]) -> list[Finding]:
+    """Return the alarms from the evidence of a session, judged by all of its calls, whichever of them are given."""
     session = store.index.session(name)
     if session is None:
         return []
-    own = [call for call in calls if call.view.session == name]
     is_whole = sum(bool(call.view.number) for call in own) == store.index.view_count(name)
     return [_of_alarm(alarm) for alarm in evidence_of(store, session, own if is_whole else None).alarms]
 
