@@ -108,27 +108,26 @@ def _filled(fleet: BenchFleet, scale: float) -> str:
     return url
 
 
+_ONE_PACK = """
+SELECT member, team, replace(store::text, '-', ''), day::text, encode(packs.sha256, 'hex') FROM sightline.packs
+JOIN sightline.hosts ON hosts.id = packs.host JOIN sightline.buffers ON packs.sha256 = buffers.packs[1]
+WHERE buffers.command = 'make one'
+"""
+_MORE_PACKS = """
+INSERT INTO sightline.packs (host, sha256, day, bytes, raw_bytes)
+SELECT host.id, one.sha256, one.day, one.bytes, one.raw_bytes FROM sightline.packs AS one, sightline.hosts AS host
+WHERE encode(one.sha256, 'hex') = %(sha256)s AND host.name LIKE 'host-%%'
+"""
+_STORES = "SELECT replace(store::text, '-', '') FROM sightline.hosts WHERE name LIKE 'host-%'"
+
+
 def _place_packs(fleet: BenchFleet) -> None:
     """Give each host the pack that its outputs are in."""
-    execute = fleet.postgres.execute
-    [(member, team, store, day, sha256)] = execute(
-        "postgres",
-        "SELECT member, team, replace(store::text, '-', ''), day::text, encode(packs.sha256, 'hex')"
-        " FROM sightline.packs JOIN sightline.hosts ON hosts.id = packs.host JOIN sightline.buffers ON packs.sha256 = buffers.packs[1]"
-        " WHERE buffers.command = 'make one'",
-    )
-    objects = Objects(fleet.objects_address)
+    execute, objects = fleet.postgres.execute, Objects(fleet.objects_address)
+    [(member, team, store, day, sha256)] = execute("postgres", _ONE_PACK)
     data = objects.get(pack_key(team, member, store, day, sha256))
-    execute(
-        "postgres",
-        "INSERT INTO sightline.packs (host, sha256, day, bytes, raw_bytes)"
-        " SELECT host.id, one.sha256, one.day, one.bytes, one.raw_bytes FROM sightline.packs AS one, sightline.hosts AS host WHERE encode(one.sha256, 'hex') = %s"
-        " AND host.name LIKE 'host-%%' ",
-        (sha256,),
-    )
-    for (other,) in execute(
-        "postgres", "SELECT replace(store::text, '-', '') FROM sightline.hosts WHERE name LIKE 'host-%'"
-    ):
+    execute("postgres", _MORE_PACKS, {"sha256": sha256})
+    for (other,) in execute("postgres", _STORES):
         objects.put(pack_key(team, member, other, day, sha256), data)
 
 

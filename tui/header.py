@@ -116,10 +116,9 @@ class Header(Bar):
 
 def verdict_parts(verdict: "Verdict") -> list[Part]:
     """The failures that no agent saw, in a few words; says also that the search for them goes on."""
-    missed = len(verdict.missed)
-    if missed:
+    if verdict.missed:
         so_far = "" if verdict.done else " so far"
-        return [Part(f"! {counted(missed, 'failure')} no agent saw{so_far}", "failed")]
+        return [Part(f"! {verdict.told} no agent saw{so_far}", "failed")]
     if not verdict.done:
         return [Part("looking for failures…", "dim")]
     left = f", {len(verdict.skipped):,} too large to tell" if verdict.skipped else ""

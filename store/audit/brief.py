@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sightline.audit.buffer_coverage import filtered_from
-from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked
+from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked, told_count
 from sightline.audit.coverage import told_share
 from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.audit.findings import Finding, find_others
@@ -93,9 +93,9 @@ class Brief(NamedTuple):
     @property
     def verdict(self) -> str:
         """The most important fact, in a few words."""
-        missed = next((section.total for section in self.sections if section.name == "missed"), 0)
-        if missed:
-            return f"! {counted(missed, 'failure')} no agent saw"
+        missed = next((section for section in self.sections if section.name == "missed"), None)
+        if missed and missed.total:
+            return f"! {missed.title}"
         if not (self.totals.captured or self.unknown):
             return "nothing was captured"
         return "no failure is known that no agent saw" if self.unknown else "✓ no failure that no agent saw"
@@ -129,7 +129,7 @@ def make_brief(
     runs = [buffer for buffer in newest if buffer.kind == "cmd" and not filtered_from(buffer)]
     failed = [buffer for buffer in runs if buffer.failed]
     sections = (
-        _section("missed", "{} no agent saw", [_missed(one) for one in missed], "failure", bad=True),
+        _missed_section(missed),
         _section("failed", "{} failed", [_run(buffer) for buffer in failed], "command", bad=True),
         _section("also", "{} to look at beside", [_finding(one) for one in beside[::-1]], "thing", bad=True),
         _section("evidence", "{} in the evidence", [_finding(one) for one in doubts], "doubt", bad=True),
@@ -153,6 +153,11 @@ def make_brief(
 
 def _section(name: str, title: str, items: Sequence[Item], noun: str, *, bad: bool = False) -> Section:
     return Section(name, title.format(counted(len(items), noun)), tuple(items[:MOST_ITEMS]), len(items), bad)
+
+
+def _missed_section(missed: Sequence[Overlooked]) -> Section:
+    title = f"{told_count([one.failure for one in missed])} no agent saw"
+    return Section("missed", title, tuple(map(_missed, missed[:MOST_ITEMS])), len(missed), bad=True)
 
 
 def _missed(one: Overlooked) -> Item:

@@ -5,7 +5,7 @@ It was seen if any line that tells of it stood in a view.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -18,7 +18,7 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failure_scan import find_failures, last_part
+from sightline.shape.failure.failure_scan import Failures, find_failures, last_part
 from sightline.shape.failure.judge import ECHO, LOCATED, WORD
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.failure.scope import Scope, scope_of
@@ -32,8 +32,9 @@ QUICK_BYTES = 16 << 20
 TEXT_CHARACTERS = 200
 """Characters of a failure's line in lists and reports."""
 
-_FAILURES = "failures/8"  # raise the number when the same bytes would be judged differently
+_FAILURES = "failures/9"  # raise the number when the same bytes would be judged differently
 _UNJUDGED = "unjudged/5"  # likewise
+_REST = "more failures, not told apart: "
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, with the reason."""
 
@@ -77,13 +78,21 @@ class Failure(NamedTuple):
     text: str
     places: tuple[Place, ...]
 
+    @property
+    def is_rest(self) -> bool:
+        """Whether it stands for all failures from a line on, where there are too many to tell one from another."""
+        return not self.name and self.text.startswith(_REST)
+
     def ref(self, buffer: str) -> str:
         """Return the ref of the first place: ``@cmd_a1b2c3.err:12-20``."""
         place = self.places[0]
         return format_ref(buffer, place.stream, place.first, place.last)
 
     def is_seen(self, coverage: Coverage) -> bool:
-        """Return whether any line that tells of it stood in a view; of a cut line, its telling part."""
+        """Return whether any line that tells of it stood in a view; of a cut line, its telling part; of a rest, all."""
+        if self.is_rest:
+            seen = ((coverage.streams[one.stream].seen, one.telling) for one in self.places)
+            return all(common(lines, telling) == telling for lines, telling in seen)
         return any(place.is_seen(stream) for place in self.places if (stream := coverage.streams.get(place.stream)))
 
 
@@ -122,6 +131,12 @@ class Overlooked(NamedTuple):
     def ref(self) -> str:
         """Return the ref of the lines that stood in no view."""
         return self.failure.ref(self.buffer.name)
+
+
+def told_count(failures: Collection[Failure]) -> str:
+    """Write the number of some failures: ``1 failure``, or ``at least 20,001 failures`` if one is a rest."""
+    least = "at least " if any(failure.is_rest for failure in failures) else ""
+    return f"{least}{len(failures):,} failure{'' if len(failures) == 1 else 's'}"
 
 
 def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
@@ -252,13 +267,24 @@ def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
         return ()
     with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
         examination = Examination(out, err, buffer.command, judgement, MOST_HITS, store.rule_files)
-        found = []
+        found, rests = [], list[Failure]()
         for stream, source in (("out", out), ("err", err)):
             for region in regions_of(examination, source):
                 line = next(iter(source.lines(region.telling[0][0], region.telling[0][0])), None)
                 text = examination.judge.telling_text(line.data) if line else ""
                 found.append((stream, region, one_line(text, TEXT_CHARACTERS)))
-    return tuple(_grouped(found))
+            rests += _rest(stream, examination.failures(source), source.line_count)
+    return (*_grouped(found), *rests)
+
+
+def _rest(stream: str, found: Failures, line_count: int) -> Iterator[Failure]:
+    """Yield what stands for the failure lines of a stream behind those that were told apart."""
+    if found.total <= MOST_HITS or len(found.hits) < MOST_HITS:
+        return
+    first = found.hits[MOST_HITS - 1].line + 1
+    if first <= line_count:
+        text = f"{_REST}{found.total:,} lines of {stream} tell of failures, and the first {MOST_HITS:,} were examined"
+        yield Failure("", "", text, (Place(stream, first, line_count, ((first, line_count),)),))
 
 
 def _counting(found: list[tuple[str, Region, str]]) -> list[tuple[str, Region, str]]:

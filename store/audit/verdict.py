@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.buffer_failures import Failure, Overlooked, failures_if_quick
+from sightline.audit.buffer_failures import Failure, Overlooked, failures_if_quick, told_count
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.named_tuple import NamedTuple
@@ -36,6 +36,7 @@ class Verdict(NamedTuple):
         skipped: names of buffers that are too large to examine in a moment.
         older: whether there are more than `MOST_BUFFERS` buffers, so that nothing is said of the others.
         doubted: number of claims in the newest sessions that nothing supports; 0 while that is not known.
+        told: the failures that stood in no view, counted in words: ``at least 20,001 failures``.
     """
 
     missed: tuple[Overlooked, ...] = ()
@@ -44,6 +45,7 @@ class Verdict(NamedTuple):
     skipped: frozenset[str] = frozenset()
     older: bool = False
     doubted: int = 0
+    told: str = ""
 
 
 def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
@@ -112,8 +114,10 @@ class VerdictReader:
 
     def _verdict(self) -> Verdict:
         failing = sorted(self._failing.values(), key=lambda one: -one.used)
+        missed = tuple(miss for one in failing for miss in one.missed)
         return Verdict(
-            missed=tuple(miss for one in failing for miss in one.missed),
+            missed=missed,
+            told=told_count([miss.failure for miss in missed]),
             failures=sum(len(one.failures) for one in failing),
             done=not self._queue and self._at_end,
             skipped=frozenset(self._skipped),

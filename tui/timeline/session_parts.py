@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+from sightline.audit.buffer_failures import told_count
 from sightline.audit.timeline import asked_of
 from sightline.log.session_list import Belongings
 from sightline.named_tuple import NamedTuple
@@ -157,7 +158,7 @@ def fact_rows(agent: Agent, belongings: Belongings | None, now: float) -> list[F
         for one in agent.running
     ]
     if agent.missed:
-        told.append(FactRow([Part(f" ! {counted(len(agent.missed), 'failure')} no agent saw", "failed")]))
+        told.append(FactRow([Part(f" ! {told_count([one.failure for one in agent.missed])} no agent saw", "failed")]))
     told += [
         FactRow([Part(f"   {title(one.failure.text)}", ""), Part(f"  {one.ref}", "dim")], one.ref)
         for one in agent.missed[:_MOST_MISSED]

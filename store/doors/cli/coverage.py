@@ -3,7 +3,7 @@
 from typing import Any
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick, unjudged_if_quick
+from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick, told_count, unjudged_if_quick
 from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
 from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import Spans, size, written
@@ -196,7 +196,7 @@ def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | No
         return
     unseen = [failure for failure in failures if not failure.is_seen(coverage)]
     if unseen:
-        write_out(red(f"overlooked: {len(unseen)} of {len(failures)} failures\n"))
+        write_out(red(f"overlooked: {len(unseen):,} of {told_count(failures)}\n"))
         for failure in unseen[:_LISTED]:
             write_out(f"  {failure.ref(name)}  {printable(failure.name or failure.text)[:100]}\n")
         if len(unseen) > _LISTED:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sightline.audit.accounting import Accounted
-from sightline.audit.buffer_failures import not_judged, overlooked
+from sightline.audit.buffer_failures import Failure, not_judged, overlooked, told_count
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, Totals, Wanted, filtered, totals_of, unknowable
@@ -58,7 +58,7 @@ def main(given: Namespace) -> int:
         captured = scope.captured(door.store, sessions)
         gone = len(unknowable(door.store, calls, sessions, scope.since))
         totals = totals_of(calls, captured)
-        unseen = len(overlooked(door.store, captured, session=scope.session))
+        missed = [one.failure for one in overlooked(door.store, captured, session=scope.session)]
         unjudged = not_judged(captured)
         wanted = Wanted(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
@@ -70,7 +70,7 @@ def main(given: Namespace) -> int:
                 {
                     "calls": rows,
                     "notes": [note_data(one) for one in notes],
-                    "totals": {**totals_data(totals, unseen, gone), "not_judged_outputs": unjudged},
+                    "totals": {**totals_data(totals, len(missed), gone), "not_judged_outputs": unjudged},
                     "context": context.data if context else None,
                 }
             )
@@ -81,7 +81,7 @@ def main(given: Namespace) -> int:
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
-        write_out(_totals(totals, unseen, gone, unjudged))
+        write_out(_totals(totals, missed, gone, unjudged))
         write_out(_held(context.tokens) if context else "")
         return 0
     finally:
@@ -222,7 +222,7 @@ def _lines(call: Call) -> str:
     return f"{call.lines:,} of {call.view.lines_total:,} lines{in_part}"
 
 
-def _totals(totals: Totals, unseen: int, gone: int, unjudged: int) -> str:
+def _totals(totals: Totals, missed: Sequence[Failure], gone: int, unjudged: int) -> str:
     plural = "" if totals.calls == 1 else "s"
     seen = f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({told_share(totals)})"
     told = (
@@ -232,7 +232,8 @@ def _totals(totals: Totals, unseen: int, gone: int, unjudged: int) -> str:
         f"{seen if totals.captured_lines else 'no lines captured'}; "
         f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
     )
-    told += red(f"overlooked failures: {unseen}") if unseen else "overlooked failures: none"
+    count = told_count(missed).rpartition(" ")[0]
+    told += red(f"overlooked failures: {count}") if missed else "overlooked failures: none"
     if totals.partial:
         told += f"; of {totals.partial:,} partial output{'' if totals.partial == 1 else 's'} nobody can tell"
     if gone:

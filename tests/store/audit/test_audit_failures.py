@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from sightline.audit import buffer_failures as failures
+from sightline.audit.brief import make_brief
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.buffer_failures import Failure, failures_of, judgement_of, overlooked, overlooked_in
+from sightline.audit.buffer_failures import Failure, failures_of, judgement_of, overlooked, overlooked_in, told_count
 from sightline.audit.coverage_list import CoverageList
 from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, find_all
 from sightline.audit.timeline import calls_of, captured_by, totals_of
@@ -362,3 +363,18 @@ def test_a_reply_that_has_the_code_has_told_of_the_end_whatever_its_time_says(
     late = [one._replace(ended=one.ended + 3600) for one in captured_by(store, ["s"])]
     found = find_all(store, calls_of(store, session="s"), late, "s")
     assert [(one.kind, one.command) for one in found] == [(UNTOLD, "running")]
+
+
+def test_more_failures_than_are_told_apart_are_counted_as_at_least_so_many(store: Store, keep: Keep) -> None:
+    lines = [f"src/f{n}.c:{n}:1: error: bad {n}" for n in range(1, 20_101)]
+    buffer = _failed(store, keep("\n".join((*lines, "make: *** [all] Error 1", "")).encode(), command="make"))
+    found = failures_of(store, buffer)
+    rest = found[-1]
+    assert (rest.is_rest, rest.places[0].first) == (True, 20_001)
+    assert "the first 20,000 were examined" in rest.text
+    assert told_count(found) == f"at least {len(found):,} failures"
+    shown = Shows("read_output", {}, (buffer.name,), (Shown(buffer.name, "out", 20_050, 20_060),))
+    record_view(store, ME, shows=shown, text=[Segment("x\n")])
+    assert rest in overlooked_in(store, buffer, coverage_of(store, buffer))
+    assert make_brief(store).verdict.startswith("! at least 20,")
+    assert failures_of(store, _failed(store, keep(LOG, command="make")))[-1].is_rest is False
