@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from importlib import resources
@@ -179,8 +179,9 @@ class Rules:
 
     def _learn(self, plan: "_Plan", text: bytes, hits: list[tuple[int, int, int]]) -> None:
         """Search rules whose words are frequent in this text by their patterns, from the next text on."""
-        frequent = [rule for rule in {plan.rule_of[at] for at, _, _ in hits} if rule.is_frequent(text)]
-        if frequent:
+        counts = Counter(map(itemgetter(0), hits))  # of words, as `Rule.is_frequent` counts them
+        often = {plan.rule_of[at]: None for at, count in counts.items() if count * _FREQUENT_BYTES > len(text)}
+        if frequent := [rule for rule in often if rule.begins]:
             self._plan = _Plan.without((*plan.frequent, *frequent), self.rules)
 
 
