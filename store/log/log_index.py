@@ -51,7 +51,8 @@ def fill_index(store: Reading, session: str | None = None) -> None:
     if not isinstance(store, Store):
         return  # a store of another kind gets its rows elsewhere
     if store.index.views_stale():
-        rebuild_views(store)
+        if not store.index.is_unfilled():  # else another process fills it, and buffers come first
+            rebuild_views(store)
     elif not store.index.unwritable and (behind := _sessions_behind(store, session)):
         catch_up(store, behind)
 

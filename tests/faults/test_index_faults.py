@@ -353,6 +353,7 @@ def test_what_is_captured_while_another_fills_the_index_is_the_newest_in_it(
             recording.append("out", b"%d\n" % number)
             new.append(recording.seal(exit_code=0))
             shown(captures, f"text {number}", new[-1])
+        list_views(captures)
         assert captures.index.is_unfilled()
     assert filling.end() == [[one.name for one in reversed(new)] + kept[::-1]]
     with Store(store.root, Settings()) as other:
