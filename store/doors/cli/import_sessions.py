@@ -74,6 +74,10 @@ def main(given: Namespace) -> int:
         _tell(importer, as_json=given.json)
         if given.follow:
             _follow(importer, paths, as_json=given.json)
+    counts = importer.counts
+    if given.paths and counts.foreign and not (counts.transcripts or counts.unchanged):
+        write_err("none of it is a transcript of a known harness: `sightline import --help` names these\n")
+        return 1
     return 0
 
 
@@ -172,6 +176,8 @@ def summary(counts: Counts) -> str:
     told.append(f"{_counted(counts.transcripts, 'transcript')} read ({human_bytes(counts.bytes)})")
     if counts.unchanged:
         told.append(f"{counts.unchanged:,} unchanged")
+    if counts.foreign:
+        told.append(f"{_counted(counts.foreign, 'file')} of no known format")
     if counts.damaged:
         told.append(_counted(counts.damaged, "damaged record"))
     if counts.unknown:

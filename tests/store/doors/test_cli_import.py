@@ -95,6 +95,16 @@ def test_where_nothing_is_found_that_is_said(cli: Any) -> None:
     assert "nowhere.jsonl: No such file" in missing.err
 
 
+def test_a_named_file_that_is_no_transcript_is_told(cli: Any, transcript: Path, tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("no transcript\n")
+    told = cli("import", str(other))
+    assert (told.code, "1 file of no known format" in told.out) == (1, True)
+    assert "none of it is a transcript of a known harness" in told.err
+    told = cli("import", str(other), str(transcript))
+    assert (told.code, "1 file of no known format" in told.out, told.err) == (0, True, "")
+
+
 def test_on_a_terminal_it_asks_and_shows_a_bar(cli: Any, transcript: Path) -> None:
     terminal = Terminal(cli, "import")
     terminal.until("import them? [y/N] ")
