@@ -208,7 +208,7 @@ def test_a_project_and_a_home_are_called_alike_on_all_hosts(line: bytes, same: b
 
 def test_outputs_of_two_checkouts_differ_in_what_is_no_folder_of_theirs(store: Store) -> None:
     sides = []
-    for folder in ("/home/ann/work/shop", "/builds/7/shop"):
+    for folder in ("/home/ann/src/shop", "/builds/7/shop"):
         recording = store.begin("cmd", "make", folder, "s")
         home = "/home/ann/lib.a" if folder.startswith("/home") else "/builds/lib.a"
         recording.append("out", f"{folder}/src/a.c:1: bad\nmake: entering '{folder}'\n{home}\n".encode())
