@@ -41,12 +41,9 @@ _LINE = "2026-01-02T03:04:05.678 INFO  worker-{} request {:010d} done in {} ms, 
 
 def rows(folder: str, scale: float) -> list[Row]:
     """All of it, against servers of its own."""
-    if missing := servers.missing():
-        print(f"  left out: {missing}")
-        return []
-    os.chmod(folder, 0o755)  # PostgreSQL does not run as root: whom it runs as must get in
-    with servers.running(Path(folder) / "servers", inline_objects=False) as (postgres, objects):
-        fleet = BenchFleet(folder, postgres, objects)
+    with running_fleet(folder) as fleet:
+        if fleet is None:
+            return []
         return [
             *_small(fleet, int(SMALL * scale)),
             *_large(fleet, int(LARGE_BYTES * scale)),
@@ -54,6 +51,18 @@ def rows(folder: str, scale: float) -> list[Row]:
             _at_rest(fleet),
             _ended(fleet, max(int(ENDED * scale), 10)),
         ]
+
+
+@contextlib.contextmanager
+def running_fleet(folder: str) -> "Iterator[BenchFleet | None]":
+    """Run a fleet with servers of its own; None where they cannot be had, which is printed."""
+    if missing := servers.missing():
+        print(f"  left out: {missing}")
+        yield None
+        return
+    os.chmod(folder, 0o755)  # PostgreSQL does not run as root: whom it runs as must get in
+    with servers.running(Path(folder) / "servers", inline_objects=False) as (postgres, objects):
+        yield BenchFleet(folder, postgres, objects)
 
 
 class BenchFleet:

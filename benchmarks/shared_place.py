@@ -1,4 +1,8 @@
-"""Reading what many hosts have shipped, as a reader of one team: of a million outputs, and of one of a gigabyte."""
+"""Reading what many hosts have shipped, as a reader of one team: of a million outputs, and of one of a gigabyte.
+
+All but the large output have the same bytes, so that these come from the reader's cache after the first: what is
+measured of an audit is asking for rows and judging, not fetching.
+"""
 
 import contextlib
 import os
@@ -6,10 +10,9 @@ import re
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
-from benchmarks.fleet import BenchFleet, stream_of
+from benchmarks.fleet import BenchFleet, running_fleet, stream_of
 from benchmarks.measure import SIGHTLINE, Row, mib, ms, run
 from benchmarks.screen import first_screen
 from sightline.config import Settings
@@ -17,7 +20,6 @@ from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
 from sightline.shape.segments import Segment
 from sightline.store import Narrowing, Store, Target
-from tests.store.fleet import servers
 
 with contextlib.suppress(ImportError):  # without the extra `servers.missing` says so
     import psycopg
@@ -67,17 +69,14 @@ FROM {_OF_MANY}, sightline.entries AS one WHERE one.kind = 'view'
 
 def rows(folder: str, scale: float) -> list[Row]:
     """All of it, against servers of its own; the floor is the same statement, asked by the owner."""
-    if missing := servers.missing():
-        print(f"  left out: {missing}")
-        return []
-    os.chmod(folder, 0o755)  # PostgreSQL does not run as root: whom it runs as must get in
-    with servers.running(Path(folder) / "servers", inline_objects=False) as (postgres, objects):
-        fleet = BenchFleet(folder, postgres, objects)
+    with running_fleet(folder) as fleet:
+        if fleet is None:
+            return []
         url = _filled(fleet, scale)
         with (
             Store(os.path.join(folder, "reader"), Settings()) as local,
             SharedStore(local, url) as place,
-            psycopg.connect(postgres.url("postgres"), password="owner", autocommit=True) as owner,
+            psycopg.connect(fleet.postgres.url("postgres"), password="owner", autocommit=True) as owner,
         ):
             found = [*_narrowed(place, owner, int(OUTPUTS * scale)), *_streamed(place)]
         environment = {**os.environ, "SIGHTLINE_HOME": os.path.join(folder, "fresh"), "SIGHTLINE_STORE": url}
