@@ -12,6 +12,8 @@ from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, Cut
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from this many lines on, large reads pay
+_NEAR_LINES = 256  # up to so many lines on from the last one found, counting them costs less than asking the index
+_NEAR_READ_BYTES = 1 << 14  # looked through for that
 
 
 class LineIndex(Protocol):
@@ -40,6 +42,7 @@ class StreamReader:
         self._index: LineIndex = index or ScannedIndex(lambda offset, length: self.read(offset, length))
         self._size = 0
         self._counted = (0, 0)
+        self._found_last = (0, 0)  # newlines before a line, and where it begins: who reads around lines asks close by
         self.refresh()
 
     def __enter__(self) -> "StreamReader":
@@ -112,15 +115,28 @@ class StreamReader:
         wanted = number - 1
         if wanted <= 0:
             return 0
+        if (near := self._offset_nearby(wanted)) is not None:
+            return near
         start, newlines = self._index.before_newline(wanted)
-        wanted -= newlines
+        left = wanted - newlines
         while data := self.read(start, _SMALL_READ_BYTES):  # empty if a file was cut short from outside
             here = data.count(b"\n")
-            if here >= wanted:
-                return start + nth_newline(data, wanted) + 1
-            wanted -= here
+            if here >= left:
+                self._found_last = (wanted, start + nth_newline(data, left) + 1)
+                return self._found_last[1]
+            left -= here
             start += len(data)
         return self._size
+
+    def _offset_nearby(self, newlines: int) -> int | None:
+        """Return the offset after so many newlines if it is a little behind the last one found, else None."""
+        known, start = self._found_last
+        if newlines == known:
+            return start
+        if not known < newlines <= known + _NEAR_LINES:
+            return None
+        at = nth_newline(self.read(start, _NEAR_READ_BYTES), newlines - known)
+        return None if at < 0 else start + at + 1
 
     def line_at(self, offset: int) -> int:
         """Return the number of the line in which a byte stands."""
@@ -157,7 +173,7 @@ class StreamReader:
                 number, offset = number + 1, line_end + 1
                 continue
             whole = data[:end] if end >= 0 else data
-            for part in whole.split(b"\n"):
+            for part in whole.split(b"\n", last - number + 1):
                 if number > last:
                     return
                 length = len(part)
