@@ -3,13 +3,13 @@
 import json
 import time
 
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, StoreFailed
 from sightline.fleet.announcement import Host
 from sightline.fleet.collector import Collector
 from sightline.fleet.content import record_of, redaction_of
 from sightline.fleet.database import Connection
 from sightline.fleet.queue import Queue
-from sightline.log.notes import send_note, write_note
+from sightline.log.notes import note_of_remark, send_note, write_note
 from sightline.log.sessions import safe_name
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
@@ -21,6 +21,11 @@ _RUNNING = 200  # announced at most
 _REMARKS = 50
 _TAKEN = "remarks"
 """The fact of the queue with the number of the last remark that was taken."""
+
+_TRIED = "remark tried"
+"""The fact with the number of the last remark that was begun with, and how many times."""
+
+_TRIES = 5
 
 
 class Presence:
@@ -109,16 +114,39 @@ class Presence:
             " ORDER BY id LIMIT %s",
             (host.id, self.taken, _REMARKS),
         ).fetchall()
-        for number, reader, ref, session, text in rows:
-            self._queue.put_fact(_TAKEN, str(number))  # first, so that a failing remark is not tried for ever
-            self._take_remark(str(reader), str(ref), str(session), str(text))
+        if not rows:
+            return
+        with self._queue.turn("remarks"):
+            for number, reader, ref, session, text in rows:
+                if number <= self.taken:
+                    continue  # another shipper was first
+                if self._may_try(number):
+                    try:
+                        self._take_remark(number, str(reader), str(ref), str(session), str(text))
+                    except StoreFailed:  # the disk is full or the like, so it is tried again later
+                        self._queue.put_fact(_TRIED, "")
+                        return
+                self._queue.put_fact(_TAKEN, str(number))  # last, so that nothing is lost with a shipper that is killed
 
-    def _take_remark(self, reader: str, ref: str, session: str, text: str) -> None:
+    def _may_try(self, number: int) -> bool:
+        """Count a try, so that a remark that ends each shipper is not tried for ever."""
+        tried, _, times = self._queue.fact(_TRIED).partition(":")
+        nth = int(times) + 1 if tried == str(number) else 1
+        self._queue.put_fact(_TRIED, f"{number}:{nth}")
+        return nth <= _TRIES
+
+    def _take_remark(self, number: int, reader: str, ref: str, session: str, text: str) -> None:
+        """Write a remark down and send it on; a shipper that was killed may have done either. Raises StoreFailed."""
         who = Session(safe_name(f"reader-{reader}"), "fleet", "", "", "", time.time())
         try:
             if parse_ref(ref).host:
                 return
-            note = write_note(self._store, who, self._store.resolve(ref), text)
-            send_note(self._store, who, note, safe_name(session) if session not in ("", "*") else "*")
+            note, is_done = note_of_remark(self._store, who, number) or (None, False)
+            if note is None:
+                note = write_note(self._store, who, self._store.resolve(ref), text, remark=number)
+            if not is_done:
+                send_note(self._store, who, note, safe_name(session) if session not in ("", "*") else "*")
+        except StoreFailed:
+            raise
         except SightlineError:
             return  # its output is gone, or it is too long

@@ -115,9 +115,9 @@ class Queue:
         return db
 
     @contextlib.contextmanager
-    def turn(self) -> Iterator[None]:
-        """Let only one process ship at a time; others wait here."""
-        fd = open_private(os.path.join(self.folder, "turn"), os.O_RDWR | os.O_CREAT)
+    def turn(self, of: str = "turn") -> Iterator[None]:
+        """Let only one process at a time ship, or do something else that has a name; others wait here."""
+        fd = open_private(os.path.join(self.folder, of), os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             yield

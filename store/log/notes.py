@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable
 
 from sightline.errors import SightlineError, StoreFailed, UsageError
+from sightline.log.log import BrokenChain, read_all
 from sightline.log.log_index import append_entry, fill_index
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, remove_file, write_atomically
@@ -26,8 +27,15 @@ class UnknownNote(SightlineError):
     """No note has this id."""
 
 
-def write_note(store: Store, session: Session, target: Target, text: str) -> Note:
+def write_note(store: Store, session: Session, target: Target, text: str, *, remark: int = 0) -> Note:
     """Keep a remark on a stream, or on the lines that the target names.
+
+    Args:
+        store: the store.
+        session: the session of the writer.
+        target: what the remark is about.
+        text: the remark.
+        remark: its number at the shared place from which it came; 0 for one that was written here.
 
     Raises:
         UsageError: the text is empty, or longer than MAX_CHARACTERS.
@@ -39,8 +47,30 @@ def write_note(store: Store, session: Session, target: Target, text: str) -> Not
     now = time.time()
     ref = format_ref(target.buffer.name, target.stream, target.first, target.last)
     entry = {"kind": "note", "time": now, "ref": ref, "refs": [target.buffer.name], "text": text}
+    entry |= {"remark": remark} if remark else {}
     number = append_entry(store, session, entry)
     return Note(f"{session.name}:{number}", session.name, now, ref, text)
+
+
+def note_of_remark(store: Store, session: Session, remark: int) -> tuple[Note, bool] | None:
+    """Return the note that a remark has become, and whether it needs no sending; None if it has become none yet.
+
+    The log is asked, because only that is sure to have what a process did that was killed.
+    """
+    fill_index(store, session.name)
+    note, was_sent = None, False
+    try:
+        for place, entry in read_all(store.layout.audit_file(session.name)):
+            if entry.get("kind") == "note" and entry.get("remark") == remark:
+                note = store.index.note(f"{session.name}:{place.number}")
+            elif note is not None and entry.get("kind") == "send" and entry.get("note") == note.id:
+                was_sent = True
+    except (FileNotFoundError, BrokenChain):
+        pass  # nothing is known of it, or no more than was read
+    if note is None:
+        return None
+    is_blank_or_withdrawn = note.text is None or (was_sent and not note.to)
+    return note, bool(note.sent or is_blank_or_withdrawn or _in_outbox(store, note))
 
 
 def list_notes(store: Reading, *, buffer: str | None = None) -> list[Note]:
@@ -99,15 +129,21 @@ def send_note(store: Store, session: Session, note: Note, to: str) -> Note:
 
 def take_back(store: Store, note: Note) -> bool:
     """Remove a note from the outbox, and return whether it was there."""
-    ending = "+" + note.id.replace(":", "+")
-    try:
-        waiting = [name for name in os.listdir(store.layout.outbox) if name.endswith(ending)]
-    except FileNotFoundError:
+    waiting = _in_outbox(store, note)
+    if not waiting:
         return False
     for name in waiting:
         remove_file(os.path.join(store.layout.outbox, name))
     _tidy(store)
-    return bool(waiting)
+    return True
+
+
+def _in_outbox(store: Store, note: Note) -> list[str]:
+    ending = "+" + note.id.replace(":", "+")
+    try:
+        return [name for name in os.listdir(store.layout.outbox) if name.endswith(ending)]
+    except FileNotFoundError:
+        return []
 
 
 def withdraw_note(store: Store, session: Session, note: Note) -> bool:

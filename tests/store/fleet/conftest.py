@@ -154,6 +154,12 @@ def keep_many() -> Callable[[Store, int], list[Buffer]]:
     ]
 
 
+def write_settings(store: Store) -> None:
+    """Write down how a store ships, for other processes."""
+    fleet = store.settings.fleet
+    Path(store.layout.config).write_text(f'[fleet]\ndb = "{fleet.db}"\nobjects = "{fleet.objects}"\n')
+
+
 def ship(store: Store) -> str:
     """Ship all that is done; what the fleet calls the host."""
     from sightline.fleet.shipper import Shipper

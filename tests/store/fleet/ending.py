@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from sightline.fleet import announcement, shipper
+from sightline.fleet import announcement, presence, shipper
 from sightline.fleet.batch import Spool
 from sightline.fleet.objects import Objects
 from sightline.fleet.queue import Queue
+from sightline.log import notes
 from sightline.store import Store
 
 BEFORE: dict[str, tuple[Any, str]] = {
@@ -18,12 +19,18 @@ BEFORE: dict[str, tuple[Any, str]] = {
     "packed": (Objects, "put"),
     "stored": (Spool, "note_stored"),
     "all stored": (shipper, "announce"),
-    "announced": (Queue, "waiting"),
     "noted": (Queue, "put_places"),
+    "remark fetched": (presence, "write_note"),
+    "remark written": (presence, "send_note"),
+    "sending of it logged": (notes, "write_atomically"),
 }
 """By state, the name of what comes next, and where that is."""
 
-STATES = (*BEFORE, "announcing")
+AFTER: dict[str, tuple[Any, str]] = {"announced": (shipper, "announce"), "remark sent": (presence, "send_note")}
+"""By state, the name of what led to it, and where that is."""
+
+OF_REMARKS = ("remark fetched", "remark written", "sending of it logged", "remark sent")
+STATES = tuple(state for state in (*BEFORE, *AFTER, "announcing") if state not in OF_REMARKS)
 
 
 def die(*_: object, **__: object) -> None:
@@ -31,24 +38,18 @@ def die(*_: object, **__: object) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def end_before(state: str) -> None:
+def end_at(state: str) -> None:
     """Have this process end where a state is reached."""
     if state == "announcing":  # all rows are sent, and nothing is committed
         insert = announcement._INSERTS
         insert["sessions"] = insert["entries"] = "SELECT pg_sleep(0), %s, %s"
         announcement.json = _Dying()  # type: ignore[assignment]
-        return
-    where, name = BEFORE[state]
-    if state == "announced":
-        announce: Callable[..., None] = shipper.announce
-
-        def announced(*given: Any) -> None:
-            announce(*given)
-            die()
-
-        shipper.announce = announced  # type: ignore[assignment]
+    elif state in AFTER:
+        where, name = AFTER[state]
+        do: Callable[..., object] = getattr(where, name)
+        setattr(where, name, lambda *given: (do(*given), die()))
     else:
-        setattr(where, name, die)
+        setattr(*BEFORE[state], die)
 
 
 class _Dying:
@@ -66,6 +67,6 @@ class _Dying:
 
 
 if __name__ == "__main__":
-    end_before(sys.argv[1])
+    end_at(sys.argv[1])
     with Store(sys.argv[2]) as store, shipper.Shipper(store) as ships:
         ships.drain()

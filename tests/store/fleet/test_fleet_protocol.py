@@ -14,7 +14,7 @@ from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from tests.store.fleet.conftest import Fleet, keep_in
+from tests.store.fleet.conftest import Fleet, keep_in, write_settings
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
@@ -53,11 +53,6 @@ def fill(store: Store, count: int = 5) -> list[str]:
 @pytest.fixture
 def host(fleet: Fleet) -> FleetSettings:
     return fleet.add_host("host1")
-
-
-def write_settings(store: Store) -> None:
-    fleet = store.settings.fleet
-    Path(store.layout.config).write_text(f'[fleet]\ndb = "{fleet.db}"\nobjects = "{fleet.objects}"\n')
 
 
 def test_all_that_is_done_arrives_whole(fleet: Fleet, host: FleetSettings) -> None:

@@ -1,5 +1,10 @@
 """What runs on another host is followed while somebody looks, and remarks made elsewhere reach the agent there."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 
@@ -8,15 +13,17 @@ import pytest
 from sightline.errors import UsageError
 from sightline.log.notes import hold_waiting, list_notes, release, whereto
 from sightline.log.sessions import current_session
+from sightline.log.unshipped_items import QUEUE_FOLDER
 from sightline.records import Buffer
 from sightline.store import Target
-from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show
+from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show, write_settings
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.disk.changes import Change
 from sightline.fleet.shipper import Shipper
 from sightline.shared.store import SharedStore
+from tests.store.fleet import ending
 
 Until = Callable[[Callable[[], object]], None]
 
@@ -121,6 +128,29 @@ def test_a_remark_reaches_the_agent_when_its_host_ships(hosts: Hosts, place: Sha
     assert sent.ref == f"{hosts.ref('a', kept)}:2-3"
     with pytest.raises(UsageError):
         place.remark(target, " ", "")
+
+
+def test_a_remark_that_shippers_were_killed_over_reaches_the_agent_once(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    kept = keep_in(store, b"1\n2\n3\n", session="agent")
+    hosts.ship("a")
+    write_settings(store)
+    place.bring_up_to_date()
+    target = place.resolve(hosts.ref("a", kept))
+    assert place.remark(target, "the fixture is stale", target.buffer.session)
+    for state in ending.OF_REMARKS:
+        ended = subprocess.run(
+            [sys.executable, "-m", "tests.store.fleet.ending", state, store.root], capture_output=True, check=False
+        )
+        assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    hosts.ship("a")
+    assert [note.text for note in list_notes(store)] == ["the fixture is stale"]
+    (held,) = hold_waiting(store, "agent", anyone=False)
+    release(store, [held], current_session(name="agent"))
+    shutil.rmtree(os.path.join(store.root, QUEUE_FOLDER))  # the number of the last remark is lost with the queue
+    hosts.ship("a")
+    assert len(list_notes(store)) == 1
+    assert hold_waiting(store, "agent", anyone=False) == []
 
 
 def test_the_feed_tells_of_what_came_and_of_a_lost_connection(hosts: Hosts, place: SharedStore) -> None:
