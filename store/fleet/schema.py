@@ -290,11 +290,18 @@ CREATE FUNCTION sightline.find_buffers(
 DECLARE
     allowed integer[];
     likes text[];
+    rarest text;
 BEGIN
     SELECT coalesce(array_agg(id), '{{}}') INTO allowed FROM sightline.hosts AS known
         WHERE known.id = ANY (sightline.granted()) AND known.name LIKE sightline.as_like(find_buffers.hosts);
     SELECT array_agg('%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'
         ORDER BY length(word) DESC) INTO likes FROM unnest(words) AS word WHERE word <> '';
+    -- The index is asked for one pattern. Each common trigram in that costs a look at all its rows, so it is a number or
+    -- a hash if a word has one: `target-480113` is found by `480113`.
+    SELECT '%' || part || '%' INTO rarest FROM unnest(words) AS word,
+        regexp_split_to_table(word, '[^[:alnum:]]+') AS part
+        WHERE length(part) >= 5 AND part ~ '[0-9]' ORDER BY length(part) DESC LIMIT 1;
+    rarest := coalesce(rarest, likes[1]);
     IF likes IS NULL THEN
         RETURN QUERY SELECT * FROM sightline.buffers AS found
             WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
@@ -303,7 +310,7 @@ BEGIN
     ELSE
         RETURN QUERY SELECT * FROM sightline.buffers AS found
             WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
-            AND found.command ILIKE likes[1] AND found.command ILIKE ALL (likes)
+            AND found.command ILIKE rarest AND found.command ILIKE ALL (likes)
             AND (found.failed OR NOT only_failed)
             ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
     END IF;

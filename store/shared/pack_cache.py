@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -46,6 +47,18 @@ class PackCache:
         self._held: OrderedDict[str, bytes] = OrderedDict()
         self._written = 0
         self._is_looked_at = False
+        self._keeping: threading.Thread | None = None
+        self._one_keeps = threading.Lock()
+
+    def close(self) -> None:
+        """Wait for what is being kept."""
+        with self._one_keeps:
+            self._wait()
+
+    def _wait(self) -> None:
+        if self._keeping is not None:
+            self._keeping.join()
+            self._keeping = None
 
     def pack(self, sha256: str, fetch: Callable[[], bytes]) -> bytes:
         """Return a whole pack, or anything with this hash. Raises Tampered, and what fetching raises."""
@@ -63,7 +76,10 @@ class PackCache:
         data = fetch()
         if hashlib.sha256(data).hexdigest() != sha256:
             raise Tampered(f"pack {sha256}")
-        self.keep(sha256, data)
+        with self._one_keeps:  # whoever reads a line does not wait for the disk, only for the pack before
+            self._wait()
+            self._keeping = threading.Thread(target=self.keep, args=(sha256, data), name="sightline-keep")
+            self._keeping.start()
         return data
 
     def keep(self, sha256: str, data: bytes) -> None:
@@ -74,6 +90,7 @@ class PackCache:
 
     def forget(self, sha256: str) -> None:
         """Remove what is kept under a hash."""
+        self.close()
         self._held.pop(sha256, None)
         with contextlib.suppress(OSError):
             remove_file(self._path(sha256))

@@ -122,6 +122,7 @@ class SharedStore:
         """Let go of what is open."""
         self._asking.close()
         self._feeding.close()
+        self._cache.close()
         self._mirror.close()
 
     @property

@@ -228,6 +228,11 @@ def test_what_is_asked_of_all_hosts_is_narrowed_there(hosts: Hosts, place: Share
     assert [buffer.command for buffer in narrowed(place, host=hosts.names["b"][:3] + "*")] == ["make b"]
     assert [buffer.command for buffer in narrowed(place, words=("PYTEST",))] == ["pytest -q"]
     assert [buffer.command for buffer in narrowed(place, since=4e9)] == []
+    for command in ("make target-480113", "make other-480113", "make 480113%"):
+        keep_in(hosts.stores["a"], b"x\n", command=command)
+    hosts.ship("a")
+    assert [buffer.command for buffer in narrowed(place, words=("target-480113",))] == ["make target-480113"]
+    assert [buffer.command for buffer in narrowed(place, words=("make", "480113%"))] == ["make 480113%"]
 
 
 def test_rows_that_no_host_of_ours_would_write_are_left_out(hosts: Hosts, place: SharedStore) -> None:
