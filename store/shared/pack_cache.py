@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from sightline.errors import StoreFailed
+from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.private_files import (
     make_folder,
     make_parents,
@@ -18,6 +18,7 @@ from sightline.private_files import (
     write_all,
     write_atomically,
 )
+from sightline.threads import start_thread
 
 MOST_BYTES = 2 << 30
 """Bytes of all that is kept; the least recently used goes first."""
@@ -78,8 +79,13 @@ class PackCache:
             raise Tampered(f"pack {sha256}")
         with self._one_keeps:  # whoever reads a line does not wait for the disk, only for the pack before
             self._wait()
-            self._keeping = threading.Thread(target=self.keep, args=(sha256, data), name="sightline-keep")
-            self._keeping.start()
+            thread = threading.Thread(target=self.keep, args=(sha256, data), name="sightline-keep")
+            try:
+                start_thread(thread)
+            except OutOfProcesses:
+                self.keep(sha256, data)
+            else:
+                self._keeping = thread
         return data
 
     def keep(self, sha256: str, data: bytes) -> None:
