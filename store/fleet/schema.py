@@ -296,8 +296,8 @@ BEGIN
         WHERE known.id = ANY (sightline.granted()) AND known.name LIKE sightline.as_like(find_buffers.hosts);
     SELECT array_agg('%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'
         ORDER BY length(word) DESC) INTO likes FROM unnest(words) AS word WHERE word <> '';
-    -- The index is asked for one pattern. Each common trigram in that costs a look at all its rows, so it is a number or
-    -- a hash if a word has one: `target-480113` is found by `480113`.
+    -- The index is asked for one pattern. Each common trigram in that costs a look at all its rows, so it is a number
+    -- or a hash if a word has one: `target-480113` is found by `480113`.
     SELECT '%' || part || '%' INTO rarest FROM unnest(words) AS word,
         regexp_split_to_table(word, '[^[:alnum:]]+') AS part
         WHERE length(part) >= 5 AND part ~ '[0-9]' ORDER BY length(part) DESC LIMIT 1;
