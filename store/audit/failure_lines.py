@@ -55,6 +55,10 @@ class FailureLines:
             data = b"".join(line.data + b"\n" for line in reader.lines(first, last))
             return dict(_failing((first, data), examination))
 
+    def in_block(self, stream: str, block: Block) -> list[int]:
+        """Return which lines of a block of a stream are failures. Raises what `Store.open_text` raises."""
+        return [number for number, counts in _failing(block, self._examination(stream)) if counts]
+
     def next_region(self, stream: str, line: int) -> int:
         """Return the first line of the next region below a line; 0 if there is none. Raises what `among` raises."""
         with self._open(stream) as reader:

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from sightline.tui.common.window import Place, Walk, Window, fold, folds
+from sightline.tui.common.window import Place, ShownLines, Walk, Window, fold, folds
 
 TEXTS = st.text(st.sampled_from("ab 日本é😀\u0301"), max_size=60)
 HEIGHTS = st.lists(st.integers(1, 9), min_size=1, max_size=30)
@@ -65,3 +65,42 @@ def test_lines_of_one_row_are_counted_and_not_walked(count: int, rows: int, by: 
     window.count, window.rows = count, rows
     window.move_by(by)
     assert 1 <= window.top.line <= max(count - rows + 1, 1)
+
+
+@given(
+    HEIGHTS,
+    st.sets(st.integers(1, 30)),
+    st.booleans(),
+    st.integers(1, 12),
+    st.lists(st.tuples(st.sampled_from(["by", "show", "in", "end", "to"]), st.integers(-90, 90))),
+)
+def test_a_window_skips_what_is_hidden(
+    heights: list[int], chosen: set[int], wraps: bool, rows: int, moves: list[tuple[str, int]]
+) -> None:
+    heights = heights if wraps else [1] * len(heights)
+    lines = sorted(line for line in chosen if line <= len(heights))
+    places = [place for place in every_place(heights) if place.line in lines]
+    window = Window(lambda line: heights[line - 1])
+    window.count, window.rows, window.wraps = len(heights), rows, wraps
+    window.only = ShownLines([(line, line) for line in lines])
+    window.move_to(Place(1))
+    for move, by in moves:
+        line = max(1, min(abs(by), len(heights)))
+        if move == "by":
+            window.move_by(by)
+        elif move == "show":
+            window.show(Place(line), rows // 3)
+        elif move == "to":
+            window.move_to(Place(line))
+        elif move == "in":
+            window.bring_in(line)
+            assert line not in lines or Place(line) in window.places()
+        else:
+            window.move_to(window.end)
+            assert window.at_end
+        shown = window.places()
+        assert len(shown) == min(rows, len(places))
+        at = places.index(window.top) if places else 0
+        assert shown == places[at : at + rows]
+        if lines:
+            assert window.further(line, 0) == next((one for one in lines if one >= line), lines[-1])

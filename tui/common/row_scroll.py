@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textual import events
 
 from sightline.tui.common.row_pane import RowPane
-from sightline.tui.common.window import Place, Window
+from sightline.tui.common.window import Window
 
 _WHEEL_ROWS = 3
 
@@ -37,7 +37,8 @@ class RowScroll(RowPane):
     def resize_to_lines(self) -> None:
         """Tell the scrollbar how many lines there are."""
         self.window.rows = self.size.height
-        height = self.window.end.line - 1 + self.size.height if self.window.wraps else self.window.count
+        uneven = self.window.wraps or self.window.only is not None
+        height = self.window.end.line - 1 + self.size.height if uneven else self.window.count
         self.set_height(height)
 
     def move(self, move: Callable[[], None]) -> None:
@@ -68,7 +69,7 @@ class RowScroll(RowPane):
         if self._placing or self.window.rows != self.size.height:  # the new size is still to be reported
             return
         end, line = self.window.end, round(new_value) + 1
-        self.window.top = end if line >= end.line else Place(line)
+        self.window.top = end if line >= end.line else self.window.place_from(line)
         self.following = self.grows and self.window.at_end
         self.changed()
 

@@ -4,8 +4,10 @@ The number of rows of an output is not known, because counting them would mean t
 walking from another one, over as many lines as the screen has rows.
 """
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
@@ -127,6 +129,37 @@ class Walk:
         return Place(line, max(row, 0))
 
 
+class ShownLines:
+    """The lines of an output that are shown, where some are hidden; each has a rank among them, from 1.
+
+    Attributes:
+        count: how many are shown.
+    """
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Take the lines as ascending (first, last), inclusive."""
+        self._spans = spans
+        self._sums = [0, *accumulate(last - first + 1 for first, last in spans)]
+        self.count = self._sums[-1]
+
+    def rank(self, number: int) -> int:
+        """Return the rank of a line; of a hidden one, that of the next shown one, which may be one past the last."""
+        at = bisect_left(self._spans, number, key=lambda span: span[1])
+        if at == len(self._spans):
+            return self.count + 1
+        return self._sums[at] + max(number - self._spans[at][0], 0) + 1
+
+    def number(self, rank: int) -> int:
+        """Return the line with a rank."""
+        at = bisect_left(self._sums, rank) - 1
+        return self._spans[at][0] + rank - self._sums[at] - 1
+
+    def holds(self, number: int) -> bool:
+        """Return whether a line is shown."""
+        rank = self.rank(number)
+        return rank <= self.count and self.number(rank) == number
+
+
 _FAR_ROWS = 2_000  # longer ways go by lines, because each row on the way would have to be read
 
 
@@ -138,6 +171,7 @@ class Window:
         rows: rows of the screen; 0 before that is known.
         wraps: whether long lines take several rows.
         top: the topmost visible row.
+        only: the lines that are shown; None if all are.
     """
 
     def __init__(self, height: Callable[[int], int]) -> None:
@@ -145,15 +179,36 @@ class Window:
         self.count = self.rows = 0
         self.wraps = False
         self.top = START
+        self.only: ShownLines | None = None
         self._height = height
 
     def _walk(self) -> Walk:
-        return Walk(self.count, self._height if self.wraps else None)
+        """Walk over all lines; where some are hidden, over the ranks of the others."""
+        only = self.only
+        if only is None:
+            return Walk(self.count, self._height if self.wraps else None)
+        return Walk(only.count, (lambda rank: self._height(only.number(rank))) if self.wraps else None)
+
+    def _ranked(self, place: Place) -> Place:
+        """Return a place as the walk has it; the place of a hidden line is the next shown one."""
+        if self.only is None:
+            return place
+        row = place.row if self.only.holds(place.line) else 0
+        return Place(min(self.only.rank(place.line), max(self.only.count, 1)), row)
+
+    def _placed(self, ranked: Place) -> Place:
+        """Return a place of the walk as one of the output."""
+        if self.only is None or not self.only.count:
+            return ranked
+        return Place(self.only.number(ranked.line), ranked.row)
+
+    def _lowest(self) -> Place:
+        return self._walk().last(max(self.rows, 1))
 
     @property
     def end(self) -> Place:
         """The lowest top: there the last row stands at the bottom."""
-        return self._walk().last(max(self.rows, 1))
+        return self._placed(self._lowest())
 
     @property
     def at_end(self) -> bool:
@@ -162,7 +217,7 @@ class Window:
 
     def places(self) -> list[Place]:
         """The visible rows."""
-        return self._walk().shown(self.top, self.rows)
+        return [self._placed(place) for place in self._walk().shown(self._ranked(self.top), self.rows)]
 
     def on_screen(self, number: int) -> bool:
         """Return whether the beginning of a line is visible."""
@@ -171,25 +226,37 @@ class Window:
 
     def move_to(self, place: Place) -> None:
         """Make a row the top, or the nearest row that still fills the screen."""
-        self.top = max(START, min(self._walk().held(place), self.end))
+        self._go(self._ranked(place))
+
+    def _go(self, ranked: Place) -> None:
+        self.top = self._placed(max(START, min(self._walk().held(ranked), self._lowest())))
 
     def move_by(self, rows: int) -> None:
         """Move down, or up if negative."""
-        if abs(rows) > _FAR_ROWS:
-            self.move_to(Place(self.top.line + rows))
-        else:
-            self.move_to(self._walk().on(self.top, rows))
+        top = self._ranked(self.top)
+        self._go(Place(top.line + rows) if abs(rows) > _FAR_ROWS else self._walk().on(top, rows))
 
     def show(self, place: Place, above: int) -> None:
         """Show a place with this many rows above it."""
-        self.move_to(self._walk().on(place, -above))
+        self._go(self._walk().on(self._ranked(place), -above))
 
     def bring_in(self, number: int) -> None:
         """Move just far enough to show a line, above all its beginning."""
         if number <= self.top.line:
             self.move_to(Place(number))
             return
-        walk = self._walk()
-        bottom = walk.on(Place(number + 1), -1) if number < self.count else walk.last(1)
-        if bottom > self.places()[-1]:
-            self.move_to(min(walk.on(bottom, 1 - self.rows), Place(number)))
+        walk, line = self._walk(), self._ranked(Place(number)).line
+        is_last = number >= self.count if self.only is None else line >= self.only.count
+        bottom = walk.last(1) if is_last else walk.on(Place(line + 1), -1)
+        if (places := self.places()) and bottom > self._ranked(places[-1]):
+            self._go(min(walk.on(bottom, 1 - self.rows), Place(line)))
+
+    def place_from(self, number: int) -> Place:
+        """Return the beginning of a line, or of the next one that is shown."""
+        return self._placed(self._ranked(Place(number)))
+
+    def further(self, number: int, lines: int) -> int:
+        """Return the line that stands so many shown lines after another one, or before it if negative."""
+        if self.only is None:
+            return max(1, min(number + lines, self.count))
+        return self.only.number(max(1, min(self.only.rank(number) + lines, self.only.count))) if self.only.count else 0

@@ -10,13 +10,15 @@ from sightline.late_names import late_names
 if TYPE_CHECKING:
     from sightline.tui.viewer.audit import ViewerAudit as ViewerAudit
     from sightline.tui.viewer.error_regions import ViewerFailures as ViewerFailures
+    from sightline.tui.viewer.levels import ViewerLevels as ViewerLevels
     from sightline.tui.viewer.search import ViewerSearch as ViewerSearch
 else:
     __getattr__ = late_names(
         __name__,
         audit=("ViewerAudit",),  # 4 ms
         error_regions=("ViewerFailures",),  # 40 ms, since it loads the rules of all tools
+        levels=("ViewerLevels",),  # 40 ms, likewise
         search=("ViewerSearch",),  # 20 ms
     )
 
-__all__ = ["ViewerAudit", "ViewerFailures", "ViewerSearch"]
+__all__ = ["ViewerAudit", "ViewerFailures", "ViewerLevels", "ViewerSearch"]

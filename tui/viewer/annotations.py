@@ -19,6 +19,7 @@ from sightline.tui.viewer.selected_lines import SelectedLines
 if TYPE_CHECKING:
     from sightline.tui.viewer.audit import ViewerAudit
     from sightline.tui.viewer.error_regions import ViewerFailures
+    from sightline.tui.viewer.levels import ViewerLevels
     from sightline.tui.viewer.search import ViewerSearch
 
 AUDIT_SECONDS = 0.1  # wait after an output is shown, or the store has changed
@@ -39,6 +40,7 @@ class AnnotatedPane(OutputPane):
         self.selection = SelectedLines(self)
         self._search: ViewerSearch | None = None
         self._failures: ViewerFailures | None = None
+        self._levels: ViewerLevels | None = None
         self._audit: ViewerAudit | None = None
         self._audit_is_due = False
 
@@ -55,6 +57,18 @@ class AnnotatedPane(OutputPane):
         if self._failures is None:
             self._failures = viewer.ViewerFailures(self)
         return self._failures
+
+    @property
+    def levels(self) -> "ViewerLevels":
+        """The levels of its lines, and which are shown; made and loaded when they are first needed."""
+        if self._levels is None:
+            self._levels = viewer.ViewerLevels(self)
+        return self._levels
+
+    def reveal(self, number: int) -> None:
+        """Show all lines if this one, to which somebody goes, is hidden."""
+        if self._levels is not None:
+            self._levels.reveal(number)
 
     @property
     def audit(self) -> "ViewerAudit":
@@ -84,7 +98,7 @@ class AnnotatedPane(OutputPane):
     def annotations(self) -> list[str]:
         """The notes that all parts have for the info bar."""
         notes: list[str] = []
-        for part in (self._failures, self._search, self._audit):
+        for part in (self._levels, self._failures, self._search, self._audit):
             notes += part.notes() if part is not None else []
         return [*notes, *self.selection.notes()]
 
@@ -96,6 +110,8 @@ class AnnotatedPane(OutputPane):
         if another and self._audit is not None:
             self._audit.clear()
         self.audit_soon(grown=opened.running and not another)
+        if self._levels is not None:
+            self._levels.clear() if another or otherwise else self._levels.went_on()
         if another or (before is not None and before.buffer.state != opened.buffer.state):
             if self._failures is not None:
                 self._failures.clear()
@@ -129,6 +145,6 @@ class AnnotatedPane(OutputPane):
     def clear_annotations(self) -> None:
         """Clear all parts, because nothing is shown any more."""
         self.selection.clear()
-        for part in (self._search, self._failures, self._audit):
+        for part in (self._search, self._failures, self._levels, self._audit):
             if part is not None:
                 part.clear()

@@ -7,7 +7,7 @@ from sightline.store import Reading
 from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.row_scroll import RowScroll
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
-from sightline.tui.common.window import Place
+from sightline.tui.common.window import Place, ShownLines
 from sightline.tui.viewer.line_strips import NOTHING, DrawnLine, LineStrips
 from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.overview_strip import OverviewStrip
@@ -83,6 +83,10 @@ class OutputPane(Styled, RowScroll):
         """Go to a line and mark its number; scroll only if it is not on the screen."""
 
     @abstractmethod
+    def show_only(self, only: ShownLines | None) -> None:
+        """Show only some lines, from the same place on; None for all."""
+
+    @abstractmethod
     def show_match(self, number: int, start: int, end: int) -> None:
         """Bring some characters of a line into view, by scrolling rows or columns."""
 
@@ -91,8 +95,13 @@ class OutputPane(Styled, RowScroll):
         self.target = target
         self.move(lambda: self.window.move_to(place))
 
+    @abstractmethod
+    def reveal(self, number: int) -> None:
+        """Show all lines if this one, to which somebody goes, is hidden."""
+
     def bring_in(self, number: int) -> None:
         """Scroll just far enough to show a line."""
+        self.reveal(number)
         self.move(lambda: self.window.bring_in(number))
 
     # the overview

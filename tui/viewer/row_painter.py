@@ -180,9 +180,16 @@ class Rows:
         if opened is None or not places:
             return {}
         first, last, count = places[0].line, places[-1].line, opened.line_count
+        reading = opened.reading
         try:
-            self._whole = next(opened.reading.times(count, count), 0)
-            return dict(enumerate(opened.reading.times(first, last + 1), first))
+            self._whole = next(reading.times(count, count), 0)
+            if self._pane.window.only is None:
+                return dict(enumerate(reading.times(first, last + 1), first))
+            return {
+                number: came
+                for line in dict.fromkeys(place.line for place in places)
+                for number, came in enumerate(reading.times(line, line + 1), line)
+            }
         except STORE_ERRORS as error:
             tell(self._pane.app, error)
             return {}
@@ -192,7 +199,7 @@ class Rows:
     def draw_ahead(self, *, back: bool) -> None:
         """Draw the lines that the next page key will show, which takes a third of its time, for quick paging."""
         places, count = self.places(), self._size.height
-        if not places:
+        if not places or self._pane.window.only is not None:
             return
         first = max(places[0].line - count, 1) if back else places[-1].line + 1
         for number in range(first, min(first + count, self._pane.line_count + 1)):

@@ -79,7 +79,7 @@ class SelectedLines:
 
     def move_by(self, lines: int) -> bool:
         """Move the end of the selection by lines; return False if keys do not select."""
-        return self._selection is not None and self.move_to(self._selection.head + lines)
+        return self._selection is not None and self.move_to(self._pane.window.further(self._selection.head, lines))
 
     # with the mouse
 
@@ -119,7 +119,7 @@ class SelectedLines:
         if opened is None or selection is None:
             return False
         try:
-            text = text_of(opened.reading, selection)
+            text, copied = text_of(opened.reading, selection, self._pane.window.only)
         except STORE_ERRORS as error:
             tell(self._pane.app, error)
             return True
@@ -133,7 +133,7 @@ class SelectedLines:
             )
             return True
         self._copy(text)
-        self._pane.notify(f"Copied {counted(selection.last - selection.first + 1, 'line')}", markup=False)
+        self._pane.notify(f"Copied {counted(copied, 'line')}", markup=False)
         self.clear()
         self._pane.changed()
         return True

@@ -15,7 +15,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.line_painter import LOOKS
 from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.places import lines_meant
-from sightline.tui.common.window import START, Place
+from sightline.tui.common.window import START, Place, ShownLines
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
 from sightline.tui.viewer.opened_output import OpenOutput, OutputOpener
@@ -55,6 +55,7 @@ _KEYS = (
     Binding("left_square_bracket", "eyes(-1)", "Seen by the session before", key_display="[", show=False),
     Binding("s", "stream", "Both streams, or one of them", show=False),
     Binding("r", "look", "In colours, cleaned, raw", show=False),
+    Binding("L", "levels", "Errors, warnings, or everything", show=False),
     Binding("w", "wrap", "Wrap"),
     Binding("x", "hex", "Bytes, or lines", show=False),
     Binding("T", "times", "When each line came", show=False),
@@ -278,12 +279,14 @@ class Viewer(AnnotatedPane, can_focus=True):
     def go_to_line(self, number: int) -> None:
         """Go to a line, a third down the screen, and mark its number."""
         number = max(1, min(number, self.line_count))
+        self.reveal(number)
         self.target, self.column = number, 0
         self.selection.moved_to(number)
         self.move(lambda: self.window.show(Place(number), self.size.height // 3))
 
     def go_near(self, number: int) -> None:
         """Go to a line and mark its number; scroll only if it is not on the screen."""
+        self.reveal(number)
         if self.window.on_screen(number):
             self.target = number
             self.selection.moved_to(number)
@@ -293,6 +296,7 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     def show_match(self, number: int, start: int, end: int) -> None:
         """Bring some characters of a line into view, by scrolling rows or columns."""
+        self.reveal(number)
         room, place = (
             self._rows.room - 1,
             self._rows.place_of(number, start),
@@ -310,6 +314,15 @@ class Viewer(AnnotatedPane, can_focus=True):
         """Scroll to a column, as far as the lines go."""
         self.column = max(0, min(column, self._rows.longest()))
         self.refresh()
+
+    def show_only(self, only: ShownLines | None) -> None:
+        """Show only some lines, from the same place on; None for all."""
+        if only is None and self.window.only is None:
+            self.tell_place()
+            return
+        self.window.only = only
+        self.resize_to_lines()
+        self.move(lambda: self.window.move_to(self.window.top))
 
     # keys
 
@@ -409,6 +422,11 @@ class Viewer(AnnotatedPane, can_focus=True):
                 self._search.shown_otherwise(same=True)
         self.resize_to_lines()
         self.move(lambda: self.window.move_to(Place(self.window.top.line)))
+
+    def action_levels(self) -> None:
+        """Choose the least level of the lines that are shown."""
+        if self._shows_lines():
+            self.levels.choose()
 
     def action_wrap(self) -> None:
         """Wrap long lines, or cut them."""
