@@ -98,21 +98,21 @@ class KeySoak:
 
     def run(self, goes_on: Callable[[Typed], bool]) -> Typed:
         """Go on as long as is said; whatever the inspector raises is raised."""
+        for _ in range(3):
+            self._capture()
         try:
-            asyncio.run(self._type(goes_on))
+            while goes_on(self.done):
+                asyncio.run(self._open(goes_on))  # a loop each: threads of one that goes on would keep what has ended
         finally:
             self._store.close()
         return self.done
 
-    async def _type(self, goes_on: Callable[[Typed], bool]) -> None:
-        for _ in range(3):
-            self._capture()
-        while goes_on(self.done):
-            self.done = self.done._replace(opened=self.done.opened + 1)
-            with Store(self._root, Settings(max_buffers=_MOST_BUFFERS)) as shown:
-                app = InspectorApp(shown, live=True)
-                async with app.run_test(size=self._random.choice(SIZES), notifications=True) as pilot:
-                    await self._in(app, pilot, goes_on)
+    async def _open(self, goes_on: Callable[[Typed], bool]) -> None:
+        self.done = self.done._replace(opened=self.done.opened + 1)
+        with Store(self._root, Settings(max_buffers=_MOST_BUFFERS)) as shown:
+            app = InspectorApp(shown, live=True)
+            async with app.run_test(size=self._random.choice(SIZES), notifications=True) as pilot:
+                await self._in(app, pilot, goes_on)
 
     async def _in(self, app: "App[None]", pilot: "Pilot[None]", goes_on: Callable[[Typed], bool]) -> None:
         while goes_on(self.done) and app.is_running and app.return_code is None:

@@ -1,5 +1,7 @@
 """What is drawn with less work looks as Textual would have it."""
 
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 from textual._styles_cache import StylesCache
+from textual.color import Color
 from textual.geometry import Region
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
@@ -169,3 +172,14 @@ def test_styles_that_are_kept_are_those_that_textual_would_find(store: Store) ->
             assert all(widget._kept for widget in widgets)
 
     run(body)
+
+
+@pytest.mark.parametrize("made", [StylesCache, BareRows])
+def test_nothing_that_was_drawn_of_a_removed_widget_is_kept(made: type[StylesCache]) -> None:
+    rows = made()
+    within, around = rows.get_inner_outer(Color(10, 20, 30), Color(40, 50, 60))
+    assert (within.background, around.background) == (Color(40, 50, 60), Color(10, 20, 30))
+    kept = weakref.ref(rows)
+    del rows
+    gc.collect()
+    assert kept() is None

@@ -10,6 +10,7 @@ from sightline.log.session_events import COMPACTED, STARTED, ContextChange, appe
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.evidence.dossier import facts_of, read_dossier
+from sightline.tui.timeline.board_reader import BoardReader
 from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
 from tests.tui.tui_kit import NOW, add, numbered, opened, press, run, text, until, viewer
 
@@ -85,6 +86,33 @@ def test_a_rule_across_the_timeline_tells_what_went(store: Store, buffer: Buffer
             assert "summary: We paint." in detail
             await press(pilot, "right_square_bracket")
             await until(pilot, lambda: "holds ~20 tokens · ~104 went" in bar(pilot, "timeline-totals"))
+
+    run(body)
+
+
+def test_the_board_of_sessions_tells_what_each_context_holds(store: Store, buffer: Buffer) -> None:
+    ask(store, buffer, [(1, 2)], by=OTHER, ago=30)  # nothing is told of its context
+    reader = BoardReader(store)
+    assert {one.held for one in reader.step(fresh=True).agents} == {None}
+    while not reader.step(fresh=False).is_judged:
+        pass
+    told = {one.name: one.held for one in reader.step(fresh=False).agents}
+    assert (told[AGENT].held, told[AGENT].went, told[OTHER]) == (20, 104, None)
+    ask(store, buffer, [(5, 9)], ago=10, reply="x" * 4000)
+    reader.step(fresh=True)
+    assert [one.held.held for one in reader.step(fresh=False).agents if one.held] == [1020]
+
+    async def body() -> None:
+        async with opened(store, (120, 30)) as pilot:
+            await press(pilot, "W")
+            await until(pilot, lambda: any("~1020" in row for row in rows(pilot, "sessions")))
+            heading = bar(pilot, "sessions-columns")
+            held = {row.split()[0]: row[: heading.index("HELD") + 4].split()[-1] for row in rows(pilot, "sessions")[1:]}
+            assert held == {AGENT: "~1020", OTHER: "-"}
+            await press(pilot, "j", *("j" if AGENT not in rows(pilot, "sessions")[1] else ""))
+            await until(
+                pilot, lambda: any("holds ~1,020 tokens · ~104 went" in r for r in rows(pilot, "session-facts"))
+            )
 
     run(body)
 

@@ -37,7 +37,7 @@ def test_sessions_tell_who_they_are_and_what_they_did(store: Store, buffer: Buff
             everyone, first, second = rows(pilot, "sessions")
             assert "all sessions" in everyone
             assert first.split()[:3] == [OTHER, "codex", "project"]
-            assert first.split()[-3:] == ["1", "-", "5m"]
+            assert first.split()[-4:] == ["1", "-", "-", "5m"]
             assert second.split()[0] == AGENT and second.split()[-1] == "10m"
 
     run(body)
@@ -131,7 +131,7 @@ def test_a_row_tells_what_was_overlooked_in_its_outputs(store: Store, buffer: Bu
     ask(store, failed, [(1, 3)], verb="run_command", exit_code=1)
     ask(store, None, by=OTHER)
     reader = BoardReader(store)
-    assert shown(reader.step(fresh=True).agents[0], judged=False).split()[-2] == "…"
+    assert shown(reader.step(fresh=True).agents[0], judged=False).split()[-3] == "…"
     missed = {agent.name: len(agent.missed) for agent in judged(reader)}
     assert missed == {AGENT: 1, OTHER: 0}
 
@@ -197,7 +197,7 @@ def test_all_sessions_are_all_of_them_again(store: Store, buffer: Buffer) -> Non
 
 
 def test_it_opens_and_closes_in_any_haste_while_others_write(store: Store, buffer: Buffer) -> None:
-    turns, written = 24, queue.SimpleQueue[int]()
+    turns, written = 60, queue.SimpleQueue[int]()
 
     def write() -> None:
         while number := written.get():

@@ -4,17 +4,20 @@ Therefore pyproject has a ceiling on textual, and a test allows no other module 
 """
 
 from abc import abstractmethod
+from functools import lru_cache
 
 from rich.console import RenderableType
 from textual import events
 from textual._styles_cache import StylesCache as StylesCache  # makes a widget's rows, see `keep_rows_in`
 from textual.app import App, ReturnType
+from textual.color import Color
 from textual.geometry import Size
 from textual.keys import _character_to_key
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -37,6 +40,20 @@ def is_stopped(message: Message) -> bool:
 def keep_rows_in(widget: Widget, cache: StylesCache) -> None:
     """Have a widget's rows made by a cache that does not ask a dozen style rules about each."""
     widget._styles_cache = cache
+
+
+@lru_cache(256)
+def _backgrounds(base: Color, background: Color) -> tuple[Style, Style]:
+    return Style(background=base + background), Style(background=base)
+
+
+def _inner_outer(_: StylesCache, base: Color, background: Color) -> tuple[Style, Style]:
+    return _backgrounds(base, background)
+
+
+StylesCache.get_inner_outer = _inner_outer  # type: ignore[method-assign, assignment]
+"""The styles within a widget and around it. Textual's own function keeps the caches that ask, up to 1,024 of them, and
+with them all rows that were drawn of widgets which are long removed: tens of MiB after some hundred screens."""
 
 
 class OwnScrollbar(ScrollView):

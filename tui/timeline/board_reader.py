@@ -1,9 +1,12 @@
-"""Reads for the board of sessions what each agent does and missed, in steps, outside the UI's thread."""
+"""Reads for the board of sessions what each agent does, missed and holds, in steps, outside the UI's thread."""
 
 import os
+import time
 
 from sightline.audit.buffer_failures import Overlooked
+from sightline.audit.held_lines import HeldTokens, Holdings, held_tokens
 from sightline.audit.project_scope import sessions_in
+from sightline.audit.timeline import BYTES_A_TOKEN
 from sightline.audit.verdict import Verdict, VerdictReader
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.named_tuple import NamedTuple
@@ -12,9 +15,9 @@ from sightline.records import Buffer, View
 from sightline.store import Reading
 
 STEP_SECONDS = 0.1
-"""How long one step looks for failures in outputs before the UI gets what was found."""
+"""How long one step looks for failures, and at what contexts hold, before the UI gets what was found."""
 
-_MOST_LATEST = 100  # sessions whose last call is read
+_MOST_LATEST = 100  # sessions whose last call is read, and what their contexts hold
 
 
 class Agent(NamedTuple):
@@ -26,6 +29,7 @@ class Agent(NamedTuple):
         running: its running captures, the newest first.
         latest: its last call; None if it is not among the sessions that asked last.
         missed: failures in its outputs that no agent saw, as far as they are found yet.
+        held: what its context holds; None if nothing is told of that, or it is not read.
     """
 
     facts: SessionFacts
@@ -33,6 +37,7 @@ class Agent(NamedTuple):
     running: tuple[Buffer, ...] = ()
     latest: View | None = None
     missed: tuple[Overlooked, ...] = ()
+    held: HeldTokens | None = None
 
     @property
     def name(self) -> str:
@@ -45,7 +50,7 @@ class Board(NamedTuple):
 
     Attributes:
         agents: the agents, in that order.
-        is_judged: whether the search for failures is complete.
+        is_judged: whether all failures are found, and all is read of what contexts hold.
     """
 
     agents: tuple[Agent, ...]
@@ -63,16 +68,21 @@ class BoardReader:
         self._verdict: Verdict | None = None
         self._agents: list[Agent] = []
         self._names = dict[str, str]()  # names of projects, by the folder that a session was begun in
+        self._held = dict[str, tuple[object, HeldTokens | None]]()  # of sessions, with what it was worked out from
+        self._unread = list[SessionFacts]()  # sessions of which that may have changed
 
     def step(self, *, fresh: bool) -> Board:
         """Read some more, and return the board as it is then. Raises what the store raises.
 
         Args:
-            fresh: whether to read the sessions and what each does now. The other steps look for failures, each for a
-                moment; the step after a fresh one looks at what is new.
+            fresh: whether to read the sessions and what each does now. The other steps look for failures and at what
+                contexts hold, each for a moment; the step after a fresh one looks at what is new.
         """
         if fresh:
             self._agents = self._read_agents()
+            self._unread = [one.facts for one in reversed(self._agents[:_MOST_LATEST])]
+        else:
+            self._read_held()
         if not fresh or self._verdict is not None:
             self._verdict = self._verdicts.step(STEP_SECONDS)
         return self._board(self._verdict or Verdict())
@@ -93,6 +103,19 @@ class BoardReader:
         own.sort(key=lambda one: -one.created)
         return Agent(facts, self._project_name(facts.session.cwd), tuple(own))
 
+    def _read_held(self) -> None:
+        """Read for a moment what contexts hold, of those first that are listed first."""
+        ends, holdings = time.monotonic() + STEP_SECONDS, Holdings(self._store)
+        while self._unread and time.monotonic() < ends:
+            facts = self._unread.pop()
+            name = facts.session.name
+            holding = holdings.of(name)
+            made_from = (facts.counts.calls, holding.events.changes)
+            if self._held.get(name, (None, None))[0] != made_from:
+                views = (one.view for one in self._store.index.views(session=name)) if made_from[1] else ()
+                held = held_tokens(holding, views, BYTES_A_TOKEN) if made_from[1] else None
+                self._held[name] = (made_from, held)
+
     def _project_name(self, folder: str) -> str:
         if folder not in self._names:
             root = known_project(folder) if os.path.isabs(folder) else ""
@@ -103,5 +126,8 @@ class BoardReader:
         missed = dict[str, list[Overlooked]]()
         for one in verdict.missed:
             missed.setdefault(one.buffer.session, []).append(one)
-        agents = (agent._replace(missed=tuple(missed.get(agent.name, ()))) for agent in self._agents)
-        return Board(tuple(agents), verdict.done)
+        agents = (
+            agent._replace(missed=tuple(missed.get(agent.name, ())), held=self._held.get(agent.name, (None, None))[1])
+            for agent in self._agents
+        )
+        return Board(tuple(agents), verdict.done and not self._unread)

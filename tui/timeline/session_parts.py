@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 
 from sightline.audit.buffer_failures import told_count
+from sightline.audit.held_lines import HeldTokens
 from sightline.audit.timeline import asked_of
 from sightline.log.session_list import Belongings
 from sightline.named_tuple import NamedTuple
@@ -14,16 +15,17 @@ from sightline.tui.common.phrases import MARKS, age, counted, duration, short_co
 from sightline.tui.common.strips import Part, filled, pad
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.board_reader import Agent
-from sightline.tui.timeline.call_parts import short_asked
+from sightline.tui.timeline.call_parts import held_parts, joined, short_asked
 from sightline.verbs.reply import state_in_words
 
 ALL_SESSIONS = "all sessions"
 CHOSEN = "▸"
 _LEAD = 3
 _LEAST_NAME, _MOST_NAME, _LEAST_NOW = 14, 30, 18
-_RIGHT = (("CALLS", 5), ("MISSED", 6), ("LAST", 4))
-_RIGHT_CELLS = sum(cells + 1 for _, cells in _RIGHT)
-_HARNESS_CELLS, _PROJECT_CELLS = 12, 16
+_RIGHT = (("CALLS", 5), ("MISSED", 6), ("HELD", 6), ("LAST", 4))
+_HELD = "HELD"  # about how many tokens of what a session was shown its context has; it can give way
+_RIGHT_CELLS = sum(cells + 1 for head, cells in _RIGHT if head != _HELD)
+_HARNESS_CELLS, _PROJECT_CELLS, _HELD_CELLS = 12, 16, 6
 _STATE_CELLS = len("exit 127 partial")
 
 
@@ -33,18 +35,21 @@ class Widths(NamedTuple):
     name: int
     harness: int
     project: int
+    held: int
     now: int
 
 
 def widths(width: int) -> Widths:
-    """Share out the cells of a row: first to the name and what it does now, then to harness, then to project."""
+    """Share out the cells of a row: to the name and what it does now, then to harness, held tokens and project."""
     room = width - _LEAD - _RIGHT_CELLS - 2
     harness = _HARNESS_CELLS if room - _HARNESS_CELLS - 1 >= _LEAST_NAME + _LEAST_NOW else 0
     room -= harness + 1 if harness else 0
-    project = _PROJECT_CELLS if harness and room - _PROJECT_CELLS - 1 >= _LEAST_NAME + _LEAST_NOW else 0
+    held = _HELD_CELLS if harness and room - _HELD_CELLS - 1 >= _LEAST_NAME + _LEAST_NOW else 0
+    room -= held + 1 if held else 0
+    project = _PROJECT_CELLS if held and room - _PROJECT_CELLS - 1 >= _LEAST_NAME + _LEAST_NOW else 0
     room -= project + 1 if project else 0
     name = max(min(room * 2 // 5, _MOST_NAME), min(_LEAST_NAME, room // 2), 4)
-    return Widths(name, harness, project, max(room - name, 4))
+    return Widths(name, harness, project, held, max(room - name, 4))
 
 
 def heading_parts(width: int) -> list[Part]:
@@ -54,7 +59,8 @@ def heading_parts(width: int) -> list[Part]:
     text += pad("HARNESS", cells.harness) + " " if cells.harness else ""
     text += pad("PROJECT", cells.project) + " " if cells.project else ""
     text += pad("NOW", cells.now)
-    return [Part(text + "".join(f" {head:>{size}}" for head, size in _RIGHT), "dim")]
+    right = (f" {head:>{size}}" for head, size in _RIGHT if head != _HELD or cells.held)
+    return [Part(text + "".join(right), "dim")]
 
 
 def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judged: bool = True) -> list[Part]:
@@ -84,8 +90,13 @@ def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judg
         *filled(now_parts(agent, now), cells.now),
         Part(f" {short_count(facts.counts.calls):>5}"),
         Part(f" {told:>6}", "failed" if missed else "dim"),
+        Part(f" {_held_text(agent.held):>6}" if cells.held else "", "" if agent.held else "dim"),
         Part(f" {last:>4}", "running" if agent.running else "dim"),
     ]
+
+
+def _held_text(held: HeldTokens | None) -> str:
+    return "-" if held is None else f"~{short_count(held.held)}" if held.held else "0"
 
 
 def now_parts(agent: Agent, now: float) -> list[Part]:
@@ -141,6 +152,8 @@ def fact_rows(agent: Agent, belongings: Belongings | None, now: float) -> list[F
             Part("  removed" if facts.is_removed else "", "interrupted"),
         ],
     ]
+    if held := held_parts(agent.held):
+        rows.append([Part(" context ", "dim"), *joined(held)])
     rows += [[Part(" read ", "dim"), Part(f"{counted(count, 'output')} of {title(who)}")] for who, count in facts.read]
     rows += [
         [Part(" read by ", "dim"), Part(f"{title(who)}: {counted(count, 'output')}")] for who, count in facts.read_by
