@@ -1,15 +1,23 @@
 """When calls were made: counted by time, and drawn on one row."""
 
+import time
+from collections.abc import Iterator
+from typing import Any, cast
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.pilot import Pilot
 
 from sightline.records import Note
 from sightline.store import Store
+from sightline.tui.common.histogram import BINS, Histogram, histogram, histogram_parts
 from sightline.tui.common.strips import width_of
-from sightline.tui.timeline.histogram import BINS, MOST_ROWS, Histogram, histogram, histogram_parts
+from sightline.tui.timeline.call_reader import MOST_MOMENTS, moments_of
+from sightline.tui.viewer.levels import line_histogram
 from tests.tui.audit_kit import ask, bar
-from tests.tui.tui_kit import add, numbered, opened, press, run
+from tests.tui.tui_kit import add, begin, numbered, opened, press, run, text, until
 
 
 def note(when: float) -> Note:
@@ -18,7 +26,7 @@ def note(when: float) -> Note:
 
 @given(st.lists(st.floats(1e6, 2e9), min_size=2, max_size=60))
 def test_every_call_is_counted_once(times: list[float]) -> None:
-    told = histogram([note(when) for when in sorted(times)])
+    told = histogram(moments_of([note(when) for when in sorted(times)]))
     if min(times) == max(times):
         assert told is None
     else:
@@ -26,12 +34,12 @@ def test_every_call_is_counted_once(times: list[float]) -> None:
 
 
 def test_of_very_many_calls_the_last_are_counted() -> None:
-    told = histogram([note(float(number)) for number in range(MOST_ROWS + 5)])
+    told = histogram(moments_of([note(float(number)) for number in range(MOST_MOMENTS + 5)]))
     assert told is not None and told.first == 5.0
 
 
 def test_one_call_has_no_histogram() -> None:
-    assert histogram([note(1.0)]) is None and histogram(()) is None
+    assert histogram(moments_of([note(1.0)])) is None and histogram(()) is None
 
 
 @pytest.mark.parametrize("width", [10, 20, 60, 200, 400])
@@ -63,5 +71,55 @@ def test_the_timeline_shows_it_where_there_is_room(store: Store) -> None:
         async with opened(store, (120, 30)) as pilot:
             await press(pilot, "t")
             assert not pilot.app.screen.query_one("#timeline-times").display
+
+    run(body)
+
+
+class Times:
+    """A reading whose lines came at given times."""
+
+    def __init__(self, came: list[int]) -> None:
+        self.came = came
+
+    def times(self, first: int, last: int) -> Iterator[int]:
+        return iter(self.came[first - 1 : last])
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=400), st.sets(st.integers(1, 400)))
+def test_every_line_and_every_error_is_counted_once_in_its_stretch(came: list[int], bad: set[int]) -> None:
+    came.sort()
+    errors = sorted(line for line in bad if line <= len(came))
+    told = line_histogram(cast(Any, Times(came)), 1e9, len(came), [(line, line) for line in errors])
+    if came[0] == came[-1]:
+        assert told is None
+        return
+    assert told is not None
+    stretches = [min((when - came[0]) * BINS // (came[-1] - came[0]), BINS - 1) for when in came]
+    assert told.counts == tuple(map(stretches.count, range(BINS)))
+    assert told.failed == tuple(map([stretches[line - 1] for line in errors].count, range(BINS)))
+
+
+def test_the_viewer_shows_when_its_lines_came_and_where_errors_are(store: Store) -> None:
+    recording = begin(store, "cmd_00000a", "serve")
+    recording.register()
+    began = time.monotonic_ns()
+    clock = iter(range(began + 10**9, began + 10**12, 10**9))
+    with patch("sightline.disk.buffer_writer.time.monotonic_ns", lambda: next(clock)):
+        for n in range(60):
+            recording.append("out", b"12:00 ERROR gone\n" if n == 30 else b"fine\n" * (10 if n > 50 else 1))
+    recording.seal(exit_code=0)
+
+    def row(pilot: Pilot[None]) -> str:
+        return "".join(text(pilot.app.query_one("#info"))[2:])
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await press(pilot, "enter")
+            assert row(pilot) == ""
+            await press(pilot, "T")
+            await until(pilot, lambda: "█" in row(pilot) and "▁" in row(pilot))
+            assert row(pilot).count("█") < row(pilot).count("▁")
+            await press(pilot, "T")
+            await until(pilot, lambda: row(pilot) == "")
 
     run(body)

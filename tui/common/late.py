@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from sightline.audit.verdict import VerdictReader as VerdictReader
     from sightline.audit.verdict import first_unseen as first_unseen
     from sightline.shape.markers import missing as missing
+    from sightline.tui.common.histogram import histogram_parts as histogram_parts
     from sightline.tui.common.outside_program import Copies as Copies
     from sightline.tui.common.outside_program import Shown as Shown
     from sightline.tui.common.outside_program import leave_for as leave_for
@@ -20,6 +21,7 @@ else:
             "audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that reads first
             "audit.verdict": ("VerdictReader", "first_unseen"),  # 45 ms, likewise
             "shape.markers": ("missing",),  # 2 ms: few outputs have gaps
+            "tui.common.histogram": ("histogram_parts",),  # 1 ms: for a row that few ask for
             "tui.common.outside_program": ("Copies", "Shown", "leave_for"),  # 3 ms
             "tui.common.syntax": ("syntax_of",),  # 60 ms, for Pygments
         },

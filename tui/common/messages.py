@@ -11,6 +11,7 @@ from sightline.tui.common.strips import Part
 if TYPE_CHECKING:  # not needed for the first screen
     from sightline.records import IndexedView
     from sightline.search.contents import Found, Progress
+    from sightline.tui.common.histogram import Histogram
 
 # Messages have no generated methods, because each costs a tenth of a millisecond at start, and none is compared.
 
@@ -172,7 +173,7 @@ class PlaceChanged(State):
     """The viewer's place: which lines it shows, of how many, whether it follows, the number being typed, and notes.
 
     The notes are words such as ``raw``, ``stderr only`` or ``hit 3 of 17``; `seen` says who has seen the line that was
-    gone to, or how much of the output was seen.
+    gone to, or how much of the output was seen; `times` counts the lines by the time when they came, if that is shown.
     """
 
     first: int
@@ -182,6 +183,7 @@ class PlaceChanged(State):
     count: str
     notes: tuple[str, ...] = ()
     seen: list[Part] = field(default_factory=list)
+    times: "Histogram | None" = None
 
 
 @dataclass(eq=False, repr=False)

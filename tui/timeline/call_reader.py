@@ -38,6 +38,9 @@ Row = Call | Note | ContextLoss
 CALLS_A_STEP = 2_000
 """New calls that one step takes in: about a tenth of a second's worth, after which the UI gets them."""
 
+MOST_MOMENTS = 20_000
+"""Rows that are counted by time, the newest: to count more would take longer than a person waits."""
+
 STEP_SECONDS = 0.1
 """How long one step looks for a text in calls before the UI gets what was found."""
 
@@ -176,6 +179,11 @@ class CallReader:
 def time_of(row: Row) -> float:
     """Return when a row happened, in seconds since the epoch."""
     return row.view.time if isinstance(row, Call) else row.time
+
+
+def moments_of(rows: Sequence[Row]) -> list[tuple[float, bool]]:
+    """Return when rows happened, and whether each is a call that failed; of very many rows, of the last ones."""
+    return [(time_of(row), isinstance(row, Call) and row.failed) for row in rows[-MOST_MOMENTS:]]
 
 
 def id_of(row: Row) -> str:

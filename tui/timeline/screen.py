@@ -18,6 +18,7 @@ from sightline.refs import parse_ref
 from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
+from sightline.tui.common.histogram import Histogram, histogram, histogram_parts
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import BeginningWanted, LineChosen, ViewChosen
@@ -30,9 +31,8 @@ from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline import call_filter as filters
 from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
-from sightline.tui.timeline.call_reader import CallReader, Calls, ContextLoss, Row, id_of
+from sightline.tui.timeline.call_reader import CallReader, Calls, ContextLoss, Row, id_of, moments_of
 from sightline.tui.timeline.call_rows import CallRows
-from sightline.tui.timeline.histogram import Histogram, histogram, histogram_parts
 from sightline.tui.timeline.replay_screen import ReplayScreen
 from sightline.tui.timeline.sessions_screen import SessionsScreen as SessionsScreen
 from sightline.tui.timeline.totals import TimelineTotals, TotalsReader
@@ -163,7 +163,7 @@ class TimelineScreen(StoreScreen[None]):
 
         def read() -> tuple[CallReader, Calls, Histogram | None]:
             reading = reader.step(wanted)
-            return reader, reading, histogram(reading.rows or ())
+            return reader, reading, histogram(moments_of(reading.rows or ()))
 
         return read
 

@@ -17,6 +17,7 @@ from sightline.tui.viewer.pane import OutputPane
 from sightline.tui.viewer.selected_lines import SelectedLines
 
 if TYPE_CHECKING:
+    from sightline.tui.common.histogram import Histogram
     from sightline.tui.viewer.audit import ViewerAudit
     from sightline.tui.viewer.error_regions import ViewerFailures
     from sightline.tui.viewer.levels import ViewerLevels
@@ -64,6 +65,11 @@ class AnnotatedPane(OutputPane):
         if self._levels is None:
             self._levels = viewer.ViewerLevels(self)
         return self._levels
+
+    @property
+    def histogram(self) -> "Histogram | None":
+        """Its lines counted by time; None if that is not wanted, or not known."""
+        return self._levels.histogram if self._levels is not None else None
 
     def reveal(self, number: int) -> None:
         """Show all lines if this one, to which somebody goes, is hidden."""

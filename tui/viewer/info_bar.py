@@ -6,6 +6,7 @@ from collections.abc import Callable
 from textual import events
 
 from sightline.records import Buffer
+from sightline.tui.common import late
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.phrases import MARKS, PIN, facts, name_of, state_of
@@ -17,7 +18,10 @@ _LEAST_FACTS = 14  # cells kept for how it ended, beside words on a line
 
 
 class Info(Bar):
-    """Two rows: state, ref, command and the place in the output; then the facts. Dragging it resizes stacked panes."""
+    """Two rows: state, ref, command and the place in the output; then the facts. Dragging it resizes stacked panes.
+
+    Where the viewer shows times, a third row counts its lines by the time when they came.
+    """
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(id="info")
@@ -54,7 +58,13 @@ class Info(Bar):
         told = [Part(f"   {ending}", state)]
         for fact in rest:
             told += [Part(" · ", "dim"), Part(title(fact), "dim")]
-        self.say((named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS)))
+        rows = (named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS))
+        if self._place.times is None:
+            self.styles.height = len(rows)
+            self.say(*rows)
+        else:
+            self.styles.height = len(rows) + 1
+            self.say(*rows, (late.histogram_parts(self._place.times, self.size.width), ()))
 
     def _where(self) -> list[Part]:
         """Return the place, and as many notes as fit."""

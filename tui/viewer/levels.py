@@ -1,11 +1,12 @@
-"""Shows only the lines of a level or a worse one: reads the levels of all lines, and previews what that hides.
+"""Reads the levels of all lines: shows only those of a level or worse, previews what that hides, counts them by time.
 
 Lines keep their numbers, so that marks, searches and refs are of the whole output; whatever goes to a hidden line shows
 all lines again.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from textual.strip import Strip
@@ -15,6 +16,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.levels import ERROR, INFO, STEMS, WARN, LineLevels
 from sightline.tui.common.choice import Choice, ChoiceRows
+from sightline.tui.common.histogram import BINS, Histogram
 from sightline.tui.common.output_reader import OutputReader, open_reader
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.store_read import StoreRead
@@ -27,6 +29,7 @@ NAMES = {ALL: "everything", INFO: "info and worse", WARN: "warnings and errors",
 """What to call the choices, by the least level that is shown."""
 
 _STEP_SECONDS = 0.2  # of reading, before what was found so far is shown
+_COUNT_SECONDS = 1.0  # between two counts by time of an output that is still read or written
 _BATCH_LINES = 2_000  # of two streams, read together
 
 Block = tuple[str, int, bytes]
@@ -42,6 +45,7 @@ class KnownLevels(NamedTuple):
         is_given_up: whether the rest is not read, because the levels change too often.
         counts: lines shown, among those read, by the least level.
         only: the lines to show of the level that is shown, with all that were not read; None if all are.
+        histogram: the lines by the time when they came, and which have errors; None if that is not wanted or not known.
     """
 
     lines: int
@@ -49,6 +53,7 @@ class KnownLevels(NamedTuple):
     is_given_up: bool
     counts: dict[str, int]
     only: ShownLines | None
+    histogram: Histogram | None
 
 
 class _Scan:
@@ -62,8 +67,10 @@ class _Scan:
         self._levels = LineLevels()
         self._prefilter = Prefilter(STEMS, ())
         self._failures: FailureLines | None = None
+        self._histogram: Histogram | None = None
+        self._counted_at = 0.0
 
-    def step(self, least: str, total: int) -> KnownLevels:
+    def step(self, least: str, total: int, *, with_times: bool) -> KnownLevels:
         """Read on for a moment; of a running output, up to what cannot change any more; it has this total of lines."""
         opened, levels = self.of, self._levels
         reading = open_reader(self._store, opened.buffer, opened.stream)
@@ -74,12 +81,23 @@ class _Scan:
                 levels.take(data, list(self._prefilter.lines([(first, data)])), self._failing(stream, first, data))
                 if time.monotonic() > until or levels.is_full:
                     break
+            if with_times and opened.timed and self._is_due(levels.lines >= last):
+                self._histogram = line_histogram(reading, opened.buffer.created, total, levels.spans(ERROR))
         finally:
             reading.close()
         unread = [(levels.lines + 1, total)] if levels.lines < total else []
         only = None if least == ALL else ShownLines([*levels.spans(least), *unread])
         counts = {INFO: levels.count(INFO), WARN: levels.count(WARN), ERROR: levels.count(ERROR)}
-        return KnownLevels(levels.lines, levels.lines >= last, levels.is_full, counts, only)
+        histogram = self._histogram if with_times else None
+        return KnownLevels(levels.lines, levels.lines >= last, levels.is_full, counts, only, histogram)
+
+    def _is_due(self, is_whole: bool) -> bool:
+        """Return whether lines are counted by time now: at once, then every second, and when all levels are known."""
+        now, is_last = time.monotonic(), is_whole and not self.of.running
+        if self._histogram is not None and now - self._counted_at < _COUNT_SECONDS and not is_last:
+            return False
+        self._counted_at = now
+        return True
 
     def _failing(self, stream: str, first: int, data: bytes) -> list[int]:
         """Return the lines that tell of a failure; of an output that is still written, how it ends is not known."""
@@ -113,6 +131,29 @@ def _blocks(reading: OutputReader, first: int, last: int) -> Iterator[Block]:
             yield batch[0][0], start, b"".join(line.data.replace(b"\n", b" ") + b"\n" for _, line in batch)
 
 
+def line_histogram(
+    reading: OutputReader, began: float, count: int, errors: Sequence[tuple[int, int]]
+) -> Histogram | None:
+    """Count the lines of a reading by the time when they came; None if all came at once, or no times are known.
+
+    Args:
+        reading: the lines.
+        began: when the capture began, seconds since the epoch.
+        count: how many lines there are.
+        errors: the lines that are errors, as ascending (first, last).
+    """
+    first, last = next(reading.times(1, 1), 0), next(reading.times(count, count), 0)
+    if last <= first:
+        return None
+    counts, failed, failing, number = [0] * BINS, [0] * BINS, ShownLines(errors), 1
+    for came, lines in groupby(reading.times(1, count)):
+        at, after = min((came - first) * BINS // (last - first), BINS - 1), number + sum(1 for _ in lines)
+        counts[at] += after - number
+        failed[at] += failing.rank(after) - failing.rank(number)
+        number = after
+    return Histogram(began + first / 1e9, began + last / 1e9, tuple(counts), tuple(failed))
+
+
 class ViewerLevels:
     """The levels of a pane's output.
 
@@ -127,7 +168,19 @@ class ViewerLevels:
         self._pane = pane
         self._scan: _Scan | None = None
         self._choice: LevelChoice | None = None
+        self._with_times = False
         self._reads: StoreRead[tuple[_Scan, str, KnownLevels]] = StoreRead(pane, self._plan, self._take)
+
+    @property
+    def histogram(self) -> Histogram | None:
+        """The lines by time, if that is wanted and known."""
+        return self.known.histogram if self.known is not None and self._with_times else None
+
+    def count_times(self, wanted: bool) -> None:
+        """Count the lines by the time when they came, or no longer."""
+        self._with_times = wanted
+        if wanted:
+            self._reads.ask()
 
     def choose(self) -> None:
         """Let a person choose the level, with a preview of each."""
@@ -154,13 +207,15 @@ class ViewerLevels:
     def clear(self) -> None:
         """Show everything, because another output is shown, or the same one otherwise."""
         self._scan = self.known = None
+        if self._with_times:
+            self._reads.ask()
         if self.least != ALL:
             self.least = ALL
             self._pane.show_only(None)
 
     def went_on(self) -> None:
         """Take in that the output has grown, or ended."""
-        if self._scan is not None:
+        if self._scan is not None or self._with_times:
             self._reads.ask()
 
     def reveal(self, number: int) -> None:
@@ -188,14 +243,17 @@ class ViewerLevels:
         scan = self._scan
         if scan is None or scan.of.running != opened.running or not scan.of.is_of(opened.buffer):
             scan = self._scan = _Scan(self._pane)  # how it ended tells which lines are failures
-        least, lines, mine = self.least, opened.line_count, scan
-        return lambda: (mine, least, mine.step(least, lines))
+        least, lines, mine, timed = self.least, opened.line_count, scan, self._with_times
+        return lambda: (mine, least, mine.step(least, lines, with_times=timed))
 
     def _take(self, read: tuple[_Scan, str, KnownLevels]) -> None:
         scan, least, known = read
         if scan is not self._scan:
             return
+        another = self.known is None or known.histogram != self.known.histogram
         self.known = known
+        if another:
+            self._pane.tell_place()
         if least == self.least:
             self._pane.show_only(known.only)
         if self._choice is not None:

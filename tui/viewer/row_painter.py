@@ -165,6 +165,11 @@ class Rows:
 
     # times
 
+    @property
+    def with_times(self) -> bool:
+        """Whether times are shown where they are known."""
+        return self._with_times
+
     def toggle_times(self) -> str:
         """Show or hide the times of lines; if they are not known, return why."""
         opened = self._pane.opened

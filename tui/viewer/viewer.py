@@ -224,6 +224,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         places = self._rows.places()
         first, last = (places[0].line, places[-1].line) if places else (0, 0)
         place = PlaceChanged(first, last, self.line_count, self.following, self._count, self._notes())
+        place.times = self.histogram
         if self._audit is not None:
             marked = self.selection.head or self.target
             place.seen = self._audit.words(marked if first <= marked <= last else 0)
@@ -445,6 +446,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         said = self._rows.toggle_times()
         if said:
             self.notify(said, markup=False)
+        self.levels.count_times(self._rows.with_times)
         self.resize_to_lines()
         self.changed()
 

@@ -1,31 +1,27 @@
-"""Draws on one row when calls were made: their number in each stretch of time, and where one failed. Pure."""
+"""Draws on one row how many things came in each stretch of time, and where some of them failed. Pure."""
 
 import time
 from collections.abc import Sequence
 
-from sightline.audit.timeline import Call
 from sightline.named_tuple import NamedTuple
 from sightline.tui.common.strips import Part
-from sightline.tui.timeline.call_reader import Row, time_of
 
 BINS = 240
 """Stretches of time that are counted; on a narrower row each cell stands for several."""
 
-MOST_ROWS = 20_000
-"""Calls that are counted, the newest: to count more would take longer than a person waits."""
-
-LEAST_ROWS = 2
+_LEAST_CELLS = 2
 _BARS = "▁▂▃▄▅▆▇█"
-_MARGIN = 16  # cells for the times at both ends
+_SECONDS_WITHIN = 600  # over less time, the times at both ends have seconds
+_MARGIN = 20  # cells for the times at both ends
 
 
 class Histogram(NamedTuple):
-    """The number of calls by time.
+    """How many came by time.
 
     Attributes:
-        first: time of the first call, seconds since the epoch.
-        last: time of the last call.
-        counts: number of calls in each of `BINS` equal stretches between.
+        first: time of the first, seconds since the epoch.
+        last: time of the last.
+        counts: how many in each of `BINS` equal stretches between.
         failed: how many of these failed.
     """
 
@@ -35,26 +31,25 @@ class Histogram(NamedTuple):
     failed: tuple[int, ...]
 
 
-def histogram(rows: Sequence[Row]) -> Histogram | None:
-    """Count calls and notes; None if they are too few, or all at one moment."""
-    rows = rows[-MOST_ROWS:]
-    if len(rows) < LEAST_ROWS:
+def histogram(moments: Sequence[tuple[float, bool]]) -> Histogram | None:
+    """Count moments as (seconds since the epoch, whether it failed); None if they are too few, or all at once."""
+    if not moments:
         return None
-    first, last = min(map(time_of, rows)), max(map(time_of, rows))
+    first, last = min(when for when, _ in moments), max(when for when, _ in moments)
     if last <= first:
         return None
     counts, failed = [0] * BINS, [0] * BINS
-    for row in rows:
-        at = min(int((time_of(row) - first) / (last - first) * BINS), BINS - 1)
+    for when, bad in moments:
+        at = min(int((when - first) / (last - first) * BINS), BINS - 1)
         counts[at] += 1
-        failed[at] += isinstance(row, Call) and row.failed
+        failed[at] += bad
     return Histogram(first, last, tuple(counts), tuple(failed))
 
 
 def histogram_parts(told: Histogram | None, width: int) -> list[Part]:
-    """Draw the row in this many cells: a bar in each cell with calls, in another style where one failed."""
+    """Draw the row in this many cells: a bar in each cell with some, in another style where one failed."""
     cells = min(width - _MARGIN, BINS)
-    if told is None or cells < LEAST_ROWS:
+    if told is None or cells < _LEAST_CELLS:
         return []
     counts, failed = [0] * cells, [0] * cells
     for at, (count, bad) in enumerate(zip(told.counts, told.failed, strict=True)):
@@ -73,5 +68,7 @@ def histogram_parts(told: Histogram | None, width: int) -> list[Part]:
 
 
 def _clock(when: float, told: Histogram) -> str:
-    """Write a time in six cells at most; over more than a day, the date."""
-    return time.strftime("%H:%M" if told.last - told.first < 86400 else "%b %d", time.localtime(when))
+    """Write a time in eight cells at most; over more than a day, the date."""
+    span = told.last - told.first
+    form = "%H:%M:%S" if span < _SECONDS_WITHIN else "%H:%M" if span < 86400 else "%b %d"
+    return time.strftime(form, time.localtime(when))
