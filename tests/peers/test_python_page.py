@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).parent.parent / "docs" / "python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
 pytestmark = pytest.mark.skipif(not PAGE.is_file(), reason="the tests lie outside a checkout")
 
