@@ -34,6 +34,16 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `less` that is found, also on a machine without one."""
+    path = tmp_path / "programs" / "less"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}{os.pathsep}{os.environ['PATH']}")
+
+
 @pytest.fixture
 def copies() -> Iterator[Copies]:
     made = Copies()
