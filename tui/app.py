@@ -299,6 +299,8 @@ class InspectorApp(FaultTold[None]):
         """Remove the old screen's toasts, but keep one just shown: it says why the next screen opened."""
         if time.monotonic() - self._last_toast > TOAST_SECONDS:
             self.clear_notifications()
+            for screen in self.screen_stack:  # Textual removes a toast, and leaves the widget around it for ever
+                screen.query("ToastHolder").remove()
 
     # keys
 

@@ -137,5 +137,8 @@ def test_toasts_stay_with_their_screen(store: Store, monkeypatch: pytest.MonkeyP
             monkeypatch.setattr(app_module, "TOAST_SECONDS", 0.0)
             await press(pilot, "q")
             assert len(pilot.app._notifications) == 0
+            for _ in range(3):
+                await press(pilot, "y", "t", "q")
+            await until(pilot, lambda: not pilot.app.screen.query("ToastHolder"))  # nothing around them is left
 
     run(body)
