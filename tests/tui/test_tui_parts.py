@@ -92,6 +92,25 @@ def test_the_two_halves_are_one_row_with_a_part_below(store: Store, monkeypatch:
     run(body)
 
 
+def test_a_tick_is_nowhere_also_where_the_part_is_not_in_sight(store: Store, monkeypatch: object) -> None:
+    monkeypatch.setattr(buffer_list, "SEEN_FIRST_SECONDS", 0.01)  # type: ignore[attr-defined]
+    halves(store, "cmd_00000a", "cmd_00000b", ago=300)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+
+            def facts() -> list[str]:
+                return text(pilot.app.screen.query_one("#info"))
+
+            await until(pilot, lambda: facts()[0].startswith(" ✗ @cmd_00000a"))
+            assert "filter ok, failed before it" in facts()[1]
+            buffers(pilot).filter("tail")
+            await until(pilot, lambda: len(text(buffers(pilot))) == 1)
+            assert text(buffers(pilot))[0].split()[0] == "✗"
+
+    run(body)
+
+
 def test_who_reads_the_part_brings_both_to_the_top_and_the_cursor_stays(store: Store) -> None:
     _, part = halves(store, "cmd_00000a", "cmd_00000b", ago=300)
     add(store, "cmd_00000c", "ls", b"x\n", ago=100)

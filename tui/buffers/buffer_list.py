@@ -15,7 +15,7 @@ from sightline.project import Project
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Reading
-from sightline.tui.buffers.buffer_row import UNREAD, group_parts, has_two_lines, row_parts
+from sightline.tui.buffers.buffer_row import UNREAD, group_parts, has_two_lines, row_parts, state_with
 from sightline.tui.buffers.list_loader import Answer, load, records_of
 from sightline.tui.buffers.list_model import BufferRows
 from sightline.tui.buffers.order import GROUPS, SEEN, SORTS, Order, following
@@ -294,8 +294,11 @@ class BufferList(RowTable):
         return self._store
 
     def records_in_sight(self) -> list[Buffer]:
-        """Records of the buffers on the screen, and of the part below the last, as far as they have been read."""
-        records = (self.rows.record(self.rows.name(at)) for at in range(self.first_row, self._below + 1))
+        """Records of the buffers on the screen, of the selected one, and of their parts, as far as they are read."""
+        names = [self.rows.name(at) for at in range(self.first_row, self._below)]
+        names.append(self.rows.selected)
+        names += [self.rows.part_of(name) for name in names]
+        records = map(self.rows.record, dict.fromkeys(names))
         return [record for record in records if record is not None]
 
     def seen_changed(self, lines: Mapping[str, float] | None) -> None:
@@ -307,6 +310,7 @@ class BufferList(RowTable):
                 self._filtering.look_for(self._terms, self.rows.entries())
             self._redraw(in_sight=in_sight)
         self._refresh_where_changed()
+        self._announce()
 
     # drawing
 
@@ -340,10 +344,10 @@ class BufferList(RowTable):
     def _sight(self) -> object:
         """All data from which the visible rows are drawn, except styles and the time."""
         first = self.scroll_offset.y
-        in_sight = range(self.first_row, self._below + 1)  # includes the part below the last row
+        in_sight = range(self.first_row, self._below)
         records = [self.rows.record(self.rows.name(at)) for at in in_sight]
         headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
-        seen = [self._seen.of(record.name) if record else None for record in records]
+        seen = [(self._seen.of(record.name), self._seen_of_part(record.name)) if record else None for record in records]
         return records, headings, seen, self._terms, self.marks, self.rows.cursor, len(self.rows), first
 
     def _refresh_where_aged(self) -> None:
@@ -355,13 +359,19 @@ class BufferList(RowTable):
         return [(age(now - record.accessed), duration(record, now)) for record in self.records_in_sight()]
 
     def _announce(self) -> None:
-        """Post which buffer is selected, each time that its record has changed."""
+        """Post which buffer is selected, each time that its record or its state has changed."""
         buffer = self.rows.record(self.rows.selected)
         if buffer is None and len(self.rows) > 0:
             return  # it is being read, or a heading
-        if buffer != self._announced:
-            self._announced = buffer
-            self.post_message(BufferSelected(buffer))
+        state = state_with(buffer, self._seen_of_part(buffer.name)) if buffer else ""
+        if (buffer, state) != self._announced:
+            self._announced = (buffer, state)
+            self.post_message(BufferSelected(buffer, state))
+
+    def _seen_of_part(self, name: str) -> Seen | None:
+        """What is known of a buffer's part; None if it has none."""
+        part = self.rows.part_of(name)
+        return (self._seen.of(part) or UNREAD) if part else None
 
     def tell_again(self) -> None:
         """Post again which buffer is selected."""
@@ -386,7 +396,6 @@ class BufferList(RowTable):
         if buffer is None:
             return [] if line else [Part("  …", "dim")]
         mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marked else ""
-        below = self.rows.name(at + 1) if self.rows.whole(at + 1) else ""
         return row_parts(
             buffer,
             width,
@@ -394,7 +403,7 @@ class BufferList(RowTable):
             mark=mark,
             terms=self._terms,
             seen=self._seen.of(buffer.name),
-            part=(self._seen.of(below) or UNREAD) if below else None,
+            part=self._seen_of_part(buffer.name),
             is_part=bool(self.rows.whole(at)),
             called=self._titles.get(buffer.session, ""),
             line=line + 1 if self.row_lines > 1 else 0,

@@ -195,7 +195,7 @@ def row_parts(
         mark: its mark for a diff, at most one cell.
         terms: the filter's terms, whose matches are marked.
         seen: how much of it was seen, if that is known.
-        part: what is known of its part in the row below; None if there is none.
+        part: what is known of its part; None if there is none.
         is_part: whether it is a part of the row above.
         called: what to call its session, if not by its name.
         line: which line of a row of two, 1 or 2; 0 for a row of one.
@@ -235,7 +235,7 @@ def row_parts(
 
 
 def state_with(buffer: Buffer, part: Seen | None) -> str:
-    """The state of an output together with its part below: ``ok`` only if the part is known to be without failure.
+    """The state of an output together with its part: ``ok`` only if the part is known to be without failure.
 
     The exit code of ``pytest | tail`` is that of tail.
     """

@@ -44,7 +44,8 @@ class BufferRows:
         self._arranged: Sequence[Row] = ()
         self._columns = self.catalog.entries.columns  # that the rows are in
         self._arranged_from: object = None
-        self._wholes = dict[str, str]()
+        self._wholes = dict[str, str]()  # names of outputs by that of their part: what went into their filters
+        self._parts = dict[str, str]()  # the other way round
         self._knows_wholes = False  # for all buffers, not only those whose records were read
         self._records = dict[str, Buffer]()
         self._stale = set[str]()
@@ -105,6 +106,10 @@ class BufferRows:
         """For a row that is a part of the buffer on the row above, that buffer's name; empty for any other row."""
         whole = self._wholes.get(self.name(at), "") if self._wholes else ""
         return whole if whole and whole == self.name(at - 1) else ""
+
+    def part_of(self, name: str) -> str:
+        """For a buffer with a part, the part's name, wherever its row is; empty for any other."""
+        return self._parts.get(name, "") if self._parts else ""
 
     def record(self, name: str) -> Buffer | None:
         """A buffer's record as it was last read."""
@@ -214,6 +219,7 @@ class BufferRows:
         """Note which buffers are parts of others: what went into the filters of a command."""
         if not wholes.items() <= self._wholes.items():
             self._wholes.update(wholes)
+            self._parts.update((whole, part) for part, whole in wholes.items())
             self._version += 1
 
     def _wanted(self, first: int, last: int) -> list[str]:
@@ -222,6 +228,7 @@ class BufferRows:
         wanted = [heading.first if heading else self.name(at) for at, heading in enumerate(headings, first)]
         if self.selected and " " not in self.selected:
             wanted.append(self.selected)
+        wanted += [part for name in wanted if (part := self.part_of(name))]
         return wanted + (list(self.catalog.running) if self._changed else [])
 
     def take(self, answer: Answer) -> int:
@@ -243,6 +250,7 @@ class BufferRows:
         self.put_records(answer.records)
         for name in answer.gone:
             self._records.pop(name, None)
+            self._parts.pop(self._wholes.get(name, ""), None)
         moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
         if arranged != self._version or (moved and (self.matches is None or answer.gone)):
             self._find_cursor()

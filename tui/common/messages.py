@@ -73,9 +73,15 @@ class BeginningWanted(Message):
 
 @dataclass(eq=False, repr=False)
 class BufferSelected(State):
-    """The list's cursor has moved to a buffer, or the record there has changed; None if the list is empty."""
+    """The list's cursor has moved to a buffer, or the record there or its state has changed.
+
+    Attributes:
+        buffer: the buffer; None if the list is empty.
+        state: its state together with that of what went into its filters.
+    """
 
     buffer: Buffer | None
+    state: str = ""
 
 
 @dataclass(eq=False, repr=False)

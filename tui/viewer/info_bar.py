@@ -27,12 +27,18 @@ class Info(Bar):
         super().__init__(id="info")
         self._clock = clock
         self._buffer: Buffer | None = None
+        self._judged = ("", "")  # name and state of an output that was judged together with its filters' input
         self._place = PlaceChanged(0, 0, 0, False, "")
         self._dragging = Dragging(self, stacked=True)
 
     def about(self, buffer: Buffer | None) -> None:
         """Show another buffer, or a new record of the same one."""
         self._buffer = buffer
+        self.tell()
+
+    def judge(self, name: str, state: str) -> None:
+        """Show the state that an output has together with what went into its filters."""
+        self._judged = name, state
         self.tell()
 
     def at(self, place: PlaceChanged) -> None:
@@ -46,7 +52,9 @@ class Info(Bar):
         if buffer is None:
             self.say()
             return
-        state = state_of(buffer)
+        state = own = state_of(buffer)
+        if self._judged[0] == buffer.name:
+            state = self._judged[1]
         named = [
             Part(f" {MARKS[state]} ", state),
             Part(buffer.ref, "strong"),
@@ -55,6 +63,8 @@ class Info(Bar):
             Part(name_of(buffer)),
         ]
         ending, *rest = facts(buffer, self._clock())
+        if state != own:
+            ending = f"filter {ending}" + (", failed before it" if state == "failed" else "")
         told = [Part(f"   {ending}", state)]
         for fact in rest:
             told += [Part(" · ", "dim"), Part(title(fact), "dim")]
