@@ -1,10 +1,15 @@
 """Harnesses with hooks as Claude Code has them: what is kept of what each tells of a tool."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sightline.audit.buffer_coverage import coverage_of
+from sightline.audit.line_spans import holds
+from sightline.harnesses import find
+from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
 
 
@@ -102,3 +107,73 @@ def test_copilot_cli_says_below_an_output_how_its_command_ended(
     copilot.tell("PostToolUse", **_copilot(shown))
     (buffer,) = copilot.buffers()
     assert (copilot.content(buffer) if buffer.streams else b"", buffer.exit_code) == (kept, code)
+
+
+def _cline(cline: Harness, *outputs: dict[str, Any], name: str = "run_commands", **given: Any) -> Any:
+    """What Cline 3.0.65 tells of a call of a tool, and what our hook answers."""
+    asked = {"commands": [one["query"] for one in outputs]}
+    return cline.tell(
+        "PostToolUse",
+        taskId="conv_1",
+        sessionContext={"rootSessionId": "s1"},
+        workspaceRoots=[str(cline.cwd)],
+        agent_id="agent_1",
+        parent_agent_id=None,
+        tool_result={"id": "use", "name": name, "input": asked, "output": list(outputs)},
+        postToolUse={"result": json.dumps(outputs, separators=(",", ":"))},
+        **given,
+    )
+
+
+def test_cline_tells_what_a_command_wrote_and_how_it_ended(root: Path, tmp_path: Path) -> None:
+    cline = Harness("cline", root, tmp_path)
+    output = {"query": "make", "result": "[Command exited with code 3]\na\n\n[stderr]\nb: no luck\n", "success": False}
+    _cline(cline, output)
+    (buffer,) = cline.buffers()
+    assert (buffer.command, buffer.exit_code, buffer.partial, buffer.cwd) == ("make", 3, "", str(tmp_path))
+    assert cline.content(buffer) == b"a\nb: no luck\n"
+    ((view, text),) = cline.views()
+    assert text == json.dumps([output], separators=(",", ":"))
+    assert [(shown.first, shown.last) for shown in view.shown] == [(1, 2)]
+
+
+def test_several_commands_of_a_call_of_cline_are_one_output_that_fails_if_one_does(root: Path, tmp_path: Path) -> None:
+    cline = Harness("cline", root, tmp_path)
+    _cline(
+        cline,
+        {"query": "echo a", "result": "a", "success": True},
+        {"query": "false", "result": "[Command exited with code 1]\n", "success": False},
+        {"query": "sleep 9", "result": "", "error": "Command timed out after 30000ms", "success": False},
+    )
+    (buffer,) = cline.buffers()
+    assert (buffer.command, buffer.exit_code) == ("echo a\nfalse\nsleep 9", 1)
+    assert cline.content(buffer) == b"a\nCommand timed out after 30000ms"
+    assert "exit codes 0, 1, not known" in buffer.note
+
+
+def test_what_cline_cuts_from_the_middle_is_a_gap_and_what_its_model_sees_of_it_is_not_claimed(
+    root: Path, tmp_path: Path
+) -> None:
+    cline = Harness("cline", root, tmp_path)
+    head, tail = "".join(f"{n}\n" for n in range(5_000)), "".join(f"{n}\n" for n in range(90_000, 94_000))
+    mark = "[... output truncated: 999999 chars total. Refine the command (grep, head, tail) to view the middle ...]"
+    _cline(cline, {"query": "seq 9", "result": f"{head}12\n{mark}\n{tail}", "success": True})
+    (buffer,) = cline.buffers()
+    assert buffer.partial == "cut by Cline"
+    assert cline.content(buffer) == f"{head}12\n{tail}".encode()
+    (gap,) = buffer.gaps
+    assert (gap.after, gap.missing) == (5_001, 999_999 - len(head + "12" + tail))
+    with Store(str(root)) as store:
+        seen = coverage_of(store, buffer).streams["out"].seen
+    assert holds(seen, 1) and holds(seen, 9_001)
+    assert not holds(seen, 3_000)
+
+
+def test_cline_is_told_notes_and_its_calls_of_our_own_tools_are_not_recorded_twice(root: Path, tmp_path: Path) -> None:
+    cline = Harness("cline", root, tmp_path)
+    _cline(cline, {"query": "x", "result": "x", "success": True}, name="sightline__run_command")
+    assert cline.buffers() == []
+    assert find("cline").addition("PostToolUse", "note") == {"contextModification": "note"}
+    script = find("cline").plugin(["/bin/hook", "a b"], "/a store")
+    assert script.splitlines()[1:] == ["export SIGHTLINE_HOME='/a store'", "exec /bin/hook 'a b'"]
+    assert find("cline").plugin_words(script) == ["/bin/hook", "a b"]
