@@ -93,8 +93,8 @@ def test_what_a_harness_gives_fits_together(harness: Harness) -> None:
     assert set(harness.limits) <= {"cmd", "file", "tool"}
     assert all(set(hook.modes) <= set(MODES) for hook in harness.hooks)
     if harness.servers:
-        files = *harness.user_settings("/h", {}), *harness.project_settings("/p")
-        assert [bool(file) for file in files] == [True, bool(harness.hooks)] * 2
+        (servers, hooks), (_, of_project) = harness.user_settings("/h", {}), harness.project_settings("/p")
+        assert [bool(file) for file in (servers, hooks, of_project)] == [True, bool(harness.hooks), bool(harness.hooks)]
         assert "mcp" in str(harness.server_entry(["/python", "mcp"], {"A": "b"}))
     if harness.reader:
         reader = harness.transcripts()

@@ -263,7 +263,7 @@ def test_a_folder_whose_settings_are_the_person_s_own_is_no_project(cli: Any) ->
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("install", "emacs"), "claude-code, codex"),
+        (("install", "emacs"), "claude-code, cline, codex"),
         (("install", "codex", "--mode", "all"), "record, keep, shape"),
         (("uninstall", "codex", "--scope", "team"), "user, project"),
         (("install", "codex", "--plugin", "x"), "--plugin can only be used with claude-code"),
@@ -366,7 +366,7 @@ def test_settings_of_one_harness_that_cannot_be_changed_keep_no_other_from_being
 def test_without_a_name_and_any_harness_that_is_told(cli: Any) -> None:
     ran = cli("install", "--yes", PATH="/nowhere")
     assert (ran.code, ran.out) == (0, "")
-    assert "no harness was found on this machine: name one of claude-code, codex" in ran.err
+    assert "no harness was found on this machine: name one of claude-code, cline, codex" in ran.err
     assert not _tree(cli)
 
 
