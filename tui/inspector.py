@@ -40,7 +40,7 @@ from sightline.tui.viewer.viewer import Viewer
 if TYPE_CHECKING:
     from sightline.audit.project_scope import KnownProject
 
-BURST_SECONDS = 0.5
+BURST_SECONDS = 0.75
 """Seconds between two looks at the store while captures come fast; the first of them is shown at once."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.timer import Timer
 
@@ -105,7 +106,7 @@ class BufferList(RowTable):
         self._follows: Timer | None = None
         self._growing = False
         self._announced: object = self
-        self._drawn: object = self
+        self._drawn: tuple[list[object], object] | None = None  # what `_sight` was then
         self._drawn_at = 0.0
         self._captures = 0
         self._marked: dict[str, float] = {}  # when each marked buffer was made, by name, in the order of marking
@@ -139,7 +140,7 @@ class BufferList(RowTable):
         self.rows = BufferRows(self.rows.order, self.rows.project)
         self._seen = ListSeen(self)
         self._marked = {}
-        self._announced = self._drawn = self
+        self._announced, self._drawn = self, None
         if self._terms:
             self._look_for_best = True
             self._filtering.look_for(self._terms, self.rows.entries())
@@ -337,18 +338,28 @@ class BufferList(RowTable):
 
     def _refresh_where_changed(self) -> None:
         """Redraw only if the result differs, since all that is drawn is sent to the terminal, which may be far away."""
-        if (sight := self._sight()) != self._drawn:
-            self._drawn, self._drawn_at = sight, self._clock()
+        before, now = self._drawn, self._sight()
+        if now == before:
+            return
+        self._drawn = now
+        if before is None or now[1] != before[1] or len(now[0]) != len(before[0]):
+            self._drawn_at = self._clock()
             self.refresh()
+            return
+        top = self.first_row * self.row_lines - self.scroll_offset.y
+        for at, (row_now, row_before) in enumerate(zip(now[0], before[0], strict=True)):
+            if row_now != row_before:
+                self.refresh(Region(0, top + at * self.row_lines, self.size.width, self.row_lines))
 
-    def _sight(self) -> object:
-        """All data from which the visible rows are drawn, except styles and the time."""
-        first = self.scroll_offset.y
-        in_sight = range(self.first_row, self._below)
-        records = [self.rows.record(self.rows.name(at)) for at in in_sight]
-        headings = [self.rows.heading(at) for at in in_sight] if self.rows.order.group else None
-        seen = [(self._seen.of(record.name), self._seen_of_part(record.name)) if record else None for record in records]
-        return records, headings, seen, self._terms, self.marks, self.rows.cursor, len(self.rows), first
+    def _sight(self) -> tuple[list[object], object]:
+        """All data from which the visible rows are drawn, except styles and the time: that of each row, and of all."""
+        rows = list[object]()
+        for at in range(self.first_row, self._below):
+            name = self.rows.name(at)
+            seen = (self._seen.of(name), self._seen_of_part(name))
+            rows.append((self.rows.record(name), self.rows.heading(at), seen))
+        place = self.scroll_offset.y, self.rows.cursor, len(self.rows)
+        return rows, (place, self._terms, self.marks, self._titles, self._ended)
 
     def _refresh_where_aged(self) -> None:
         if self._times(self._drawn_at) != self._times(now := self._clock()):
