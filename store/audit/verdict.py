@@ -21,6 +21,7 @@ MOST_BUFFERS = 2_000
 """Most recently used buffers that are examined; for older ones, the verdict says that they were not."""
 
 _PAGE = 200
+_NEW_PAGE = 40  # first read of what was used since the last look, mostly a few
 _VIEWS = 1_000
 _CLAIM_SECONDS = 2.0  # between two looks at agents' messages
 _PAUSE_SECONDS = 0.001  # between two buffers, so that the thread that draws gets its turn
@@ -176,16 +177,17 @@ class VerdictReader:
     def _queue_newer(self) -> None:
         """Queue the buffers used since, the last one first; the first time, the first page of all."""
         newer, before = list[tuple[int, Buffer]](), None
+        size = _NEW_PAGE if self._newest else _PAGE
         while True:
-            page = self._store.listed(_PAGE, before=before, project=self._project)
+            page = self._store.listed(size, before=before, project=self._project)
             newer += [(used, buffer) for buffer, used in page if used > self._newest]
             if not self._newest:
                 self._at_end = len(page) < _PAGE
                 self._oldest = page[-1].used if page else 0
                 break
-            if len(page) < _PAGE or page[-1].used <= self._newest:
+            if len(page) < size or page[-1].used <= self._newest:
                 break
-            before = page[-1].used
+            before, size = page[-1].used, _PAGE
         if newer:
             self._newest = newer[0][0]
             self._looked += len(newer)

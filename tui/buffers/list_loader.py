@@ -13,6 +13,8 @@ from sightline.tui.common.sessions import session_titles
 PAGE = 200
 """How many buffers are read at a time while a person scrolls."""
 
+_NEW_PAGE = 60  # first read of what was used since the last look, mostly a few: a page costs by its length
+
 BULK_PAGE = 1_000
 """How many entries are read at a time, if an order or a filter needs all."""
 
@@ -90,16 +92,17 @@ def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:
 def _newer(store: Reading, request: Request, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
     """Entries newer than the newest known; if none is known, one page, and whether that is all."""
     newer, before = list[Entry](), None
+    size = _NEW_PAGE if request.newest else PAGE
     while True:
-        page = (store.index if request.quick else store).listed(PAGE, before=before, project=request.project)
+        page = (store.index if request.quick else store).listed(size, before=before, project=request.project)
         above = [item for item in page if item.used > request.newest]
         _keep(page, records)
         newer += [entry_of(item) for item in above]
-        if len(page) < PAGE or not request.newest:
-            return newer, len(page) < PAGE and not request.newest
+        if len(page) < size or not request.newest:
+            return newer, len(page) < size and not request.newest
         if len(above) < len(page):
             return newer, False
-        before = page[-1].used
+        before, size = page[-1].used, PAGE
 
 
 def _older(store: Reading, request: Request, oldest: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
