@@ -91,8 +91,8 @@ class Collector:
     # buffers
 
     def _take_new(self) -> None:
-        known = self._queue.known()
         with self._queue.changing():
+            known = self._queue.known()  # here, since another shipper may have queued the same
             for name in list(self._running):
                 buffer = self._store.index.buffer(name)
                 if buffer is None or self._take(buffer, known):
@@ -103,11 +103,11 @@ class Collector:
                         self._running.add(buffer.name)
 
     def _compare_all(self) -> None:
-        known = self._queue.known()
-        left_out = self._queue.left_out()
         number, found = 0, set[str]()
         self._running.clear()
         with self._queue.changing():
+            known = self._queue.known()
+            left_out = self._queue.left_out()
             while rows := self._store.index.numbered_after(number, _BATCH_ROWS):
                 for number, buffer in rows:  # noqa: B007 - the last one is where to go on
                     found.add(buffer.name)
@@ -149,8 +149,8 @@ class Collector:
             if os.stat(path).st_size == self._purges:
                 return
             names = read_file(path)
-            known = self._queue.known()
             with self._queue.changing():
+                known = self._queue.known()
                 for name in dict.fromkeys(names.decode(errors="replace").split()):
                     digest, created = known.get(name, ("", 0.0))
                     if digest != PURGED:

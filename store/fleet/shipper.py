@@ -112,7 +112,10 @@ class Shipper:
             FleetRefused, NewerFleet, NotAFleet: somebody has to mend it first.
         """
         with self.queue.turn():
+            asked_before = self.host is not None
             host = self.host or self._entered()
+            if asked_before and not self.queue.agrees(*host.cursor):
+                host = self._entered()  # another shipper of this store may have moved the cursor
             if not self.queue.agrees(*host.cursor):
                 self._start_anew(host)
             batch = self._stored(host)

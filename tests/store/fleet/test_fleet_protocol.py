@@ -109,7 +109,8 @@ def test_ended_at_a_state_nothing_is_lost_doubled_or_announced_too_early(
     assert problems(fleet) == []
 
 
-def test_shippers_of_one_store_take_turns(fleet: Fleet, host: FleetSettings) -> None:
+def test_shippers_of_one_store_take_turns(fleet: Fleet, host: FleetSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline.fleet.shipper.MOST_ITEMS", 7)
     with fleet.store("one", host) as store:
         kept = [keep_in(store, f"{number}\n".encode()).name for number in range(60)]
         failed: list[BaseException] = []
@@ -117,7 +118,6 @@ def test_shippers_of_one_store_take_turns(fleet: Fleet, host: FleetSettings) -> 
         def drain() -> None:
             try:
                 with Store(store.root, store.settings) as own, Shipper(own) as shipper:
-                    shipper.most_items = 7
                     shipper.drain()
             except BaseException as error:
                 failed.append(error)
