@@ -19,7 +19,7 @@ import pytest
 from sightline.capture.file import capture_file
 from sightline.capture.result import Block, capture_result
 from sightline.doors.cli.main import main
-from sightline.doors.mcp.protocol import Call, Context, Outcome
+from sightline.doors.mcp.protocol import Context, OpenCall, Outcome
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.tools import Options
 from sightline.doors.proxy.relay import ADDED, Names, next_call
@@ -168,7 +168,7 @@ def _at_service(service: Service, ask: str) -> Answer | None:
         return None
     told: list[Outcome] = []
     called = {"name": tool, "arguments": arguments}
-    service.answer(Call("tools/call", called, Context("2025-11-25", "agent 1"), told.append))
+    service.answer(OpenCall("tools/call", called, Context("2025-11-25", "agent 1"), told.append))
     assert isinstance(told[0], dict)
     texts = [block["text"] for block in told[0]["content"]]
     fields = json.loads(texts[0])

@@ -20,8 +20,8 @@ from sightline.sha256 import sha256_hex
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import Failures, find_failures, last_part
 from sightline.shape.failure.judge import ECHO, LOCATED, WORD
+from sightline.shape.failure.judgement import Judgement, judgement_for
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
-from sightline.shape.failure.scope import Scope, scope_of
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import one_line
 from sightline.store import Reading, Target
@@ -39,7 +39,7 @@ _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool'
 """Kinds of buffer that are not judged, with the reason."""
 
 
-class Place(NamedTuple):
+class FailurePlace(NamedTuple):
     """A place that tells of a failure.
 
     Attributes:
@@ -76,7 +76,7 @@ class Failure(NamedTuple):
     name: str
     at: str
     text: str
-    places: tuple[Place, ...]
+    places: tuple[FailurePlace, ...]
 
     @property
     def is_rest(self) -> bool:
@@ -206,7 +206,7 @@ def unjudged_if_quick(store: Reading, buffer: Buffer) -> Unjudged | None:
     return unjudged_of(store, buffer)
 
 
-def _not_counting(store: Reading, buffer: Buffer, judgement: Scope) -> Iterator[tuple[str, Spans]]:
+def _not_counting(store: Reading, buffer: Buffer, judgement: Judgement) -> Iterator[tuple[str, Spans]]:
     """Yield (stream, lines) for the streams that have any, up to the number that is reported."""
     names = [("out", "err")] if buffer.kind == "cmd" else [(stream, "") for stream in buffer.streams]
     for first, second in names:
@@ -242,7 +242,7 @@ def overlooked(store: Reading, buffers: Iterable[Buffer], *, session: str | None
 def _read(row: list[Any]) -> Failure:
     name, at, text, places = row
     made = [
-        Place(
+        FailurePlace(
             stream,
             first,
             last,
@@ -254,11 +254,11 @@ def _read(row: list[Any]) -> Failure:
     return Failure(name, at, text, tuple(made))
 
 
-def judgement_of(buffer: Buffer) -> Scope:
+def judgement_of(buffer: Buffer) -> Judgement:
     """Return how a buffer is judged: a command's output by how it ended, and anything else not at all."""
     if why_not := _NOT_JUDGED.get(buffer.kind):
-        return Scope(why_not)
-    return scope_of(buffer.command, failed=buffer.failed, exit_code=buffer.exit_code)
+        return Judgement(why_not)
+    return judgement_for(buffer.command, failed=buffer.failed, exit_code=buffer.exit_code)
 
 
 def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
@@ -284,7 +284,7 @@ def _rest(stream: str, found: Failures, line_count: int) -> Iterator[Failure]:
     first = found.hits[MOST_HITS - 1].line + 1
     if first <= line_count:
         text = f"{_REST}{found.total:,} lines of {stream} tell of failures, and the first {MOST_HITS:,} were examined"
-        yield Failure("", "", text, (Place(stream, first, line_count, ((first, line_count),)),))
+        yield Failure("", "", text, (FailurePlace(stream, first, line_count, ((first, line_count),)),))
 
 
 def _counting(found: list[tuple[str, Region, str]]) -> list[tuple[str, Region, str]]:
@@ -309,7 +309,7 @@ def _grouped(found: list[tuple[str, Region, str]]) -> list[Failure]:
     others = [row for row in found if row[1].name and row[1].rank >= ECHO] if count < len(found) else []
     for nth, row in enumerate((*counting, *others)):
         stream, region, text = row
-        place = Place(stream, region.first, region.last, spans_of(region.telling), region.spots)
+        place = FailurePlace(stream, region.first, region.last, spans_of(region.telling), region.spots)
         if region.name:
             alike = named.setdefault(last_part(region.name), [])
             known = next((at for at in alike if _same(made[at].name, region.name)), None)
@@ -325,7 +325,7 @@ def _grouped(found: list[tuple[str, Region, str]]) -> list[Failure]:
     return made
 
 
-def _joined(failure: Failure, region: Region, place: Place) -> Failure:
+def _joined(failure: Failure, region: Region, place: FailurePlace) -> Failure:
     name = max(failure.name, region.name, key=len)
     return failure._replace(name=name, at=failure.at or region.place, places=(*failure.places, place))
 

@@ -196,7 +196,7 @@ class Collector:
             return  # changed from outside, which the doctor reports
 
 
-def lines_after(path: str, end: LogEnd) -> Iterator[tuple[log.Place, dict[str, Any]]]:
+def lines_after(path: str, end: LogEnd) -> Iterator[tuple[log.LinePlace, dict[str, Any]]]:
     """Yield the lines of a log from a number on, wherever they are now.
 
     A log that is shorter than its queued part is another one, and yields all its lines. Raises BrokenChain, OSError.

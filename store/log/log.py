@@ -108,7 +108,7 @@ def _bytes(text: str) -> bytes:
 _dumps = encoder(ensure_ascii=False, compact=True, sort_keys=True)
 
 
-class Place(NamedTuple):
+class LinePlace(NamedTuple):
     """The place of a line: its number in the chain from 0 (the header), its offset and its length in bytes."""
 
     number: int
@@ -116,7 +116,7 @@ class Place(NamedTuple):
     length: int
 
 
-def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> Place:
+def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable: bool = False) -> LinePlace:
     """Append an entry to a session's file; a new file gets its header first.
 
     Writers to one session wait for each other; writers to different sessions never do.
@@ -127,7 +127,9 @@ def append(path: str, header: dict[str, Any], entry: dict[str, Any], *, durable:
     return append_all(path, header, [Encoded.of(entry)], durable=durable)[0]
 
 
-def append_all(path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
+def append_all(
+    path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False
+) -> list[LinePlace]:
     """Append several entries at once: all of them, or none if it raises."""
     with contextlib.closing(LogWriter(path, header)) as file:
         return file.append_all(entries, durable=durable)
@@ -166,11 +168,11 @@ class LogWriter:
         self._fd = -1
         self._end = _End(-1, 0, -1, NO_HASH)
 
-    def append(self, entry: dict[str, Any], *, durable: bool = False) -> Place:
+    def append(self, entry: dict[str, Any], *, durable: bool = False) -> LinePlace:
         """Append an entry; see `append`."""
         return self.append_all((Encoded.of(entry),), durable=durable)[0]
 
-    def append_all(self, entries: Sequence[Encoded], *, durable: bool = False) -> list[Place]:
+    def append_all(self, entries: Sequence[Encoded], *, durable: bool = False) -> list[LinePlace]:
         """Append entries; see `append_all`."""
         if durable:
             self._before_wait()
@@ -213,9 +215,9 @@ class LogWriter:
             self.close()
             self._lock()
 
-    def _added(self, end: _End, entries: Sequence[Encoded], durable: bool) -> list[Place]:
+    def _added(self, end: _End, entries: Sequence[Encoded], durable: bool) -> list[LinePlace]:
         lines: list[bytes] = []
-        places: list[Place] = []
+        places: list[LinePlace] = []
         number, digest, at = end.number, end.digest, end.size
         if number < 0:
             line, digest = Encoded.of(self.header).line(0, digest)
@@ -225,7 +227,7 @@ class LogWriter:
             number += 1
             line, digest = entry.line(number, digest)
             lines.append(line)
-            places.append(Place(number, at, len(line)))
+            places.append(LinePlace(number, at, len(line)))
             at += len(line)
         try:
             write_all(self._fd, b"".join(lines))
@@ -305,14 +307,14 @@ def read_entry(file: BinaryIO, number: int, offset: int, length: int) -> dict[st
     raise BrokenChain(f"the log has no entry {number}", "the log was changed from outside")
 
 
-def read_all(path: str) -> Iterator[tuple[Place, dict[str, Any]]]:
+def read_all(path: str) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
     """Yield all whole lines with their places. Raises BrokenChain for a line that is not a JSON object."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         for place, entry, _ in _lines_of(file, path):
             yield place, entry
 
 
-def read_from(path: str, offset: int) -> Iterator[tuple[Place, dict[str, Any]]]:
+def read_from(path: str, offset: int) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
     """Yield lines as `read_all` does, from where a line begins."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         file.seek(offset)
@@ -320,16 +322,16 @@ def read_from(path: str, offset: int) -> Iterator[tuple[Place, dict[str, Any]]]:
             if not line.endswith(b"\n"):
                 return  # unfinished: never sent
             entry = _decode(line, path)
-            yield Place(int(entry.get("n", -1)), offset, len(line)), entry
+            yield LinePlace(int(entry.get("n", -1)), offset, len(line)), entry
             offset += len(line)
 
 
-def _lines_of(file: BinaryIO, name: str) -> Iterator[tuple[Place, dict[str, Any], bytes]]:
+def _lines_of(file: BinaryIO, name: str) -> Iterator[tuple[LinePlace, dict[str, Any], bytes]]:
     offset = 0
     for number, line in enumerate(file):
         if not line.endswith(b"\n"):
             return  # unfinished: never sent
-        yield Place(number, offset, len(line)), _decode(line, name), line
+        yield LinePlace(number, offset, len(line)), _decode(line, name), line
         offset += len(line)
 
 
@@ -370,7 +372,7 @@ def verify(path: str) -> int:
         return verify_lines(file, path)
 
 
-def verify_lines(file: BinaryIO, name: str, take: Callable[[Place, dict[str, Any]], None] | None = None) -> int:
+def verify_lines(file: BinaryIO, name: str, take: Callable[[LinePlace, dict[str, Any]], None] | None = None) -> int:
     """Check the whole chain, and return its number of lines.
 
     Args:

@@ -166,7 +166,7 @@ def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
 class _Tail(NamedTuple):
     """The part of a session's file after the indexed part, up to some byte."""
 
-    entries: list[tuple[log.Place, dict[str, Any]]]
+    entries: list[tuple[log.LinePlace, dict[str, Any]]]
     end: int
 
     @property
@@ -206,7 +206,7 @@ def _catch_up(store: Store, session: str, tail: _Tail) -> None:
 
 def _tail(store: Store, session: str, begin: int) -> _Tail:
     path = store.layout.audit_file(session)
-    entries: list[tuple[log.Place, dict[str, Any]]] = []
+    entries: list[tuple[log.LinePlace, dict[str, Any]]] = []
     end = begin
     try:
         for place, entry in log.read_from(path, begin):
@@ -219,7 +219,7 @@ def _tail(store: Store, session: str, begin: int) -> _Tail:
     return _Tail(entries, end)
 
 
-def _index_entry(store: Store, session: str, place: log.Place, entry: dict[str, Any]) -> None:
+def _index_entry(store: Store, session: str, place: log.LinePlace, entry: dict[str, Any]) -> None:
     match entry.get("kind"):
         case "session":
             if store.index.session(session) is None and entry["session"]["name"] == session:
@@ -302,7 +302,7 @@ def last_known(store: Reading) -> Mapping[str, int]:
 
 
 def verify_log(
-    store: Reading, session: str, last: int, take: Callable[[log.Place, dict[str, Any]], None] | None = None
+    store: Reading, session: str, last: int, take: Callable[[log.LinePlace, dict[str, Any]], None] | None = None
 ) -> int:
     """Check a session's log, and return its number of lines, 0 if nothing was ever logged.
 

@@ -117,7 +117,7 @@ class Appended(NamedTuple):
     """A view that is in the log, but not in the index yet."""
 
     session: Session
-    place: log.Place
+    place: log.LinePlace
     fields: dict[str, Any]
 
 
@@ -262,7 +262,7 @@ def _hashes(store: Reading, refs: Iterable[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def indexed_view(session: str, place: log.Place, fields: dict[str, Any]) -> IndexedView:
+def indexed_view(session: str, place: log.LinePlace, fields: dict[str, Any]) -> IndexedView:
     """Make a view's record from its entry in the log."""
     request = json.dumps(fields["request"], ensure_ascii=False)
     if not request.isascii():  # an older version may have logged what no table accepts

@@ -25,7 +25,7 @@ class Option(NamedTuple):
     values: tuple[Argument, ...] = ()
 
 
-class Call(NamedTuple):
+class ProgramArguments(NamedTuple):
     """A program's arguments, sorted.
 
     Attributes:
@@ -50,7 +50,7 @@ class OptionTable(NamedTuple):
     long: dict[str, str]
 
 
-def check(program: str, arguments: list[Argument], *, first: bool) -> Call:
+def check(program: str, arguments: list[Argument], *, first: bool) -> ProgramArguments:
     """Check a program and its arguments.
 
     Args:
@@ -82,7 +82,7 @@ class _Reader:
         self.operands: list[Argument] = []
         self.at = 0
 
-    def read(self) -> Call:
+    def read(self) -> ProgramArguments:
         only_operands = False
         while self.at < len(self.arguments):
             argument = self.arguments[self.at]
@@ -100,7 +100,7 @@ class _Reader:
                 self._short(argument.text)
         return self._sort_out()
 
-    def _sort_out(self) -> Call:
+    def _sort_out(self) -> ProgramArguments:
         grammar = self.grammar
         given = any(option.name in grammar.pattern_options for option in self.options)
         wanted = 0 if given else grammar.texts
@@ -110,7 +110,7 @@ class _Reader:
             )
             raise QueryRefused(f"{self.program} lacks {what}", f"give {what} as the first word after {self.program}")
         texts = self.operands[: wanted + grammar.spare_texts]
-        return Call(tuple(self.options), tuple(texts), tuple(self.operands[len(texts) :]))
+        return ProgramArguments(tuple(self.options), tuple(texts), tuple(self.operands[len(texts) :]))
 
     def _long(self, text: str) -> None:
         name, equals, value = text.partition("=")
@@ -188,7 +188,7 @@ def _family(program: str) -> str:
     return "grep" if program in ("egrep", "fgrep") else program
 
 
-def _check_files(program: str, grammar: Grammar, call: Call, *, first: bool) -> None:
+def _check_files(program: str, grammar: Grammar, call: ProgramArguments, *, first: bool) -> None:
     named = [value for option in call.options if option.name in grammar.file_options for value in option.values]
     reads = [file for file in call.files if not (grammar.assigns and _is_assignment(file))]
     for file in named + reads:
@@ -225,7 +225,7 @@ def _is_too_wide(text: str) -> bool:
     return number is not None and (bool(number[2]) or int(number[1], 0 if number[1].startswith("0x") else 10) > WIDEST)
 
 
-def _check_texts(program: str, call: Call) -> None:
+def _check_texts(program: str, call: ProgramArguments) -> None:
     grammar = GRAMMARS[program]
     values = [value for option in call.options if option.name not in grammar.file_options for value in option.values]
     for text in (*call.texts, *values):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sightline.errors import QueryRefused
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import PIPE, Argument, check
-from sightline.pipeline.words import Word, split
+from sightline.pipeline.query_words import Word, split
 from sightline.refs import format_ref, looks_like_a_ref, parse_ref
 
 MAX_CHARACTERS = 1 << 16

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from sightline.named_tuple import NamedTuple
-from sightline.pipeline.argument_check import Argument, Call, check
+from sightline.pipeline.argument_check import Argument, ProgramArguments, check
 from sightline.pipeline.parse import Pipeline, Stage
 from sightline.pipeline.run import DEFAULT_LIMITS, Limits, run
 from sightline.search.processes import Cancel
@@ -143,7 +143,7 @@ def _within(wanted: _Window, window: _Window) -> _Window:
     return _Window(window.first + wanted.first - 1, min(window.last, window.first + wanted.last - 1))
 
 
-def _call(stage: Stage, *, first: bool) -> Call:
+def _call(stage: Stage, *, first: bool) -> ProgramArguments:
     pairs = zip(stage.words[1:], stage.argv[1:], strict=False)
     return check(stage.program, [Argument(word, word != given) for word, given in pairs], first=first)
 
@@ -181,7 +181,7 @@ def _made_by(
     return None if picked is None else _sliced(picked, wanted, total() or _END)
 
 
-def _picked(program: str, call: Call, total: Callable[[], int | None]) -> list[Range] | None:
+def _picked(program: str, call: ProgramArguments, total: Callable[[], int | None]) -> list[Range] | None:
     """Return the lines that a program passes on unchanged; None if it does anything else, or nobody can tell."""
     if program == "cat":
         return [(1, _END)] if {option.name for option in call.options} <= _CAT_FLAGS else None
@@ -214,7 +214,7 @@ def _sliced(ranges: Iterable[Range], wanted: _Window, total: int) -> list[Range]
     return taken
 
 
-def _head_count(call: Call) -> int | None:
+def _head_count(call: ProgramArguments) -> int | None:
     """Return how many lines head shows, negative for "all but"; None if it does not count lines."""
     count = 10
     for option in call.options:
@@ -228,7 +228,7 @@ def _head_count(call: Call) -> int | None:
     return count
 
 
-def _tail(call: Call, total: Callable[[], int | None]) -> list[Range] | None:
+def _tail(call: ProgramArguments, total: Callable[[], int | None]) -> list[Range] | None:
     count, from_start = 10, False
     for option in call.options:
         value = option.values[0].text if option.values else ""
@@ -242,7 +242,7 @@ def _tail(call: Call, total: Callable[[], int | None]) -> list[Range] | None:
     return None if lines is None else [(max(1, lines - count + 1), _END)]
 
 
-def _sed_items(call: Call) -> list[Range] | None:
+def _sed_items(call: ProgramArguments) -> list[Range] | None:
     """Return the ranges of ``sed -n 'A,Bp;C,Dp;Eq'`` if they ascend; None for any other script."""
     names = [option.name for option in call.options]
     if not set(names) & {"-n", "--quiet", "--silent"} or set(names) - {
@@ -273,7 +273,7 @@ def _sed_items(call: Call) -> list[Range] | None:
 
 def _matching(
     stage: Stage,
-    call: Call,
+    call: ProgramArguments,
     wanted: _Window,
     pipeline: Pipeline,
     limits: Limits,

@@ -45,7 +45,7 @@ _FREQUENT_LEAST_BYTES = 4096  # a shorter text does not show what is frequent
 _MARKER = re.compile(rb"\[redacted: [ 0-9a-z-]{1,40}\]")
 
 
-class Rule:
+class SecretRule:
     """One kind of secret.
 
     Attributes:
@@ -112,7 +112,7 @@ class Match(NamedTuple):
 class Rules:
     """The rules that are in force."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[SecretRule]) -> None:
         self.rules = tuple(rules)
         self.own = [rule for rule in self.rules if not rule.words]
         """Rules that are searched in every line, each by itself."""
@@ -194,19 +194,19 @@ class _Plan(NamedTuple):
         rule_of: the rule of each of these words.
     """
 
-    frequent: tuple[Rule, ...]
+    frequent: tuple[SecretRule, ...]
     words: BytesAhoCorasick
-    rule_of: list[Rule]
+    rule_of: list[SecretRule]
 
     @classmethod
-    def without(cls, frequent: tuple[Rule, ...], rules: Iterable[Rule]) -> "_Plan":
+    def without(cls, frequent: tuple[SecretRule, ...], rules: Iterable[SecretRule]) -> "_Plan":
         """Return a plan that does not search the words of the frequent rules."""
         worded = [(rule, word) for rule in rules if rule not in frequent for word in rule.words]
         words = BytesAhoCorasick([word for _, word in worded], implementation=Implementation.DFA)
         return cls(frequent, words, [rule for rule, _ in worded])
 
 
-def _match(rule: Rule, match: re.Match[bytes]) -> Match:
+def _match(rule: SecretRule, match: re.Match[bytes]) -> Match:
     start, end = match.span(1 if rule.pattern.groups else 0)  # its group may stand before its own beginning
     return Match(match.start(), start, end, rule.name)
 
@@ -260,15 +260,15 @@ def marker(name: bytes) -> bytes:
 def load_rules(known: bool, patterns: tuple[str, ...]) -> Rules:
     """Return the rules: well-known formats, and a person's regular expressions, which `check_pattern` has accepted."""
     rules = list(_known()) if known else []
-    rules += [Rule(b"pattern %d" % number, pattern) for number, pattern in enumerate(patterns, start=1)]
+    rules += [SecretRule(b"pattern %d" % number, pattern) for number, pattern in enumerate(patterns, start=1)]
     return Rules(rules)
 
 
-def _known() -> Iterator[Rule]:
+def _known() -> Iterator[SecretRule]:
     data = tomllib.loads(resources.files(__package__).joinpath("tokens.toml").read_text(encoding="utf-8"))
     for name, rule in data.items():
         begins = "begins" in rule
-        yield Rule(
+        yield SecretRule(
             name.encode(), rule["begins" if begins else "has"], tuple(map(str.encode, rule["words"])), begins=begins
         )
 

@@ -9,7 +9,7 @@ from sightline.profile import DEFAULT
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment, Shaped
 from sightline.shape.source import Source
-from sightline.shape.view import StreamViewer, View
+from sightline.shape.view import StreamView, StreamViewer
 from sightline.shape.whole_body import SEPARATOR
 
 if TYPE_CHECKING:
@@ -67,10 +67,12 @@ def shape(
     return _shaped(out_view, out, err_view, err)
 
 
-_NOTHING = View((), 0, 0, False)
+_NOTHING = StreamView((), 0, 0, False)
 
 
-def _view(source: Source, examination: "Examination | None", room: int, share: int, short: bool, failed: bool) -> View:
+def _view(
+    source: Source, examination: "Examination | None", room: int, share: int, short: bool, failed: bool
+) -> StreamView:
     if not source.line_count:
         return _NOTHING
     viewer = StreamViewer(source, examination=examination, room=room, short=short, failed=failed)
@@ -88,7 +90,7 @@ def _err_room(out: StreamViewer, err: StreamViewer, room: int, failed: bool) -> 
     return max(err.floor, min(share, room - out.floor))
 
 
-def _shaped(out_view: View, out: Source, err_view: View, err: Source) -> Shaped:
+def _shaped(out_view: StreamView, out: Source, err_view: StreamView, err: Source) -> Shaped:
     segments = out_view.segments
     if err.line_count:
         ended = (Segment("\n"),) if out_view.is_open else ()

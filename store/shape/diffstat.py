@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
-from sightline.shape.json.body import Body, Gap, Measure, write_lines
+from sightline.shape.json.body import Body, LeftOut, Measure, write_lines
 from sightline.shape.source import Source
 
 LINE_BYTES = 512  # of a header; the path of a file is shorter
@@ -202,7 +202,7 @@ def diffstat(diff: Diff, source: Source, room: int) -> Body:
         room: bytes of the body.
     """
     measure = Measure(LINE_BYTES, _HEAD_PERCENT)
-    total = Gap(1, 0, markers.diff_total(diff.total, diff.added, diff.removed))
+    total = LeftOut(1, 0, markers.diff_total(diff.total, diff.added, diff.removed))
     count = len(diff.files)
     plans: list[tuple[bool, int]] = [(True, count)]
     while count:
@@ -212,7 +212,7 @@ def diffstat(diff: Diff, source: Source, room: int) -> Body:
         gaps = [total, *_gaps(diff, source, shown, with_hunks)]
         if written := write_lines(source, gaps, measure, room, {}):
             return written
-    whole = Gap(1, source.line_count, markers.elision(source.ref, 1, source.line_count))
+    whole = LeftOut(1, source.line_count, markers.elision(source.ref, 1, source.line_count))
     for gaps in ([total, whole], [whole]):
         if written := write_lines(source, gaps, measure, room, {}):
             return written
@@ -221,7 +221,7 @@ def diffstat(diff: Diff, source: Source, room: int) -> Body:
     return written
 
 
-def _gaps(diff: Diff, source: Source, shown: int, with_hunks: bool) -> Iterator[Gap]:
+def _gaps(diff: Diff, source: Source, shown: int, with_hunks: bool) -> Iterator[LeftOut]:
     """Yield the gaps: the bodies of the hunks of the first files, or all of their hunks; and all other files."""
     added = removed = 0
     for file in diff.files[:shown]:
@@ -230,16 +230,16 @@ def _gaps(diff: Diff, source: Source, shown: int, with_hunks: bool) -> Iterator[
         if not file.hunks:
             continue
         start = file.hunks[0].first
-        yield Gap(start, start - 1, markers.diff_file(file.added, file.removed))
+        yield LeftOut(start, start - 1, markers.diff_file(file.added, file.removed))
         if not with_hunks:
-            yield Gap(start, file.last, markers.elision(source.ref, start, file.last))
+            yield LeftOut(start, file.last, markers.elision(source.ref, start, file.last))
             continue
         for hunk in file.hunks:
             marker = markers.elision(source.ref, hunk.first + 1, hunk.last)
             if hunk.first < hunk.last and hunk.body_bytes > len(marker.encode()) + 1:
-                yield Gap(hunk.first + 1, hunk.last, marker)
+                yield LeftOut(hunk.first + 1, hunk.last, marker)
     if shown < diff.total:
         first = diff.files[shown].first if shown < len(diff.files) else diff.files[-1].last + 1
         last = source.line_count
         counts = diff.total - shown, diff.added - added, diff.removed - removed
-        yield Gap(first, last, markers.more_files(source.ref, first, last, *counts))
+        yield LeftOut(first, last, markers.more_files(source.ref, first, last, *counts))

@@ -56,7 +56,7 @@ REWRITTEN_BYTES, REWRITTEN_LINES = 1 << 18, 4000  # of each end, which is search
 FILL_LINES = 3  # a shorter gap is filled if its lines take no more than its marker
 
 
-class View(NamedTuple):
+class StreamView(NamedTuple):
     """The part of a stream in a body.
 
     Attributes:
@@ -140,7 +140,7 @@ class StreamViewer:
         size = text_bytes(self._nothing()) + 1
         return min(size, self.whole.size) if self.whole else size
 
-    def view(self, room: int, *, head_percent: int = DEFAULT.cut.head_percent) -> View:
+    def view(self, room: int, *, head_percent: int = DEFAULT.cut.head_percent) -> StreamView:
         """Make the view for a number of bytes; the smallest one if even that takes more.
 
         Args:
@@ -161,12 +161,12 @@ class StreamViewer:
             view = wider
         return view
 
-    def _made(self, runs: list[Run], room: int) -> View:
+    def _made(self, runs: list[Run], room: int) -> StreamView:
         """Make the view that shows these lines."""
         if not runs:
             errors = self._failures.total if self._failures else 0
             text = self._nothing() + "\n"
-            return View((Segment(text),), text_bytes(text), 0, True, errors)
+            return StreamView((Segment(text),), text_bytes(text), 0, True, errors)
         runs = self._fill(runs)
         segments, is_open = self._write(runs)
         errors = self._failures.total - sum(run.lines for run in runs if run.error) if self._failures else 0
@@ -182,9 +182,9 @@ class StreamViewer:
                 segments += self._places(runs, left - text_bytes(text) - 1)
         shown = sum(run.lines for run in runs if not run.gone)
         truncated = sum(run.lines for run in runs) < self._count or any(run.clipped for run in runs)
-        return View(segments, text_bytes(join_segments(segments)), shown, truncated, errors, is_open)
+        return StreamView(segments, text_bytes(join_segments(segments)), shown, truncated, errors, is_open)
 
-    def _view_whole(self, room: int) -> View | None:
+    def _view_whole(self, room: int) -> StreamView | None:
         rows = read_rows(self._source, [(1, self._count)], None, gone=self._gone)
         taken = take(rows, room + (not self._terminated), self._fold_bytes)
         if sum(run.lines for run in taken.runs) < self._count:
@@ -192,7 +192,7 @@ class StreamViewer:
         segments, is_open = self._write(taken.runs)
         size = text_bytes(join_segments(segments))
         shown = self._count - self._gone_lines
-        return View(segments, size, shown, False, is_open=is_open) if size <= room else None
+        return StreamView(segments, size, shown, False, is_open=is_open) if size <= room else None
 
     def _write(self, runs: list[Run]) -> Written:
         return write_runs(runs, self._source, ended=self._terminated, short=self._short)

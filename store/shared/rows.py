@@ -10,7 +10,7 @@ from typing import Any
 from sightline.disk.meta import decode_buffer
 from sightline.errors import OfNewerVersion
 from sightline.fleet.database import LastingConnection
-from sightline.log.log import Place
+from sightline.log.log import LinePlace
 from sightline.log.views import indexed_view
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Note
@@ -103,7 +103,7 @@ class Entry(NamedTuple):
         if self.kind != "view" or not _is_sound_view(self.record):
             return None
         try:
-            return indexed_view(self.session, Place(self.number, virtual(self.number), self.place[4]), self.record)
+            return indexed_view(self.session, LinePlace(self.number, virtual(self.number), self.place[4]), self.record)
         except (KeyError, TypeError, ValueError, AttributeError):
             return None
 

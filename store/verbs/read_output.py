@@ -14,11 +14,11 @@ from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Stream, Target
 from sightline.verbs import late, late_verbs
-from sightline.verbs.arrivals import WAIT_SECONDS, wait_for
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.file_view import Called, file_reply
+from sightline.verbs.following import WAIT_SECONDS, wait_for
 from sightline.verbs.line_pieces import open_lines, page_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.search_output import search_reply, settled_reply

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sightline.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
-from sightline.redact.rules import Match, Rule, Rules, check_pattern, load_rules, spans_of
+from sightline.redact.rules import Match, Rules, SecretRule, check_pattern, load_rules, spans_of
 from tests.examples import examples
 
 KNOWN = load_rules(True, ())
@@ -622,7 +622,7 @@ def test_no_rule_goes_beyond_its_line(name: str) -> None:
         assert not any(b"\n" in match[0] for match in rule.pattern.finditer(broken))
 
 
-class Counted(Rule):
+class Counted(SecretRule):
     """A rule that counts how often its pattern is used."""
 
     tries = 0
@@ -630,7 +630,7 @@ class Counted(Rule):
     @property
     def pattern(self) -> Any:
         self.tries += 1
-        return Rule.pattern.func(self)
+        return SecretRule.pattern.func(self)
 
 
 def counted_rules() -> list[Counted]:
@@ -655,7 +655,7 @@ _BEGUN = [rule for rule in KNOWN.rules if rule.begins and rule.name.decode() in 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.data(), st.sampled_from(_BEGUN))
-def test_rules_whose_words_a_text_is_full_of_find_the_same(data: st.DataObject, rule: Rule) -> None:
+def test_rules_whose_words_a_text_is_full_of_find_the_same(data: st.DataObject, rule: SecretRule) -> None:
     secret = _made(*EXAMPLES[rule.name.decode()])
     cut = data.draw(st.integers(1, len(secret)))
     piece = st.sampled_from(

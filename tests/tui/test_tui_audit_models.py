@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.audit.buffer_failures import Failure, Place
+from sightline.audit.buffer_failures import Failure, FailurePlace
 from sightline.audit.coverage import Contribution, Coverage, Lines, PartSeen, contribution, cover, percent
 from sightline.audit.line_spans import Spans, spans_of
 from sightline.records import Gap, LinePart, Note, Shown, View
@@ -63,7 +63,7 @@ def covered(total: int, *views: View, matched: Mapping[str, Spans] | None = None
 
 
 def failure(*lines: int) -> Failure:
-    return Failure("", "", "boom", tuple(Place("out", line, line, ((line, line),)) for line in lines))
+    return Failure("", "", "boom", tuple(FailurePlace("out", line, line, ((line, line),)) for line in lines))
 
 
 def note(first: int, last: int) -> Remark:

@@ -9,7 +9,7 @@ from typing import Any
 from sightline.errors import SightlineError, UsageError
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS
-from sightline.pipeline.words import Word, split
+from sightline.pipeline.query_words import Word, split
 from sightline.private_files import read_file, write_atomically
 from sightline.refs import looks_like_a_ref
 from sightline.shell_words.lexer import WORD, Token, lexed

@@ -17,7 +17,7 @@ from sightline.errors import SightlineError
 from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in, replaced_lines
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
-from sightline.shape.failure.scope import scope_of
+from sightline.shape.failure.judgement import judgement_for
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments
 from sightline.shell_words.quoting import unquoted
@@ -235,6 +235,6 @@ def _is_open(command: str) -> bool:
         name = words[0].rpartition("/")[2] if words else ""
         if not name or name in _QUIET or check_named((name, *words[1:])) or any(_by_program(name, words[1:])):
             continue
-        if not scope_of(" ".join(json.dumps(word) for word in words), failed=False, exit_code=0).why_not:
+        if not judgement_for(" ".join(json.dumps(word) for word in words), failed=False, exit_code=0).why_not:
             return True
     return False

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sightline.doors.cli import late
 from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, after_dashes, command_parser
-from sightline.doors.proxy.server import Server
+from sightline.doors.proxy.server import ServerProcess
 from sightline.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def size(text: str) -> int:
 
 
 def _stdio(given: Namespace, argv: list[str]) -> int:
-    server = Server(argv)
+    server = ServerProcess(argv)
     try:
         client, proxy = _between(given)  # while the server starts, everything that is loaded late gets loaded here
         serve = late.serve

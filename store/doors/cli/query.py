@@ -3,7 +3,7 @@
 from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, add_store, after_dashes, command_parser
 from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
-from sightline.pipeline.words import quoted
+from sightline.pipeline.query_words import quoted
 from sightline.refs import looks_like_a_ref
 from sightline.verbs.query import VERB, Request, query
 

@@ -73,7 +73,7 @@ class _Tally:
         """Begin with another session."""
         self._session, self._next, self.views = session, 0, 0
 
-    def take(self, place: log.Place, entry: dict[str, Any]) -> None:
+    def take(self, place: log.LinePlace, entry: dict[str, Any]) -> None:
         """Count one entry."""
         self._next = place.number + 1
         if entry.get("kind") != "view":

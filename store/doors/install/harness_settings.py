@@ -83,7 +83,7 @@ what a project has in ``PYTHONPATH`` or beside it."""
 _PATHS_HINT = "these files name paths of this machine: keep them out of version control"
 
 
-class Target(NamedTuple):
+class SettingsTarget(NamedTuple):
     """A file, and the entries of ours that it is to have.
 
     Attributes:
@@ -95,7 +95,7 @@ class Target(NamedTuple):
     content: Content
 
 
-def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[Target]:
+def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[SettingsTarget]:
     """The files of a harness, each with the entries of ours that it is to have.
 
     Args:
@@ -106,21 +106,21 @@ def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[T
     """
     servers = Put((*harness.servers, NAME), server_entry(harness, root))
     content = Content(harness.servers_form, is_ours, (servers,))
-    listed = [Target(places.servers, content)] if places.servers else []
+    listed = [SettingsTarget(places.servers, content)] if places.servers else []
     if not places.hooks:
         return listed
     if harness.plugin_file:
         (hook,) = harness.hooks
         text = harness.plugin(hook_words(harness.name, hook.event, mode), root)
-        return [*listed, Target(places.hooks, Content("text", is_ours, text=text))]
+        return [*listed, SettingsTarget(places.hooks, Content("text", is_ours, text=text))]
     entry = os.path.join(os.path.dirname(places.hooks), FILE)
     hooks = hooks_content(harness, mode, root, entry)
     if places.hooks == places.servers:
-        return [Target(places.servers, hooks._replace(puts=(servers,)))]
+        return [SettingsTarget(places.servers, hooks._replace(puts=(servers,)))]
     targets = listed
     if rewrites(harness, mode):  # before the hooks that name the script
-        targets.append(Target(entry, Content("text", is_ours, text=script(root), is_program=True)))
-    return [*targets, Target(places.hooks, hooks)]
+        targets.append(SettingsTarget(entry, Content("text", is_ours, text=script(root), is_program=True)))
+    return [*targets, SettingsTarget(places.hooks, hooks)]
 
 
 def rewrites(harness: Harness, mode: str) -> bool:

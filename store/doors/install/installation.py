@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 
 from sightline.doors.install.errors import NotOurs, SettingsInvalid, SettingsUnexpected
-from sightline.doors.install.harness_settings import Target
+from sightline.doors.install.harness_settings import SettingsTarget
 from sightline.doors.install.installation_record import Record, Written
 from sightline.doors.install.json_edit import NoPlace
 from sightline.doors.install.jsonc import NotJson
@@ -143,7 +143,7 @@ class Done(NamedTuple):
     backup: str = ""
 
 
-def install(targets: list[Target], record: Record, *, dry_run: bool = False) -> list[Done]:
+def install(targets: list[SettingsTarget], record: Record, *, dry_run: bool = False) -> list[Done]:
     """Put our entries into the files, and keep copies of the files as they were.
 
     Args:
@@ -182,7 +182,7 @@ def install(targets: list[Target], record: Record, *, dry_run: bool = False) -> 
     return [Done(change, backups.get(change.found.path, "") if change.changes else "") for change in changes]
 
 
-def uninstall(targets: list[Target], record: Record, *, dry_run: bool = False) -> list[Done]:
+def uninstall(targets: list[SettingsTarget], record: Record, *, dry_run: bool = False) -> list[Done]:
     """Take our entries out of the files; what others have changed in them since stays.
 
     Raises as `install`.

@@ -19,7 +19,7 @@ _CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
 """A rule as 0.1.0 wrote it, with a whole path; a rule without one is the person's own."""
 
 
-class Server(NamedTuple):
+class ServerEntry(NamedTuple):
     """An MCP server as settings describe it.
 
     Attributes:
@@ -31,7 +31,7 @@ class Server(NamedTuple):
     environment: Mapping[str, str]
 
 
-def server_of(value: Any) -> Server | None:
+def server_of(value: Any) -> ServerEntry | None:
     """The server that an entry in settings describes; None for one that is not started by a command."""
     if not isinstance(value, dict):
         return None
@@ -41,7 +41,7 @@ def server_of(value: Any) -> Server | None:
     words: list[Any] = command if isinstance(command, list) else [command, *arguments] if lists else []
     if not words or not lists or not all(isinstance(word, str) for word in words):
         return None
-    return Server(tuple(words), {str(name): str(text) for name, text in environment.items()})
+    return ServerEntry(tuple(words), {str(name): str(text) for name, text in environment.items()})
 
 
 def is_our_server(value: Any) -> bool:
@@ -56,7 +56,7 @@ def is_our_server(value: Any) -> bool:
     return os.path.basename(words[0]) == "sightline" and words[1:2] == ["mcp"]
 
 
-def is_former_server(server: Server | None) -> bool:
+def is_former_server(server: ServerEntry | None) -> bool:
     """Whether it names the module of 0.1.0, which still exists and does the same."""
     return server is not None and _MODULES[1] in server.words
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sightline.doors.hooks.error_log import last_errors
-from sightline.doors.install.own_entries import Server, hook_environment, hook_of, without_assignments
+from sightline.doors.install.own_entries import ServerEntry, hook_environment, hook_of, without_assignments
 from sightline.harnesses import known
 from sightline.harnesses.base import RECORD, START
 from sightline.named_tuple import NamedTuple
@@ -40,7 +40,7 @@ class Probe(NamedTuple):
     seconds: float
 
 
-def probe_server(server: Server) -> Probe:
+def probe_server(server: ServerEntry) -> Probe:
     """Start the server and ask it to list one output; it logs the call in the session ``doctor``."""
     begun = time.monotonic()
     environment = {**_environment(), **server.environment, "SIGHTLINE_SESSION": SESSION}

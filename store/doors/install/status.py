@@ -6,7 +6,14 @@ from sightline.doors.hooks.command_line import HookLine
 from sightline.doors.install.harness_settings import Places, targets_of
 from sightline.doors.install.installation import is_filled, plan_install, telling
 from sightline.doors.install.jsonc import find, parse
-from sightline.doors.install.own_entries import Server, hook_of, is_former_server, is_our_server, plugin_hook, server_of
+from sightline.doors.install.own_entries import (
+    ServerEntry,
+    hook_of,
+    is_former_server,
+    is_our_server,
+    plugin_hook,
+    server_of,
+)
 from sightline.doors.install.settings_file import read_settings
 from sightline.doors.install.settings_text import Content, of_ours, with_ours
 from sightline.harnesses.base import DEFAULT_MODE, Harness
@@ -28,7 +35,7 @@ class Status(NamedTuple):
     """
 
     mode: str = ""
-    server: Server | None = None
+    server: ServerEntry | None = None
     hooks: tuple[tuple[str, str], ...] = ()
     paths: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
@@ -83,7 +90,7 @@ def status_of(harness: Harness, places: Places, root: str) -> Status:
     )
 
 
-def _started(texts: list[tuple[str, Content]]) -> tuple[Server | None, list[tuple[HookLine, str]]]:
+def _started(texts: list[tuple[str, Content]]) -> tuple[ServerEntry | None, list[tuple[HookLine, str]]]:
     """The server and the hooks that settings tell a harness to start."""
     values = [value for text, content in texts for value in of_ours(text, content)]
     servers = [server_of(value) for value in values if is_our_server(value)]

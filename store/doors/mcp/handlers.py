@@ -11,7 +11,7 @@ from typing import Any
 from sightline.capture.file import LONGEST_PATH
 from sightline.config import working_directory
 from sightline.doors.mcp import resources
-from sightline.doors.mcp.protocol import INVALID_PARAMS, Call, Cancelled, Context, Rejected
+from sightline.doors.mcp.protocol import INVALID_PARAMS, Cancelled, Context, OpenCall, Rejected
 from sightline.doors.mcp.running_commands import Commands
 from sightline.doors.mcp.subscriptions import Watch
 from sightline.doors.mcp.tools import Options, calls_in, schema_of
@@ -243,7 +243,7 @@ class Invocation(NamedTuple):
 
     asking: Asker
     caller: Caller
-    call: Call
+    call: OpenCall
     options: Options
     commands: Commands
 
@@ -416,7 +416,7 @@ class Handlers:
         """The session and the caller of a request."""
         return self._sessions.of(context)
 
-    def call_tool(self, call: Call) -> None:
+    def call_tool(self, call: OpenCall) -> None:
         """Answer ``tools/call``. Raises Rejected where there is no such tool."""
         name, arguments = call.params.get("name"), call.params.get("arguments") or {}
         if not isinstance(name, str) or name not in self._options.tools:
@@ -425,22 +425,22 @@ class Handlers:
             raise Rejected(INVALID_PARAMS, "arguments is no object")
         call_tool(Invocation(*self.asking(call.context), call, self._options, self._commands), name, arguments)
 
-    def list_resources(self, call: Call) -> None:
+    def list_resources(self, call: OpenCall) -> None:
         """Answer ``resources/list``. Raises Rejected for a cursor that we did not give."""
         call.answer(resources.listed(self.reading, call.params.get("cursor")))
 
-    def read_resource(self, call: Call) -> None:
+    def read_resource(self, call: OpenCall) -> None:
         """Answer ``resources/read``, logged as any other reply. Raises Rejected where there is no such resource."""
         asking, caller = self.asking(call.context)
         uri = call.params.get("uri")
         reply = with_caller(resources.read(asking, str(uri), call.context), caller)
         deliver(asking, reply, lambda made: made.body, lambda text: call.answer(resources.contents(str(uri), text)))
 
-    def complete(self, call: Call) -> None:
+    def complete(self, call: OpenCall) -> None:
         """Answer ``completion/complete``. Raises Rejected for what cannot be completed."""
         call.answer(resources.completed(self.reading, call.params))
 
-    def ref_of(self, uri: Any, call: Call) -> str:
+    def ref_of(self, uri: Any, call: OpenCall) -> str:
         """The ref of the output that a URI names. Raises Rejected where there is none."""
         address = resources.address_of(uri, call.context)
         return resources.target_of(self.asking(call.context)[0], address, str(uri), call.context).ref

@@ -16,8 +16,8 @@ from typing import Any
 
 from sightline.doors.mcp.protocol import (
     EVERY_SECONDS,
-    Call,
     Context,
+    OpenCall,
     Outcome,
     Rejected,
     client_label,
@@ -221,7 +221,7 @@ class _Waiting:
     def __init__(self, request: _Request) -> None:
         self._loop = asyncio.get_running_loop()
         self._done: asyncio.Future[Outcome] = self._loop.create_future()
-        self.call = Call(request.method, dict(request.params or {}), _context(request), self._reply)
+        self.call = OpenCall(request.method, dict(request.params or {}), _context(request), self._reply)
 
     def _reply(self, outcome: Outcome) -> None:
         try:
@@ -270,7 +270,7 @@ async def _subscribe(service: Service, request: _Request, params: Any) -> dict[s
     def tell(uri: str) -> None:
         _soon(loop, partial(request.session.send_resource_updated, uri))
 
-    def begin(service: Service, call: Call) -> None:
+    def begin(service: Service, call: OpenCall) -> None:
         handlers = service.handlers()
         handlers.watch.add(_key(request, uri), handlers.ref_of(uri, call), uri, tell)
         call.answer({})
@@ -304,7 +304,7 @@ async def _listen(service: Service, request: _Request, params: Any) -> Any:
         bus.heard.wait()
         _soon(loop, partial(bus.publish, ResourceUpdated(uri)))
 
-    def begin(service: Service, call: Call) -> None:
+    def begin(service: Service, call: OpenCall) -> None:
         for uri in wanted_uris(call.params.get("notifications")):
             handlers, key = service.handlers(), (bus, uri)
             try:

@@ -312,7 +312,7 @@ class Cancelled(Exception):
     """The client has withdrawn the request, so nobody waits for its outcome."""
 
 
-class Call:
+class OpenCall:
     """One request that is being answered. Any thread may use it.
 
     Attributes:

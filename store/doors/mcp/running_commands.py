@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from sightline.capture.command import Captured, CommandCapture
-from sightline.doors.mcp.protocol import Call, Cancelled
+from sightline.doors.mcp.protocol import Cancelled, OpenCall
 from sightline.errors import OutOfProcesses
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.threads import start_thread
@@ -140,7 +140,7 @@ class Commands:
         self._closed = False
         self._watchdog = Watchdog()
 
-    def run(self, capture: CommandCapture, call: Call) -> Captured | None:
+    def run(self, capture: CommandCapture, call: OpenCall) -> Captured | None:
         """Run a capture and wait for its end; None if it runs longer than `patience_secs`.
 
         A capture that keeps nothing is waited for however long it takes, since no ref would lead to it.

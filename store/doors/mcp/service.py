@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sightline.doors.mcp.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, Call, Rejected
+from sightline.doors.mcp.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, OpenCall, Rejected
 from sightline.doors.mcp.tools import Options, definitions, instructions
 from sightline.errors import SightlineError
 from sightline.threads import share_one_heap
@@ -39,7 +39,7 @@ class Service:
         self._handlers: Handlers | None = None
         self._closed = False
 
-    def answer(self, call: Call, handler: "Handler | None" = None) -> None:
+    def answer(self, call: OpenCall, handler: "Handler | None" = None) -> None:
         """Answer a call; an error is an answer, too.
 
         Args:
@@ -95,7 +95,7 @@ class Service:
         return instructions(self.options.tools)
 
 
-def _trouble(call: Call, message: str, hint: str) -> dict[str, Any] | Rejected:
+def _trouble(call: OpenCall, message: str, hint: str) -> dict[str, Any] | Rejected:
     """The answer if the store fails; a tool's call gets one that the model can read, with what to do."""
     if call.method != "tools/call":
         return Rejected(INTERNAL_ERROR, f"{message}: {hint}" if hint else message)
@@ -103,17 +103,17 @@ def _trouble(call: Call, message: str, hint: str) -> dict[str, Any] | Rejected:
     return {"content": [{"type": "text", "text": json.dumps(fields, ensure_ascii=False)}], "isError": True}
 
 
-def _list_tools(service: Service, call: Call) -> None:
+def _list_tools(service: Service, call: OpenCall) -> None:
     call.answer({"tools": definitions(service.options.tools)})
 
 
-def _list_templates(_: Service, call: Call) -> None:
+def _list_templates(_: Service, call: OpenCall) -> None:
     from sightline.doors.mcp.resources import templates  # with the verbs; the store need not be there
 
     call.answer(templates())
 
 
-Handler = Callable[[Service, Call], None]
+Handler = Callable[[Service, OpenCall], None]
 """Answers a call, or raises an error, which `Service.answer` turns into an answer."""
 
 METHODS: dict[str, Handler] = {

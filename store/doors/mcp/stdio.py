@@ -18,12 +18,12 @@ from sightline.doors.mcp.protocol import (
     META,
     METHOD_NOT_FOUND,
     Batch,
-    Call,
     Context,
     Id,
     Invalid,
     Message,
     Notification,
+    OpenCall,
     Outcome,
     Rejected,
     Request,
@@ -83,7 +83,7 @@ class StdioServer:
         self._opened = Context(LEGACY[0])
         self._progress = Progress(lambda params: self._send(notification_of("notifications/progress", params)))
         self._lock = threading.Lock()
-        self._calls: dict[Id, Call] = {}
+        self._calls: dict[Id, OpenCall] = {}
         self._working = 0  # calls that a thread is answering
         self._gone = False
 
@@ -189,7 +189,7 @@ class StdioServer:
         except Rejected as rejection:
             send(error_of(message.id, rejection.code, rejection.message, rejection.data))
             return
-        call = Call(method, params, context, lambda outcome: self._answered(message.id, call, outcome, send))
+        call = OpenCall(method, params, context, lambda outcome: self._answered(message.id, call, outcome, send))
         if withdraw:
             call.at_cancel(withdraw)
         if method in ("initialize", "server/discover"):
@@ -201,7 +201,7 @@ class StdioServer:
         else:
             self._begin(message.id, call)
 
-    def _begin(self, number: Id, call: Call) -> None:
+    def _begin(self, number: Id, call: OpenCall) -> None:
         with self._lock:
             full = self._working >= CALLS_AT_ONCE
             if not full:
@@ -218,7 +218,7 @@ class StdioServer:
                 self._working -= 1
             call.answer(Rejected(INTERNAL_ERROR, f"{error.message}: {error.hint}"))
 
-    def _work(self, number: Id, call: Call) -> None:
+    def _work(self, number: Id, call: OpenCall) -> None:
         try:
             if call.method in ("resources/subscribe", "resources/unsubscribe"):
                 self._service.answer(call, self._subscribe)
@@ -230,7 +230,7 @@ class StdioServer:
             with self._lock:
                 self._working -= 1
 
-    def _answered(self, number: Id, call: Call, outcome: Outcome, send: _Send) -> None:
+    def _answered(self, number: Id, call: OpenCall, outcome: Outcome, send: _Send) -> None:
         with self._lock:
             if self._calls.get(number) is call:
                 del self._calls[number]
@@ -241,7 +241,7 @@ class StdioServer:
 
     # subscriptions
 
-    def _subscribe(self, service: Service, call: Call) -> None:
+    def _subscribe(self, service: Service, call: OpenCall) -> None:
         """Subscribe a client from before 2026-07-28 to one resource; notifications need nothing further."""
         handlers, uri = service.handlers(), str(call.params.get("uri"))
         ref = handlers.ref_of(uri, call)
@@ -251,7 +251,7 @@ class StdioServer:
             handlers.watch.remove(uri)
         call.answer({})
 
-    def _listen(self, service: Service, call: Call, number: Id) -> None:
+    def _listen(self, service: Service, call: OpenCall, number: Id) -> None:
         """Subscribe a client since 2026-07-28: a stream of notifications, open until the client cancels it."""
         meta = {META + "subscriptionId": number}
         acknowledged = threading.Event()
@@ -331,10 +331,10 @@ class Progress:
         self._notify = notify
         self._every_secs = every_secs
         self._lock = threading.Lock()
-        self._calls: dict[Call, float] = {}
+        self._calls: dict[OpenCall, float] = {}
         self._running = False
 
-    def follow(self, call: Call) -> None:
+    def follow(self, call: OpenCall) -> None:
         """Report a call's progress until it is answered, if its client has given a token for that."""
         if call.progress_token is None:
             return
@@ -364,7 +364,7 @@ class Progress:
                     self._running = False
                     return
 
-    def _tell(self, call: Call, seconds: float) -> bool:
+    def _tell(self, call: OpenCall, seconds: float) -> bool:
         """Send one notification, unless the call has been answered; return whether the call is still open."""
         if seconds < self._every_secs / 2:
             return call.while_open(lambda: None)

@@ -42,7 +42,7 @@ class Listing(NamedTuple):
     first: bool
 
 
-class ToolCall:
+class ProxiedCall:
     """A call of a tool.
 
     Attributes:
@@ -78,46 +78,46 @@ class Ledger:
     """Calls and listings without an answer, by the request's id. Any thread may use it."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple[bool, Id], ToolCall | Listing] = {}
+        self._open: dict[tuple[bool, Id], ProxiedCall | Listing] = {}
         self._lock = threading.Lock()  # of what is taken, and what is attached to it
 
     def __bool__(self) -> bool:
         return bool(self._open)
 
-    def open(self) -> list[ToolCall | Listing]:
+    def open(self) -> list[ProxiedCall | Listing]:
         """All of them."""
         return list(self._open.values())
 
-    def calls(self) -> list[ToolCall]:
+    def calls(self) -> list[ProxiedCall]:
         """All calls of tools."""
-        return [one for one in self.open() if isinstance(one, ToolCall)]
+        return [one for one in self.open() if isinstance(one, ProxiedCall)]
 
-    def put(self, number: Id, asked: ToolCall | Listing) -> None:
+    def put(self, number: Id, asked: ProxiedCall | Listing) -> None:
         """Note a request before the server sees it."""
         self._open[_key(number)] = asked
 
-    def take_call(self, number: Any) -> ToolCall | None:
+    def take_call(self, number: Any) -> ProxiedCall | None:
         """The call that an answer is for; None where it is for something else."""
         asked = self._open.get(_key(number)) if is_id(number) else None
-        if not isinstance(asked, ToolCall):
+        if not isinstance(asked, ProxiedCall):
             return None
         with self._lock:
             self._open.pop(_key(number), None)
         return asked
 
-    def take(self, number: Any) -> ToolCall | Listing | None:
+    def take(self, number: Any) -> ProxiedCall | Listing | None:
         """The request that an answer is for; None if it is not one that is tracked."""
         with self._lock:
             return self._open.pop(_key(number), None) if is_id(number) else None
 
-    def take_calls(self) -> list[ToolCall]:
+    def take_calls(self) -> list[ProxiedCall]:
         """Take all open calls of tools out."""
         with self._lock:
             calls = self.calls()
             self._open.clear()
         return calls
 
-    def attach(self, call: ToolCall, recording: "Recording") -> bool:
+    def attach(self, call: ProxiedCall, recording: "Recording") -> bool:
         """Give an open call its recording; False if the call has been answered."""
         with self._lock:
             if not any(one is call for one in self._open.values()):
@@ -135,7 +135,7 @@ def is_id(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
-def asked_of(message: dict[str, Any], opened: Context, size: int) -> ToolCall | Listing | None:
+def asked_of(message: dict[str, Any], opened: Context, size: int) -> ProxiedCall | Listing | None:
     """What a request asks for, None for anything else.
 
     Args:
@@ -153,7 +153,7 @@ def asked_of(message: dict[str, Any], opened: Context, size: int) -> ToolCall | 
     if message.get("method") == "tools/call" and isinstance(name, str):
         arguments = params.get("arguments")
         told = arguments if size <= LONG_LINE_BYTES else shortened(arguments)
-        return ToolCall(name, arguments, told, _context(params.get("_meta"), opened))
+        return ProxiedCall(name, arguments, told, _context(params.get("_meta"), opened))
     return None
 
 

@@ -11,7 +11,7 @@ from sightline.config import working_directory
 from sightline.doors.mcp.handlers import Caller, render, result_of
 from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
-from sightline.doors.proxy.calls import Ledger, ToolCall, dumped
+from sightline.doors.proxy.calls import Ledger, ProxiedCall, dumped
 from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
 from sightline.log.log import LogWriter
 from sightline.log.sessions import header_of
@@ -93,7 +93,7 @@ class CallRecorder:
         self._has_logged.set()
         self._indexing.join()
 
-    def result(self, call: ToolCall, value: Any, line: bytes, send: Send | None) -> None:
+    def result(self, call: ProxiedCall, value: Any, line: bytes, send: Send | None) -> None:
         """Keep a large result and send a view of it instead; log a result that passes as it is.
 
         Args:
@@ -113,7 +113,7 @@ class CallRecorder:
             return
         self.passed(call, told(value), failed=is_error(value))
 
-    def _hide(self, call: ToolCall, value: Any, send: Send) -> bool:
+    def _hide(self, call: ProxiedCall, value: Any, send: Send) -> bool:
         """Send a result with its secrets hidden, and log that; False if it has none, or nobody wants them hidden."""
         redaction = self._store.redaction()
         hidden = without_secrets(redaction, value) if redaction else None
@@ -124,7 +124,7 @@ class CallRecorder:
         send(clean)
         return True
 
-    def passed(self, call: ToolCall, text: str, *, failed: bool = False) -> None:
+    def passed(self, call: ProxiedCall, text: str, *, failed: bool = False) -> None:
         """Log an answer that passes as it is.
 
         Args:
@@ -145,11 +145,11 @@ class CallRecorder:
         else:
             self._log(call, text, size, failed=failed)
 
-    def passed_long(self, call: ToolCall, size: int, *, failed: bool = False) -> None:
+    def passed_long(self, call: ProxiedCall, size: int, *, failed: bool = False) -> None:
         """Log that so many bytes pass. Raises SightlineError."""
         self._log(call, f"[{size:,} bytes, passed on as they came]\n", size, failed=failed)
 
-    def _log(self, call: ToolCall, text: str, size: int, *, failed: bool) -> None:
+    def _log(self, call: ProxiedCall, text: str, size: int, *, failed: bool) -> None:
         if self._called is None or self._called[0] is not call.context:
             self._called = call.context, *self._caller_of(call.context)
         _, session, caller = self._called
@@ -192,7 +192,7 @@ class CallRecorder:
             for _ in logged:
                 self._logged.popleft()
 
-    def _keep(self, call: ToolCall, result: Result, line: bytes, send: Send) -> bool:
+    def _keep(self, call: ProxiedCall, result: Result, line: bytes, send: Send) -> bool:
         asking, caller = self._service.handlers().asking(call.context)
         parts = parts_of(result, line)
         about = [TOOL_FAILED] if result.failed else []
@@ -249,7 +249,7 @@ class LongCalls:
         self._ledger = ledger
         self._warn = warn
         self._cwd = working_directory()
-        self._broken_off = deque[ToolCall]()
+        self._broken_off = deque[ProxiedCall]()
         self._woken = threading.Event()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sightline-calls", daemon=True)
@@ -260,7 +260,7 @@ class LongCalls:
         if not self._woken.is_set():
             self._woken.set()
 
-    def break_off(self, call: ToolCall) -> None:
+    def break_off(self, call: ProxiedCall) -> None:
         """End the capture of a call that will never be answered."""
         self._broken_off.append(call)
         self._woken.set()
@@ -292,7 +292,7 @@ class LongCalls:
         left = [LONG_SECONDS - (now - call.began) for call in waiting if not call.is_written]
         return max(min(left), 0.0) if left else None
 
-    def _begin(self, call: ToolCall) -> None:
+    def _begin(self, call: ProxiedCall) -> None:
         """Begin the capture of a call's result, unless the answer has come meanwhile."""
         call.is_written = True
         try:
@@ -302,7 +302,7 @@ class LongCalls:
         except Exception as error:  # the call goes on, and its answer will pass
             self._warn(error)
 
-    def _recording(self, call: ToolCall) -> Recording:
+    def _recording(self, call: ProxiedCall) -> Recording:
         handlers = self._service.handlers()
         session, _ = handlers.caller(call.context)
         command = call_text(call.name, call.told)
@@ -314,7 +314,7 @@ class LongCalls:
         while self._broken_off:
             self._end(self._broken_off.popleft())
 
-    def _end(self, call: ToolCall) -> None:
+    def _end(self, call: ProxiedCall) -> None:
         try:
             recording = call.recording or self._recording(call)
             recording.abandon()

@@ -20,9 +20,9 @@ from sightline.doors.mcp.line_io import LineWriter
 from sightline.doors.mcp.protocol import (
     INTERNAL_ERROR,
     META,
-    Call,
     Context,
     Id,
+    OpenCall,
     Outcome,
     Rejected,
     encode,
@@ -37,7 +37,7 @@ from sightline.doors.proxy.calls import (
     Ledger,
     Listing,
     LongLine,
-    ToolCall,
+    ProxiedCall,
     asked_of,
     dumped,
     is_id,
@@ -199,7 +199,7 @@ class Proxy:
         self._service = Service(Options(tools=ADDED, profile=profile, session=session), next_call(self._names))
         self._ledger = Ledger()
         self._opened = Context("")
-        self._ours: dict[Id, tuple[Call, threading.Thread]] = {}
+        self._ours: dict[Id, tuple[OpenCall, threading.Thread]] = {}
         self._server_info: Any = None
         self._recorder: CallRecorder | None = None
         self._making = threading.Lock()
@@ -239,10 +239,10 @@ class Proxy:
         if asked is None:
             return False
         number: Id = message["id"]
-        verb = self._names.verb(asked.name, asked.arguments) if isinstance(asked, ToolCall) else None
+        verb = self._names.verb(asked.name, asked.arguments) if isinstance(asked, ProxiedCall) else None
         if verb is None or isinstance(asked, Listing):
             self._ledger.put(number, asked)
-            if isinstance(asked, ToolCall) and self._recorder:
+            if isinstance(asked, ProxiedCall) and self._recorder:
                 self._recorder.long_calls.wake()
             return False
         self._answer(number, verb, asked, in_batch)
@@ -251,14 +251,14 @@ class Proxy:
     def _withdraw(self, params: Any) -> bool:
         number: Any = params.get("requestId") if isinstance(params, dict) else None
         theirs = self._ledger.take(number)
-        if isinstance(theirs, ToolCall) and self._recorder:
+        if isinstance(theirs, ProxiedCall) and self._recorder:
             self._recorder.long_calls.break_off(theirs)
         ours = self._ours.get(number) if is_id(number) else None
         if ours:
             ours[0].cancel()
         return ours is not None
 
-    def _answer(self, number: Id, verb: str, asked: ToolCall, in_batch: bool) -> None:
+    def _answer(self, number: Id, verb: str, asked: ProxiedCall, in_batch: bool) -> None:
         """Answer a call of one of our tools, on a thread of its own."""
 
         def reply(outcome: Outcome) -> None:
@@ -274,7 +274,7 @@ class Proxy:
             except OSError:
                 pass  # the client has gone, and the thread that copies the server's lines will notice
 
-        call = Call("tools/call", {"name": verb, "arguments": asked.arguments}, asked.context, reply)
+        call = OpenCall("tools/call", {"name": verb, "arguments": asked.arguments}, asked.context, reply)
 
         def run() -> None:
             self._service.answer(call)
@@ -372,7 +372,7 @@ class Proxy:
     def _passing(self, line: LongLine) -> Iterator[bytes]:
         yield from line.all_but_the_last()
         asked = self._ledger.take(line.answered())
-        if isinstance(asked, ToolCall):
+        if isinstance(asked, ProxiedCall):
             try:
                 self._made_recorder().passed_long(asked, line.size)
             except Exception as error:
@@ -404,18 +404,18 @@ class Proxy:
         try:
             if isinstance(asked, Listing) and "result" in message:
                 self._listed(message["result"], asked, sending)
-            elif isinstance(asked, ToolCall):
+            elif isinstance(asked, ProxiedCall):
                 self._called(message, line, asked, sending)
         except Exception as error:
             if is_sent:
                 raise
             self._warn(error)
         finally:
-            if isinstance(asked, ToolCall):
+            if isinstance(asked, ProxiedCall):
                 asked.discard()
         return is_sent
 
-    def _called(self, message: dict[str, Any], line: bytes, call: ToolCall, send: Callable[[Any], None]) -> None:
+    def _called(self, message: dict[str, Any], line: bytes, call: ProxiedCall, send: Callable[[Any], None]) -> None:
         recorder = self._made_recorder()
         if "result" in message:
             recorder.result(call, message["result"], line, send if self._may_keep(call.name) else None)

@@ -14,7 +14,7 @@ from sightline.errors import OutOfProcesses
 from sightline.threads import start_thread
 
 
-class Server:
+class ServerProcess:
     """A server that runs as a child process and shares our standard error.
 
     Attributes:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from sightline.doors.mcp.line_io import LineWriter, PassingLines
 from sightline.doors.proxy.relay import Proxy
-from sightline.doors.proxy.server import Server
+from sightline.doors.proxy.server import ServerProcess
 from sightline.errors import OutOfProcesses
 from sightline.private_files import write_all
 from sightline.threads import start_thread
@@ -34,7 +34,7 @@ whatever runs next on a processor that slept runs slowly."""
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
-def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
+def serve(server: ServerProcess, proxy: Proxy | None, client: LineWriter) -> int:
     """Copy lines both ways until the server has ended; its exit code. For the main thread.
 
     Args:
@@ -70,7 +70,7 @@ def serve(server: Server, proxy: Proxy | None, client: LineWriter) -> int:
     return code
 
 
-def _pass_on(server: Server, number: int) -> None:
+def _pass_on(server: ServerProcess, number: int) -> None:
     if number == signal.SIGINT and os.isatty(0):
         return  # the terminal has sent the signal to the server, too
     server.signal(number)
@@ -90,7 +90,7 @@ class _FromClient(threading.Thread):
         given: descriptor that becomes readable when it gets them back.
     """
 
-    def __init__(self, server: Server, proxy: Proxy | None) -> None:
+    def __init__(self, server: ServerProcess, proxy: Proxy | None) -> None:
         super().__init__(daemon=True)
         self._server = server
         self._proxy = proxy
@@ -201,7 +201,7 @@ def _watch_reader() -> None:
 class _FromServer(threading.Thread):
     """Copies the server's lines to the client; between them the client's, where it may."""
 
-    def __init__(self, server: Server, proxy: Proxy | None, client: LineWriter, others: _FromClient) -> None:
+    def __init__(self, server: ServerProcess, proxy: Proxy | None, client: LineWriter, others: _FromClient) -> None:
         super().__init__(daemon=True)
         self._server = server
         self._proxy = proxy

@@ -14,13 +14,13 @@ from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, wit
 from sightline.shape.failure.ci_steps import Steps, find_steps
 from sightline.shape.failure.classes import SEARCH
 from sightline.shape.failure.failure_scan import Failures, Hit, Named, find_failures, named
-from sightline.shape.failure.judge import CACHED_LINES, EXIT, LOCATED, Judge, Verdict, judged_part, name_and_place
+from sightline.shape.failure.judge import CACHED_LINES, EXIT, LOCATED, Judge, LineVerdict, judged_part, name_and_place
+from sightline.shape.failure.judgement import EVERYTHING, Judgement, judgement_for
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.prefilter import NUMBERS
-from sightline.shape.failure.scope import EVERYTHING, Scope, scope_of
 from sightline.shape.failure.tallies import Tally, tally
-from sightline.shape.failure.tool_rules import Block, Failure, Rule
+from sightline.shape.failure.tool_rules import Block, FailureSort, Rule
 from sightline.shape.repeated_lines import Span, free_spans
 from sightline.shape.source import Source
 
@@ -57,7 +57,7 @@ class Examination:
         out: Source,
         err: Source,
         command: str = "",
-        scope: Scope = EVERYTHING,
+        scope: Judgement = EVERYTHING,
         of_kind: int | None = None,
         added: tuple[RuleFile, ...] = (),
     ) -> None:
@@ -136,7 +136,7 @@ class Examination:
         """Return the examination of a success with a few failure lines; None if there are none, or it is huge."""
         if sum(source.byte_count for source in self._streams) > QUIET_BYTES:
             return None
-        scope = scope_of(self._command, failed=False, exit_code=exit_code)._replace(lenient=True)
+        scope = judgement_for(self._command, failed=False, exit_code=exit_code)._replace(lenient=True)
         made = Examination(*self._streams, self._command, scope)
         made.judge = self.judge
         made.quiet = True
@@ -147,7 +147,7 @@ class Examination:
         verdict = self.judge.verdict(data)
         return verdict is not None and self.counts(verdict, data)
 
-    def counts(self, verdict: Verdict, data: bytes) -> bool:
+    def counts(self, verdict: LineVerdict, data: bytes) -> bool:
         """Return whether a raw line that looks like a failure is one, given how its command ended."""
         if self._scope.all_counts or self._scope.why_not:
             return not self._scope.why_not
@@ -159,7 +159,7 @@ class Examination:
                 self._counted[key] = known
         return known
 
-    def ignores(self, verdict: Verdict, data: bytes) -> bool:
+    def ignores(self, verdict: LineVerdict, data: bytes) -> bool:
         """Return whether a raw line that looks like a failure is not one."""
         return not self.counts(verdict, data)
 
@@ -198,7 +198,7 @@ class Examination:
         if isinstance(sort, Block):
             titles = [(sort.titled, hit.line + 1, hit.line + TITLE_LINES, sort.end)]
             titles += [(sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1, None)]
-        elif isinstance(sort, Failure) and deep and sort.under and sort.under.groupindex:
+        elif isinstance(sort, FailureSort) and deep and sort.under and sort.under.groupindex:
             header = header_of(hit, source, self.judge)
             titles = [(sort.under, header, header, None)] if header else []
         else:

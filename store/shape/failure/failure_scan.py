@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from sightline.named_tuple import NamedTuple
-from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, LOCATED, MINOR, NAME, Judge, Verdict, judged_part
+from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, LOCATED, MINOR, NAME, Judge, LineVerdict, judged_part
 from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.failure.tool_rules import Rule
 from sightline.shape.source import Source
@@ -38,7 +38,7 @@ class Hit(NamedTuple):
 
     line: int
     nth: int
-    verdict: Verdict
+    verdict: LineVerdict
 
 
 class Failures(NamedTuple):
@@ -66,7 +66,7 @@ def find_failures(
     judge: Judge,
     *,
     first_of_kind: int | None = None,
-    counts: Callable[[Verdict, bytes], bool] | None = None,
+    counts: Callable[[LineVerdict, bytes], bool] | None = None,
 ) -> Failures:
     """Find every failure line of a stream.
 
@@ -95,9 +95,9 @@ class _Kind:
         self._abouts: set[str] = set()
         self._first = first
         self.early: list[Hit] = []
-        self.late: deque[tuple[int, int, Verdict]] = deque(maxlen=LAST_OF_KIND)
+        self.late: deque[tuple[int, int, LineVerdict]] = deque(maxlen=LAST_OF_KIND)
 
-    def add(self, number: int, verdict: Verdict) -> None:
+    def add(self, number: int, verdict: LineVerdict) -> None:
         is_new = verdict.about not in self._abouts and len(self._abouts) < ABOUTS
         if is_new:
             self._abouts.add(verdict.about)
@@ -116,7 +116,7 @@ class _Collector:
         self._spans: list[tuple[int, int]] = []
         self._first = self._last = 0
 
-    def add(self, number: int, verdict: Verdict) -> None:
+    def add(self, number: int, verdict: LineVerdict) -> None:
         self._total += 1
         if number != self._last + 1 or not self._first:
             self._end_span()

@@ -8,7 +8,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 from sightline.shape.failure.prefilter import NUMBERS
-from sightline.shape.failure.tool_rules import Block, Failure, Rule
+from sightline.shape.failure.tool_rules import Block, FailureSort, Rule
 from sightline.shape.repeated_lines import Span
 
 JUDGED_BYTES, JUDGED_END_BYTES = 4096, 1024
@@ -35,7 +35,7 @@ _OF_CLASS = (EXCEPTION, LOCATED, FAILED, EXIT, WORD)
 assert len(_OF_CLASS) == len(CLASSES)
 
 
-class Verdict(NamedTuple):
+class LineVerdict(NamedTuple):
     """The judgement on a failure line.
 
     Attributes:
@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
     rank: int
     kind: str
     rule: Rule | None = None
-    sort: Failure | Block | None = None
+    sort: FailureSort | Block | None = None
     name: str = ""
     place: str = ""
     about: str = ""
@@ -72,10 +72,10 @@ class Judge:
         """Take the rules of the output's tools, and the prefix of a log's lines."""
         self.rules = tuple(rules)
         self.prefix = prefix
-        self._sorts: list[tuple[Rule, Failure | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
+        self._sorts: list[tuple[Rule, FailureSort | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
         self._advice = [rule.advice for rule in rules if rule.advice]
         self._quiet = [rule.quiet for rule in rules if rule.quiet] + self._advice
-        self._cached: dict[bytes, Verdict | None] = {}
+        self._cached: dict[bytes, LineVerdict | None] = {}
         self._named: Counter[bytes] = Counter()
         self.stems = STEMS
         self.literals = _uncovered(literal for _, sort in self._sorts for literal in sort.has)
@@ -88,7 +88,7 @@ class Judge:
         found = self.prefix.match(text) if self.prefix else None
         return text[found.end() :] if found else text
 
-    def verdict(self, data: bytes) -> Verdict | None:
+    def verdict(self, data: bytes) -> LineVerdict | None:
         """Judge a raw line, or its judged part; None if it is no failure.
 
         A flood of errors repeats the same text with other numbers, so that one judgement holds for all of them, except
@@ -145,9 +145,9 @@ class Judge:
             return self.text(data)
         return "… " + clean_line(data[max(0, span[0] - _BEFORE_BYTES) :])
 
-    def _by_rules(self, text: str) -> tuple[Verdict | None, bool]:
+    def _by_rules(self, text: str) -> tuple[LineVerdict | None, bool]:
         """Judge a line by the rules, causes first; and return whether that names something of this line alone."""
-        best: Verdict | None = None
+        best: LineVerdict | None = None
         varies = False
         for rule, sort in self._sorts:
             if best and (best.rank <= _OF_ROLE[sort.role] or (best.rank == MINOR and best.rule is rule)):
@@ -167,7 +167,7 @@ class Judge:
         """Return whether a line, from `text`, is advice that a tool gives after any failure."""
         return any(advice.search(text) for advice in self._advice)
 
-    def _by_class(self, data: bytes) -> Verdict | None:
+    def _by_class(self, data: bytes) -> LineVerdict | None:
         lowered = data.lower()
         if not any(stem in lowered for stem in self.stems):
             return None
@@ -175,19 +175,19 @@ class Judge:
         if any(quiet.search(text) for quiet in self._quiet):
             return None
         place = class_of(text)
-        return Verdict(_OF_CLASS[place], kind_of(text), about=_about(text)) if place >= 0 else None
+        return LineVerdict(_OF_CLASS[place], kind_of(text), about=_about(text)) if place >= 0 else None
 
 
-def _sorts(rule: Rule) -> tuple[Failure | Block, ...]:
+def _sorts(rule: Rule) -> tuple[FailureSort | Block, ...]:
     return (*rule.failures, *rule.blocks)
 
 
-def _by_rule(rule: Rule, sort: Failure | Block, found: re.Match[str], text: str) -> Verdict:
+def _by_rule(rule: Rule, sort: FailureSort | Block, found: re.Match[str], text: str) -> LineVerdict:
     kind = found.groupdict("").get("kind")
     name, place = name_and_place(found)
     about = place.partition(":")[0] or name or _about(text)
     kind = f"{rule.name}:{kind}" if kind else kind_of(text)
-    return Verdict(_OF_ROLE[sort.role], kind, rule, sort, name, place, about)
+    return LineVerdict(_OF_ROLE[sort.role], kind, rule, sort, name, place, about)
 
 
 _FILE = re.compile(r"([\w.@+~/-]*\w\.[A-Za-z]\w{0,7})(?::\d|\(\d|\", line \d)")

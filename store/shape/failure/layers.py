@@ -20,9 +20,9 @@ from sightline.shape.failure.judge import (
     NAME,
     WORD,
     Judge,
-    Verdict,
+    LineVerdict,
 )
-from sightline.shape.failure.tool_rules import Block, Failure, Pattern
+from sightline.shape.failure.tool_rules import Block, FailureSort, Pattern
 from sightline.shape.repeated_lines import Span
 from sightline.shape.source import Source
 
@@ -127,7 +127,7 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
         return later + _LATER[rank] + repeats[hit.line] - sooner
 
     placed = [(of_itself(hit) + _elsewhere(hit.line, steps, main), hit) for hit in told]
-    placed += [(_of_step(step, main, known=known), Hit(step.last, 0, Verdict(STEP, ""))) for step in steps.bad]
+    placed += [(_of_step(step, main, known=known), Hit(step.last, 0, LineVerdict(STEP, ""))) for step in steps.bad]
     return _with_names(sorted(placed, key=lambda one: (one[0], one[1].line)))
 
 
@@ -177,7 +177,7 @@ def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
     return found
 
 
-def _names_something(verdict: Verdict) -> bool:
+def _names_something(verdict: LineVerdict) -> bool:
     """Return whether a line alone says what failed; a heading such as “What went wrong:” does not."""
     return bool(verdict.name or verdict.place) or not isinstance(verdict.sort, Block)
 
@@ -215,7 +215,7 @@ def own_layers(hit: Hit, source: Source, judge: Judge) -> Layers:
     sort = hit.verdict.sort
     if isinstance(sort, Block):
         return _of_block(hit, sort, source, judge)
-    if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, Failure) and sort.under):
+    if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, FailureSort) and sort.under):
         return _of_line(hit, source, judge)
     if hit.verdict.rank in (ECHO, EXIT):
         return _of_end(hit)

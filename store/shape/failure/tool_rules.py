@@ -50,7 +50,7 @@ class Pattern:
         return re.compile(self.text).groupindex
 
 
-class Failure(NamedTuple):
+class FailureSort(NamedTuple):
     """A sort of failure line.
 
     Attributes:
@@ -155,7 +155,7 @@ class Rule(NamedTuple):
     """
 
     name: str
-    failures: tuple[Failure, ...]
+    failures: tuple[FailureSort, ...]
     blocks: tuple[Block, ...]
     counts: tuple[Count, ...]
     quiet: Pattern | None
@@ -249,8 +249,8 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
 
 def _failure(
     has: str | list[str], line: str, role: str = "cause", under: str = "", logged: bool = False, above: str = ""
-) -> Failure:
-    return Failure(_literals(has), Pattern(line), _role(role), _pattern(under), logged, _pattern(above))
+) -> FailureSort:
+    return FailureSort(_literals(has), Pattern(line), _role(role), _pattern(under), logged, _pattern(above))
 
 
 def _block(

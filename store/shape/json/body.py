@@ -24,7 +24,7 @@ _KEY_BYTES = 1 << 16  # behind a longer key nobody looks for the string
 _AFTER_BYTES = 64  # a comma and white space may follow a string on its line
 
 
-class Gap(NamedTuple):
+class LeftOut(NamedTuple):
     """Left-out lines, inclusive, and the line that says so."""
 
     first: int
@@ -75,7 +75,7 @@ class Body(NamedTuple):
 
 
 def write_lines(
-    source: Source, gaps: Iterable[Gap], measure: Measure, room: int, moved: Mapping[int, MovedString]
+    source: Source, gaps: Iterable[LeftOut], measure: Measure, room: int, moved: Mapping[int, MovedString]
 ) -> Body | None:
     """Make a body of all lines except those in the gaps.
 
@@ -91,7 +91,7 @@ def write_lines(
     """
     segments: list[Segment] = []
     shown, following, truncated = 0, 1, False
-    for gap in (*gaps, Gap(source.line_count + 1, 0, "")):
+    for gap in (*gaps, LeftOut(source.line_count + 1, 0, "")):
         for line in source.lines(following, gap.first - 1, READ_LINE_BYTES):
             segment = _segment(source, line, measure, moved)
             room -= len(segment.text.encode())

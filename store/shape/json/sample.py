@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
-from sightline.shape.json.body import Body, Gap, Measure, MovedString, rest_marker, write_line, write_lines
+from sightline.shape.json.body import Body, LeftOut, Measure, MovedString, rest_marker, write_line, write_lines
 from sightline.shape.json.sampling import Detail, Sampling, details
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import Document, Node, children_end, children_shown, read_document
@@ -108,7 +108,7 @@ class _Gaps:
         self._lines = lines
         self._detail = detail
 
-    def found(self, node: Node, depth: int = 1) -> Iterator[Gap]:
+    def found(self, node: Node, depth: int = 1) -> Iterator[LeftOut]:
         """Yield the gaps of a value, in order."""
         shown = children_shown(node, depth, self._detail)
         gap = self.rest(node, shown)
@@ -117,7 +117,7 @@ class _Gaps:
         if gap:
             yield gap
 
-    def rest(self, node: Node, shown: int) -> Gap | None:
+    def rest(self, node: Node, shown: int) -> LeftOut | None:
         """Return the gap of a container's later children; None if there are none, or a marker takes as much room."""
         if shown == node.total:
             return None
@@ -132,7 +132,7 @@ class _Gaps:
             marker = markers.sample(self._source.ref, first, last, node.total - shown, noun, more=bool(shown))
         else:
             marker = markers.elision(self._source.ref, first, last)
-        return Gap(first, last, marker) if node.end - before > len(marker.encode()) + 1 else None
+        return LeftOut(first, last, marker) if node.end - before > len(marker.encode()) + 1 else None
 
     def _stands_apart(self, before: int, closing: int) -> bool:
         """Return whether the children between two places share no line with others, so that a count of them is one of

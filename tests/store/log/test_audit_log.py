@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> str:
     return path
 
 
-def _entry(path: str, place: log.Place) -> dict[str, Any]:
+def _entry(path: str, place: log.LinePlace) -> dict[str, Any]:
     with open(path, "rb") as file:
         return log.read_entry(file, place.number, place.offset, place.length)
 

@@ -311,7 +311,7 @@ def test_a_view_made_ready_for_the_index_is_the_one_that_its_log_tells_of(
         "text_sha256": "0" * 64,
         **more,
     }
-    told = indexed_view("agent", log.Place(1, 40, 200), fields)
+    told = indexed_view("agent", log.LinePlace(1, 40, 200), fields)
     store.index.put_views([ViewRow.of_fields("agent", fields).at(1, 40, 200)])
     assert store.index.view("agent", 1) == told
 

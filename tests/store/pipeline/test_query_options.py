@@ -12,8 +12,8 @@ import pytest
 from sightline.errors import SightlineError
 from sightline.pipeline.argument_check import options_of
 from sightline.pipeline.options import GRAMMARS
+from sightline.pipeline.query_words import quoted
 from sightline.pipeline.run import run
-from sightline.pipeline.words import quoted
 from sightline.search.errors import ProgramMissing
 from sightline.search.sandbox import NO_BACKING
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import QueryRefused
-from sightline.pipeline.words import quoted, split
+from sightline.pipeline.query_words import quoted, split
 from tests.examples import examples
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.install.harness_settings import SCOPES, Target, Where, installable, places_of, targets_of
+from sightline.doors.install.harness_settings import SCOPES, SettingsTarget, Where, installable, places_of, targets_of
 from sightline.doors.install.jsonc import parse, plain
 from sightline.doors.install.settings_text import Undo, of_ours, with_ours, without_ours
 from sightline.harnesses import known
@@ -15,7 +15,7 @@ WHERE = Where("/h", "/p", {})
 THEIRS = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "/their/hook"}]}'
 
 
-def _target(harness: str, mode: str = KEEP, *, which: int = -1) -> Target:
+def _target(harness: str, mode: str = KEEP, *, which: int = -1) -> SettingsTarget:
     return targets_of(known()[harness], mode, places_of(known()[harness], "user", WHERE), "")[which]
 
 

@@ -20,8 +20,8 @@ from sightline.shape.failure.judge import (
     NAMED_LINES,
     Judge,
 )
-from sightline.shape.failure.scope import scope_of
-from sightline.shape.failure.tool_rules import Block, Failure, Pattern, Rule
+from sightline.shape.failure.judgement import judgement_for
+from sightline.shape.failure.tool_rules import Block, FailureSort, Pattern, Rule
 from sightline.shape.memory_stream import BytesSource
 
 GENERAL = Judge()
@@ -97,7 +97,7 @@ def test_a_judgement_holds_for_the_same_words_with_other_numbers_but_zero() -> N
 
 
 def test_what_a_rule_knows_counts_more_and_needs_no_word_of_error() -> None:
-    known = rule(failures=(Failure(("E501",), Pattern(r"^\S+: (?P<kind>E\d+) "), "cause", None),))
+    known = rule(failures=(FailureSort(("E501",), Pattern(r"^\S+: (?P<kind>E\d+) "), "cause", None),))
     assert found(b"a.py:1:1: E501 too long\nerror: x\n", Judge([known])) == [(1, CAUSE), (2, FAILED)]
 
 
@@ -107,7 +107,7 @@ def test_what_a_rule_calls_quiet_is_no_failure() -> None:
 
 
 def test_names_and_places_come_from_the_groups_of_a_rule() -> None:
-    listed = Failure(("FAILED",), Pattern(r"^FAILED (?P<name>\S+) (?P<file>\S+):(?P<line>\d+)"), "name", None)
+    listed = FailureSort(("FAILED",), Pattern(r"^FAILED (?P<name>\S+) (?P<file>\S+):(?P<line>\d+)"), "name", None)
     (hit,) = find_failures(BytesSource(b"FAILED test_a src/a.py:12\n"), Judge([rule(failures=(listed,))])).hits
     assert (hit.verdict.rank, hit.verdict.name, hit.verdict.place) == (NAME, "test_a", "src/a.py:12")
 
@@ -119,7 +119,7 @@ def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
 
 
 def test_of_a_flood_the_first_lines_are_asked_what_they_name() -> None:
-    sort = Failure(("BAD",), Pattern(r"^BAD (?P<name>\w+)"), "cause", None)
+    sort = FailureSort(("BAD",), Pattern(r"^BAD (?P<name>\w+)"), "cause", None)
     judge = Judge([rule(failures=(sort,))])
     numbers = [f"{number:08b}".replace("0", "2").replace("1", "3") for number in range(NAMED_LINES + 50)]
     verdicts = [judge.verdict(f"BAD t{number}".encode()) for number in numbers]
@@ -142,6 +142,6 @@ def test_what_the_system_refused_a_program_stands_in_the_view_of_a_success_and_i
     looked_into = Examination(out, err, "./backup").of_success(0)
     assert looked_into
     assert list(looked_into.failures(out).spans) == [(2, 2)]
-    judged = Examination(out, err, "./backup", scope_of("./backup", failed=False, exit_code=0))
+    judged = Examination(out, err, "./backup", judgement_for("./backup", failed=False, exit_code=0))
     assert judged.failures(out).total == 0
     assert Examination(out, err, "cat notes").of_success(0) is None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from sightline.named_tuple import NamedTuple
-from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, Verdict
+from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, LineVerdict
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import Program, programs_of
 
@@ -65,7 +65,7 @@ _COMPLAINT = re.compile(
 _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
 
 
-class Scope(NamedTuple):
+class Judgement(NamedTuple):
     """The way in which an output is judged.
 
     Attributes:
@@ -99,7 +99,7 @@ class Scope(NamedTuple):
             return self.why_not
         return f"{_list(self.shown)} shows what others wrote" if self.failed else "nothing else says that it failed"
 
-    def counts(self, verdict: Verdict, text: str, says_failed: Callable[[], bool]) -> bool:
+    def counts(self, verdict: LineVerdict, text: str, says_failed: Callable[[], bool]) -> bool:
         """Return whether a line that looks like a failure is one.
 
         Args:
@@ -137,11 +137,11 @@ class Scope(NamedTuple):
         return who in self.shown or ("git" in self.shown and who == "fatal")
 
 
-EVERYTHING = Scope(failed=True)
+EVERYTHING = Judgement(failed=True)
 """For a failed command: everything that looks like a failure is one."""
 
 
-def scope_of(command: str, *, failed: bool, exit_code: int | None) -> Scope:
+def judgement_for(command: str, *, failed: bool, exit_code: int | None) -> Judgement:
     """Return how a command's output is judged.
 
     Args:
@@ -153,19 +153,21 @@ def scope_of(command: str, *, failed: bool, exit_code: int | None) -> Scope:
         programs = [program for program in programs_of(command) if program.name not in _SILENT]
     except Unclear:
         # After what seems a success, only a tool's rule counts, because other lines may be what some program shows.
-        return Scope("", failed, () if failed else ("it",), True, True)
+        return Judgement("", failed, () if failed else ("it",), True, True)
     showing = [(program, found) for program in programs if (found := _shows(program))]
     shown = tuple(dict.fromkeys(program.name for program, _ in showing))
     acting = [program for program in programs if not _shows(program)]
     if acting or not shown:
         hidden = exit_code is None or not all(program.ends for program in acting)
-        return Scope("", failed, shown, True, hidden, exit_code is None and not failed)
+        return Judgement("", failed, shown, True, hidden, exit_code is None and not failed)
     if failed:
         filters = tuple(name for program in programs for name in program.filters)
-        return Scope("", True, tuple(dict.fromkeys((*shown, *filters))), False)
+        return Judgement("", True, tuple(dict.fromkeys((*shown, *filters))), False)
     phrases = list(dict.fromkeys(phrase for _, (phrase, _) in showing))
     what = showing[0][1][1] if len(phrases) == 1 else ""
-    return Scope(f"{phrases[0]} only {what}" if what else f"{_list(phrases)} only show what others wrote", shown=shown)
+    return Judgement(
+        f"{phrases[0]} only {what}" if what else f"{_list(phrases)} only show what others wrote", shown=shown
+    )
 
 
 def _list(names: "tuple[str, ...] | list[str]") -> str:
