@@ -124,7 +124,7 @@ def test_installed_command_runs(installed: Path, tmp_path: Path) -> None:
     assert _do(command, "run", "--", "echo", "hi", folder=tmp_path, SIGHTLINE_HOME=home) == "hi\n"
     assert _do(command, "query", "wc -l @last", folder=tmp_path, SIGHTLINE_HOME=home).startswith("1 @cmd_")
     assert _do(command, "list", "--match", "echo", folder=tmp_path, SIGHTLINE_HOME=home).startswith("@cmd_")
-    assert "is private" in _do(command, "doctor", folder=tmp_path, SIGHTLINE_HOME=home)
+    assert "is private" in _do(command, "doctor", folder=tmp_path, SIGHTLINE_HOME=home, HOME=str(tmp_path))
 
 
 def test_installed_packages_fit_each_other(installed: Path, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def completed(cli: Any) -> Any:
         ("sightline show --se", {"--search"}),
         ("sightline run --verbosity s", {"silent"}),
         ("sightline run --profile ev", {"everruns"}),
-        ("sightline install cl", {"claude-code"}),
+        ("sightline install cl", {"claude-code", "cline"}),
         ("sightline views sh", {"show"}),
         ("sightline sessions rm --js", {"--json"}),
         ("sightline show --timeou", {""}),
