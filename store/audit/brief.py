@@ -42,11 +42,18 @@ class Item(NamedTuple):
         ref: the lines, or the output, that it is about; empty for none.
         text: the words of the entry.
         command: command of the output; empty if the text has it.
+        times: number of outputs of which the same is to be said; the ref is that of the first of them.
     """
 
     ref: str
     text: str
     command: str = ""
+    times: int = 1
+
+    @property
+    def repeated(self) -> str:
+        """``, 33 times``; empty for once."""
+        return f", {self.times:,} times" if self.times > 1 else ""
 
 
 class Section(NamedTuple):
@@ -55,8 +62,8 @@ class Section(NamedTuple):
     Attributes:
         name: name for programs: ``missed``, ``failed``, ``also``, ``evidence``, ``running``, ``again``, ``unopened``.
         title: title for people, with the count.
-        items: the most important first, at most `MOST_ITEMS`.
-        total: number of all of them.
+        items: the most important first, at most `MOST_ITEMS`; those that say the same are one.
+        total: number of all outputs that they are about.
         bad: whether any entry is bad news.
     """
 
@@ -65,6 +72,10 @@ class Section(NamedTuple):
     items: tuple[Item, ...]
     total: int
     bad: bool = False
+
+    def left_out(self, items: Sequence[Item]) -> int:
+        """The number of outputs that some of the items, the first, are not about."""
+        return self.total - sum(item.times for item in items)
 
 
 class Brief(NamedTuple):
@@ -152,12 +163,19 @@ def make_brief(
 
 
 def _section(name: str, title: str, items: Sequence[Item], noun: str, *, bad: bool = False) -> Section:
-    return Section(name, title.format(counted(len(items), noun)), tuple(items[:MOST_ITEMS]), len(items), bad)
+    return Section(name, title.format(counted(len(items), noun)), _once(items), len(items), bad)
+
+
+def _once(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return the first items, those that differ in nothing but their refs as one."""
+    times = Counter((item.text, item.command) for item in items)
+    first = {(item.text, item.command): item for item in reversed(items)}
+    return tuple(first[key]._replace(times=count) for key, count in times.items())[:MOST_ITEMS]
 
 
 def _missed_section(missed: Sequence[Overlooked]) -> Section:
     title = f"{told_count([one.failure for one in missed])} no agent saw"
-    return Section("missed", title, tuple(map(_missed, missed[:MOST_ITEMS])), len(missed), bad=True)
+    return Section("missed", title, _once([*map(_missed, missed)]), len(missed), bad=True)
 
 
 def _missed(one: Overlooked) -> Item:
@@ -225,9 +243,11 @@ def as_text(brief: Brief) -> str:
         rows += ["", section.title]
         for item in section.items[:TEXT_ITEMS]:
             command = f"  ({one_line(item.command, _COMMAND_CHARACTERS)})" if item.command else ""
-            rows.append(f"  {item.ref + '  ' if item.ref else ''}{one_line(item.text, TEXT_CHARACTERS)}{command}")
-        if section.total > TEXT_ITEMS:
-            rows.append(f"  … {section.total - TEXT_ITEMS:,} more")
+            rows.append(
+                f"  {item.ref + '  ' if item.ref else ''}{one_line(item.text, TEXT_CHARACTERS)}{command}{item.repeated}"
+            )
+        if left_out := section.left_out(section.items[:TEXT_ITEMS]):
+            rows.append(f"  … {left_out:,} more")
     return "\n".join([*rows, *(["", *brief.unknown] if brief.unknown else [])]) + "\n"
 
 
@@ -238,9 +258,11 @@ def as_markdown(brief: Brief) -> str:
         rows.append(f"\n## {plain_text(section.title)}\n")
         for item in section.items:
             command = f" ({code_span(item.command)})" if item.command else ""
-            rows.append(f"- {code_span(item.ref) + ' ' if item.ref else ''}{plain_text(item.text)}{command}")
-        if section.total > len(section.items):
-            rows.append(f"- … {section.total - len(section.items):,} more")
+            rows.append(
+                f"- {code_span(item.ref) + ' ' if item.ref else ''}{plain_text(item.text)}{command}{item.repeated}"
+            )
+        if left_out := section.left_out(section.items):
+            rows.append(f"- … {left_out:,} more")
     rows += [f"\n{plain_text(sentence)}" for sentence in brief.unknown]
     return "\n".join(rows) + "\n"
 

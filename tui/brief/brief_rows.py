@@ -35,8 +35,8 @@ def brief_rows(brief: Brief) -> list[BriefRow]:
     for section in brief.sections:
         rows += [BriefRow([]), BriefRow([Part(f" {section.title}", "error" if section.bad else "accent")])]
         rows += [BriefRow(_item_parts(item), item.ref) for item in section.items]
-        if section.total > len(section.items):
-            rows.append(BriefRow([Part(f"   … {section.total - len(section.items):,} more", "dim")]))
+        if left_out := section.left_out(section.items):
+            rows.append(BriefRow([Part(f"   … {left_out:,} more", "dim")]))
     if brief.unknown:
         rows += [BriefRow([]), *(BriefRow([Part(f" {sentence}", "dim")]) for sentence in brief.unknown)]
     return rows
@@ -44,7 +44,8 @@ def brief_rows(brief: Brief) -> list[BriefRow]:
 
 def _item_parts(item: Item) -> list[Part]:
     command = [Part(f"  {title(item.command)}", "dim")] if item.command else []
-    return [Part(f"   {item.ref:<{_REF_CELLS}} ", "key"), Part(title(item.text)), *command]
+    parts = [Part(f"   {item.ref:<{_REF_CELLS}} ", "key"), Part(title(item.text)), *command]
+    return [*parts, Part(item.repeated, "accent")]
 
 
 class BriefRows(RowView):

@@ -51,6 +51,19 @@ def test_text_markdown_and_data_tell_the_same(store: Store) -> None:
     assert data["verdict"] == as_text(brief).splitlines()[0]
 
 
+def test_what_is_the_same_of_many_runs_is_one_item_with_the_newest_ref(store: Store) -> None:
+    for at in range(12):
+        add(store, f"cmd_00000{at:x}", "make", BROKEN, exit_code=2, ago=100 - at)
+    add(store, "cmd_0000ff", "make test", BROKEN, exit_code=2, ago=200)
+    brief = make_brief(store)
+    missed = next(section for section in brief.sections if section.name == "missed")
+    assert [(item.ref, item.times) for item in missed.items] == [("@cmd_00000b:2-2", 12), ("@cmd_0000ff:2-2", 1)]
+    assert (missed.title, missed.total, missed.left_out(missed.items)) == ("13 failures no agent saw", 13, 0)
+    assert missed.left_out(missed.items[:1]) == 1
+    assert "  @cmd_00000b:2-2  ERROR: `one` *two*  (make), 12 times\n" in as_text(brief)
+    assert "(`make`), 12 times\n" in as_markdown(brief)
+
+
 def test_a_text_or_a_command_that_is_cut_in_the_terminal_says_so(store: Store) -> None:
     long = add(store, "cmd_00000a", "make " + "x" * 90, b"ERROR: " + b"y" * 300 + b"\n", exit_code=2)
     rows = as_text(make_brief(store)).splitlines()
