@@ -3,12 +3,15 @@
 The shell asks the program itself at each Tab, through argcomplete, so the offers are always current.
 """
 
+import contextlib
 import glob
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice, pairwise
 from typing import Any
 
-from sightline.config import default_root
+from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.commands import COMMANDS, command_of
 from sightline.doors.cli.output import write_out
@@ -16,17 +19,26 @@ from sightline.errors import SightlineError
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
 from sightline.profile import profile_names
+from sightline.refs import host_of
 from sightline.shape.budgets import MODES
 from sightline.shape.summary import one_line
-from sightline.store import Store
+from sightline.shared import shared_opener
+from sightline.store import Reading, Store
 
 SHELLS = ("bash", "zsh", "fish")
 _OFFERED = 100  # nobody looks through more
+_MOST_LOOKED_AT = 5_000  # outputs among which those of a host are looked for, and all hosts
 _COMMAND_CHARACTERS = 60
 _WORD_BREAKS = "_ARGCOMPLETE_COMP_WORDBREAKS"  # bash's variable; argcomplete cuts a word at these characters
 
 Offers = Mapping[str, str]
 """The words that can stand in a place, and a description of each for shells that show descriptions."""
+
+_Offering = Callable[[str], Offers]
+"""Makes the offers for what is typed of a word."""
+
+Opener = Callable[[], contextlib.AbstractContextManager[Reading]]
+"""Opens what the command that is being typed would read: this machine's store, or that of a fleet."""
 
 
 def parser(name: str) -> ArgumentParser:
@@ -62,13 +74,25 @@ def main(given: Namespace) -> int:
 
 def answer_shell() -> None:
     """Tell the shell that started this process at a Tab which words can follow, and end the process."""
-    from argcomplete import autocomplete  # it comes with an extra; the shell asks only where it is installed
     from argcomplete.completers import ChoicesCompleter
+    from argcomplete.finders import (
+        CompletionFinder,  # it comes with an extra; the shell asks only where it is installed
+    )
 
     line = os.environ["COMP_LINE"][: int(os.environ["COMP_POINT"])]
-    if breaks := os.environ.get(_WORD_BREAKS):  # bash keeps an @ that begins a word as a part of it
-        os.environ[_WORD_BREAKS] = breaks.replace("@", "")
-    autocomplete(grammar_for(line.split(" ")[1:]), default_completer=ChoicesCompleter({}), validator=_begins)
+    words = line.split(" ")[1:]
+    host = 0
+    if "@" in (breaks := os.environ.get(_WORD_BREAKS, "")):
+        os.environ[_WORD_BREAKS] = breaks.replace("@", "")  # bash keeps an @ that begins a word as a part of it
+        host = words[-1].rfind("@")  # and breaks the word before one that does not
+
+    class Finder(CompletionFinder):
+        """Offers what stands behind the host of a ref, where the shell takes the host for another word."""
+
+        def quote_completions(self, completions: list[str], *rest: Any) -> list[str]:
+            return [one[max(host, 0) :] for one in super().quote_completions(completions, *rest)]
+
+    Finder()(grammar_for(words), default_completer=ChoicesCompleter({}), validator=_begins)
 
 
 def grammar_for(words: list[str]) -> ArgumentParser:
@@ -78,9 +102,10 @@ def grammar_for(words: list[str]) -> ArgumentParser:
         words: the words typed after ``sightline``; the last one is unfinished, and may be empty.
     """
     root = ArgumentParser(prog="sightline", add_help=False)
+    complete = partial(_complete, address=_address(words))
     if words[0].startswith("@"):
         root.add_argument("ref", metavar="REF")
-        _complete(root)
+        complete(root)
         return root
     commands = root.add_subparsers()
     typed, pair = words[0] if len(words) > 1 else "", " ".join(words[:2]) if len(words) > 2 else ""
@@ -89,9 +114,9 @@ def grammar_for(words: list[str]) -> ArgumentParser:
         if name == pair and second:
             of_pair = commands.add_parser(f"{first} ", add_help=False).add_subparsers()
             commands.choices[first] = commands.choices.pop(f"{first} ")
-            of_pair.add_parser(second, parents=[_complete(command_of(name)[0])], add_help=False)
+            of_pair.add_parser(second, parents=[complete(command_of(name)[0])], add_help=False)
         elif not second and not (pair in COMMANDS and name == typed):
-            parents = [_complete(command_of(name)[0], _seconds(name))] if name == typed else []
+            parents = [complete(command_of(name)[0], _seconds(name))] if name == typed else []
             commands.add_parser(name, help=about, parents=parents, add_help=False)
     return root
 
@@ -103,35 +128,45 @@ def _seconds(name: str) -> Offers:
     }
 
 
-def _complete(made: ArgumentParser, seconds: Offers | None = None) -> ArgumentParser:
+def _address(words: Sequence[str]) -> str:
+    """Return the address that is typed behind ``--store``; that of the environment if none is."""
+    given = [word.removeprefix("--store=") for word in words[:-1] if word.startswith("--store=")]
+    given += [after for word, after in pairwise(words[:-1]) if word == "--store"]
+    return given[-1] if given else os.environ.get(STORE_VARIABLE, "")
+
+
+def _complete(made: ArgumentParser, seconds: Offers | None = None, *, address: str = "") -> ArgumentParser:
     """Give each argument the completer of its word in the usage; the first argument also offers second words."""
     from argcomplete.completers import FilesCompleter  # it comes with an extra, as above
 
     files = FilesCompleter()
+    reads_fleets = any("--store" in action.option_strings for action in made._actions)
+    opener = partial(_opened, address if reads_fleets else "")
     first = True
     for action in made._actions:
         word = str(action.metavar or action.dest)
-        offers = _OFFERS.get(word.removesuffix("[:A-B]"))
+        kind = _OFFERS.get(word.removesuffix("[:A-B]"))
+        offers: _Offering | None = partial(kind, opener) if kind else None
         others = word.startswith(_FILES)
         if not action.option_strings and seconds and first:
             offers, first = _both(seconds, offers), False
         if offers or others:
             action.completer = _completer(offers, files if others else None)  # type: ignore[attr-defined]
     if seconds and first:
-        made.add_argument("second", nargs="?").completer = _completer(lambda: seconds, None)  # type: ignore[attr-defined]
+        made.add_argument("second", nargs="?").completer = _completer(lambda _: seconds, None)  # type: ignore[attr-defined]
     return made
 
 
-def _both(seconds: Offers, offers: "Callable[[], Offers] | None") -> "Callable[[], Offers]":
-    return lambda: {**seconds, **(offers() if offers else {})}
+def _both(seconds: Offers, offers: "_Offering | None") -> "_Offering":
+    return lambda prefix: {**seconds, **(offers(prefix) if offers else {})}
 
 
-def _completer(offers: "Callable[[], Offers] | None", files: Any) -> Callable[..., Offers]:
+def _completer(offers: "_Offering | None", files: Any) -> Callable[..., Offers]:
     def completed(prefix: str, **_: object) -> Offers:
         found = dict.fromkeys(files(prefix), "") if files else {}
         try:
-            return {**found, **(offers() if offers else {})}
-        except SightlineError:  # there is no store to ask, so nothing of it is offered
+            return {**found, **(offers(prefix) if offers else {})}
+        except SightlineError:  # there is no store to ask, or no fleet, so nothing of it is offered
             return found
 
     return completed
@@ -141,30 +176,57 @@ def _begins(offered: str, prefix: str) -> bool:
     return offered.startswith(prefix)
 
 
-def _refs() -> Offers:
-    with Store() as store:
-        listed = [one.buffer for one in store.listed(_OFFERED)]
+@contextlib.contextmanager
+def _opened(address: str) -> Iterator[Reading]:
+    """Open what is read; of a fleet the copies that are here, or if there are none its newest outputs."""
+    with Store() as local:
+        kept = shared_opener(address, offline=True)
+        if kept is None:
+            yield local
+            return
+        with contextlib.closing(kept(local)) as copies:
+            if copies.index.totals().buffers:
+                yield copies
+                return
+        asked = shared_opener(address, offline=False)
+        assert asked is not None
+        with contextlib.closing(asked(local)) as fleet:
+            yield fleet
+
+
+def _refs(opener: Opener, prefix: str) -> Offers:
+    of_host = "/" in prefix
+    with opener() as store:
+        buffers = (one.buffer for one in store.listed(_MOST_LOOKED_AT if of_host else _OFFERED))
+        listed = list(islice((one for one in buffers if not of_host or one.ref.startswith(prefix)), _OFFERED))
     found = {buffer.ref: one_line(call_name(buffer), _COMMAND_CHARACTERS) for buffer in listed}
     return {"@last": "the newest command's", **found}
 
 
-def _sessions() -> Offers:
-    with Store() as store:
+def _hosts(opener: Opener, _: str) -> Offers:
+    with opener() as store:
+        names = {host_of(one.buffer.name) for one in store.listed(_MOST_LOOKED_AT)} - {""}
+    return dict.fromkeys(sorted(names), "")
+
+
+def _sessions(opener: Opener, _: str) -> Offers:
+    with opener() as store:
         return {one.session.name: one.session.title or one.session.harness or "" for one in list_sessions(store)}
 
 
-def _rules() -> Offers:
+def _rules(_: Opener, __: str) -> Offers:
     return dict.fromkeys(glob.glob(os.path.join(default_root(), "rules", "*.toml")), "in the store's folder")
 
 
-_OFFERS: dict[str, Callable[[], Offers]] = {
+_OFFERS: dict[str, Callable[[Opener, str], Offers]] = {
     "REF": _refs,
     "OUTPUT": _refs,
+    "GLOB": _hosts,
     "SESSION": _sessions,
-    "PROFILE": lambda: dict.fromkeys(profile_names(), ""),
+    "PROFILE": lambda *_: dict.fromkeys(profile_names(), ""),
     "RULES": _rules,
-    "LEVEL": lambda: dict.fromkeys(("auto", *MODES), ""),
-    "STREAM": lambda: dict.fromkeys(("out", "err", "all"), ""),
+    "LEVEL": lambda *_: dict.fromkeys(("auto", *MODES), ""),
+    "STREAM": lambda *_: dict.fromkeys(("out", "err", "all"), ""),
 }
 """The completers, by the word that stands for an argument in the usage."""
 
