@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from benchmarks import stores
-from benchmarks.measure import SIGHTLINE, Ran, run
+from benchmarks.measure import SIGHTLINE, Ran, run_with_peak
 from benchmarks.screen import first_screen
 from sightline.audit.coverage_list import CoverageList
 from sightline.log.retention import collect
@@ -131,7 +131,7 @@ def _environment(root: str) -> Mapping[str, str]:
 def _ran(root: str, *words: str, rounds: int = _ROUNDS) -> Ran:
     """As a command; where there is more than one round, a first one is not counted."""
     environment = _environment(root)
-    runs = [run([*SIGHTLINE, *words], environment) for _ in range(rounds + (rounds > 1))][rounds > 1 :]
+    runs = [run_with_peak([*SIGHTLINE, *words], environment) for _ in range(rounds + (rounds > 1))][rounds > 1 :]
     return Ran(min(one.seconds for one in runs), max(one.peak_bytes for one in runs))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.measure import Ran, Row, interleaved, median, ms, run
 from sightline.doors.hooks.command_line import hook_words
 
-_BEFORE_AIM, _RECORDING_AIM = 3.0, 5.0
+_AIM, _RECORDING_AIM = 2.2, 2.6
 _EVIDENCE_AIM = 2.0  # milliseconds that it costs a hook to record what evidence rests on
 _MESSAGE = "All 12 tests pass now, and lint is clean. I changed the sum in cart.py so that discounts count once. " * 10
 _OUTPUT = "".join(f"tests/test_{number}.py ........ [{number}%]\n" for number in range(100))
@@ -51,7 +51,7 @@ def rows(folder: str, scale: float) -> list[Row]:
     cases: dict[str, tuple[Callable[[], Ran], float | None]] = {
         "before a command": (
             lambda: event("PreToolUse", **{**_COMMAND, "tool_input": {"command": "make -j4 # all of it"}}),
-            _BEFORE_AIM,
+            _AIM,
         ),
         "after a command": (
             lambda: event("PostToolUse", **_COMMAND, tool_response={"stdout": _OUTPUT, "stderr": ""}),
@@ -63,9 +63,9 @@ def rows(folder: str, scale: float) -> list[Row]:
         ),
         "after an MCP tool": (
             lambda: event("PostToolUse", **mcp, tool_response=[{"type": "text", "text": _OUTPUT}]),
-            _RECORDING_AIM,
+            _AIM,
         ),
-        "a session's start": (lambda: event("SessionStart", source="startup"), None),
+        "a session's start": (lambda: event("SessionStart", source="startup"), _AIM),
         "a turn's end, its message kept": (lambda: event("Stop", talking, **said), None),
         "a turn's end, no message kept": (lambda: event("Stop", silent, **said), None),
         "after an edit": (lambda: event("PostToolUse", tool_name="Edit", **edited), None),

@@ -34,10 +34,21 @@ class Row(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """One run of a command: wall time in seconds, and peak memory of its largest process in bytes."""
+    """One run of a command: wall time in seconds, and its largest process' peak memory in bytes, 0 if not measured."""
 
     seconds: float
-    peak_bytes: int
+    peak_bytes: int = 0
+
+
+_WAITING = """
+import os, sys, time
+began = time.perf_counter()
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+os.write(int(sys.argv[1]), f"{time.perf_counter() - began} {usage.ru_maxrss}".encode())
+sys.exit(abs(os.waitstatus_to_exitcode(status)))
+"""
+"""Waits for a command in a small process: the peak of a child counts what its parent held when it was started."""
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Ran:
@@ -48,14 +59,36 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
     )
     assert child.stderr
     told = child.stderr.read()
-    _, status, usage = os.wait4(child.pid, 0)
+    child.wait()
     seconds = time.perf_counter() - began
-    child.returncode = os.waitstatus_to_exitcode(status)
     child.stderr.close()
     if child.returncode:
         raise RuntimeError(f"{command} failed: {told.decode(errors='replace')[-500:]}")
+    return Ran(seconds)
+
+
+def run_with_peak(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Ran:
+    """Run a command likewise, and measure its memory, too. Raises RuntimeError where it fails."""
+    reads, writes = os.pipe()
+    waiting = [sys.executable, "-I", "-S", "-c", _WAITING, str(writes), *command]
+    try:
+        done = subprocess.run(
+            waiting,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=(writes,),
+            check=False,
+        )
+        os.close(writes)
+        if done.returncode:
+            raise RuntimeError(f"{command} failed: {done.stderr.decode(errors='replace')[-500:]}")
+        seconds, peak = os.read(reads, 100).split()
+    finally:
+        os.close(reads)
     scale = 1 if sys.platform == "darwin" else 1024
-    return Ran(seconds, usage.ru_maxrss * scale)
+    return Ran(float(seconds), int(peak) * scale)
 
 
 def interleaved(rounds: int, **cases: Callable[[], Ran]) -> dict[str, list[Ran]]:

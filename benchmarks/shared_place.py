@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from benchmarks.fleet import BenchFleet, running_fleet, stream_of
-from benchmarks.measure import SIGHTLINE, Row, mib, ms, run
+from benchmarks.measure import SIGHTLINE, Row, mib, ms, run, run_with_peak
 from benchmarks.screen import first_screen
 from sightline.config import Settings
 from sightline.log.sessions import current_session
@@ -170,7 +170,7 @@ def _streamed(place: "SharedStore") -> list[Row]:
 
 def _commands(environment: Mapping[str, str], calls: int) -> list[Row]:
     screen = first_screen([*SIGHTLINE], b"target-", environment)
-    audit = run([*SIGHTLINE, "audit", "--since", "1d"], environment)
+    audit = run_with_peak([*SIGHTLINE, "audit", "--since", "1d"], environment)
     again = run([*SIGHTLINE, "audit", "--since", "1d"], environment)
     what = f"audit of a day of {HOSTS} hosts, {calls:,} calls"
     return [

@@ -23,7 +23,7 @@ def rows(folder: str, scale: float) -> list[Row]:
         max(5, int(40 * scale)), floor=lambda: run([sys.executable, "-c", "pass"], environment), **cases
     )
     floor = median(found.pop("floor"))
-    aims = {"run -- true": 4.0}
+    aims = {"run -- true": 3.0, "list": 2.8, "show": 2.8, "query": 3.5}
     return [
         Row(f"sightline {name}", ms(median(runs)), f"python -c pass {ms(floor)}", median(runs) / floor, aims.get(name))
         for name, runs in found.items()
