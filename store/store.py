@@ -152,6 +152,9 @@ class Reading(Protocol):
     def open_log(self, session: str) -> BinaryIO:
         """Open the log of a session, lines of JSON, for reading from any byte on. Raises FileNotFoundError."""
 
+    def open_events(self, session: str) -> BinaryIO:
+        """Open at least those lines of the log that say what happened to the context, and what the agent said."""
+
 
 class Store:
     """One store on disk. Threads may share it; close it, or use it as a context manager."""
@@ -482,6 +485,8 @@ class Store:
     def open_log(self, session: str) -> BinaryIO:
         """Open the log of a session, lines of JSON, for reading from any byte on. Raises FileNotFoundError."""
         return open(open_private(self.layout.audit_file(session), os.O_RDONLY), "rb")
+
+    open_events = open_log
 
     # writing and keeping
 

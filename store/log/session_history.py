@@ -183,7 +183,7 @@ def _read(store: Reading, session: str) -> _Found:
         known = _FOUND.setdefault(store, {})
         found = known.setdefault(session, _Found())
         try:
-            with store.open_log(session) as file:
+            with store.open_events(session) as file:
                 if found.end:  # blanking replaces the file of a log
                     file.seek(max(0, found.end - len(found.last)))
                     if file.read(len(found.last)) != found.last:

@@ -20,7 +20,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents
 from sightline.records import Buffer, IndexedView, Note, Session, known_fields
 from sightline.refs import host_of, looks_like_a_ref, parse_ref
-from sightline.shared.rows import REMARKS, Entry, Host, SharedRows, Span, Stored
+from sightline.shared.rows import EVENTS, REMARKS, Entry, Host, SharedRows, Span, Stored
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shared_facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS shared_places (
 CREATE TABLE IF NOT EXISTS shared_lines (
     session TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shared_events (
+    session TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, PRIMARY KEY (session, number)
+) WITHOUT ROWID;
 """
 
 _FIRST_VIEW = 1 << 40
@@ -38,6 +41,9 @@ _FIRST_VIEW = 1 << 40
 
 _PLACE_BITS = 11
 """The order of outputs has microseconds, and then some bits of the name, for equal times."""
+
+_ALL = -1
+"""Stands for the number of a line among the events of a session if all of them are there."""
 
 _INSTEAD = "instead of "
 """The prefix of the fact that says what replaces a pack."""
@@ -214,6 +220,13 @@ class Mirror:
         row = self._db.row("SELECT place FROM shared_lines WHERE session = ? AND number = ?", (session, number))
         return tuple(json.loads(row[0])) if row else None
 
+    def events(self, session: str) -> list[tuple[str, int, int, int, int]] | None:
+        """Return where the lines of a session's events are, as in `Entry`; None if not all of them are known."""
+        rows = self._db.rows("SELECT number, place FROM shared_events WHERE session = ? ORDER BY number", (session,))
+        if not rows or rows[0][0] != _ALL:
+            return None
+        return [tuple(json.loads(place)) for _, place in rows[1:]]
+
     # taking in
 
     def bring_up_to_date(self, rows: SharedRows, since: float) -> bool:
@@ -282,6 +295,7 @@ class Mirror:
                 ("derived", "buffer"),
                 ("shared_places", "buffer"),
                 ("shared_lines", "session"),
+                ("shared_events", "session"),
                 ("notes", "session"),
                 ("sessions", "name"),
                 ("views", "session"),
@@ -294,15 +308,36 @@ class Mirror:
         for stored in _batches(rows.buffers(span)):
             found = True
             self._put(stored, on_top=on_top)
-        missing = dict[str, None]()
+        missing, sessions = dict[str, None](), set[str]()
         for entries in _batches(rows.entries(span, newest_first=older)):
             found = True
             self._put_entries(entries[::-1] if older else entries, older=older)
             missing |= dict.fromkeys(name for entry in entries for name in _refs(entry))
+            sessions |= {entry.session for entry in entries}
         self._put_missing(rows, list(missing))
+        self._take_events(rows, sessions)
         if found:
             self._tell_sessions(rows)
         return found
+
+    def _take_events(self, rows: SharedRows, sessions: set[str]) -> None:
+        """Take in what happened in sessions, from their beginning on, so that nobody reads their whole logs for it."""
+        known = {row[0] for row in self._db.rows("SELECT session FROM shared_events WHERE number = ?", (_ALL,))}
+        new = sorted(sessions - known)
+        for start in range(0, len(new), _MOST_NAMED):
+            named = new[start : start + _MOST_NAMED]
+            events = rows.events_of(named)
+            with self._db.writing():
+                self._put_events(events)
+                self._db.execute_all(
+                    "INSERT OR IGNORE INTO shared_events VALUES (?, -1, '')", [(one,) for one in named]
+                )
+
+    def _put_events(self, entries: Iterable[Entry]) -> None:
+        self._db.execute_all(
+            "INSERT OR IGNORE INTO shared_events VALUES (?, ?, ?)",
+            [(entry.session, entry.number, json.dumps(entry.place)) for entry in entries if entry.kind in EVENTS],
+        )
 
     def _tell_sessions(self, rows: SharedRows) -> None:
         """Take in sessions that began before the mirror does."""
@@ -423,6 +458,7 @@ class Mirror:
                 "INSERT OR IGNORE INTO shared_lines VALUES (?, ?, ?)",
                 [(entry.session, entry.number, json.dumps(entry.place)) for entry in new],
             )
+            self._put_events(new)
             for entry in new:
                 if entry.kind == "session" and isinstance(told := entry.record.get("session"), dict):
                     self._put_session(entry.session, told)

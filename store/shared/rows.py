@@ -17,6 +17,9 @@ from sightline.records import Buffer, IndexedView, Note
 from sightline.refs import on_host
 from sightline.store import Narrowing
 
+EVENTS = ("context", "about", "message")
+"""The kinds of lines that say what happened to a session's context, and what was said."""
+
 REMARKS = "remarks"
 """Stands for a session in the ids of remarks that their hosts have not taken yet."""
 
@@ -297,6 +300,18 @@ class SharedRows:
             _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
             " WHERE host.name = %s AND found.session = %s ORDER BY found.number",
             (host, name),
+        )
+        return list(_entries(rows))
+
+    def events_of(self, sessions: Sequence[str]) -> list[Entry]:
+        """Return the lines of sessions' logs about their contexts and what their agents said, by time."""
+        hosts, own = zip(*(name.rsplit("/", 1) for name in sessions), strict=True) if sessions else ((), ())
+        rows = self._connection.rows(
+            _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            " WHERE found.kind = ANY (%s::text[]) AND EXISTS (SELECT FROM unnest(%s::text[], %s::text[])"
+            " AS given (host, session) WHERE given.host = host.name AND given.session = found.session)"
+            " ORDER BY found.time, found.number",
+            (list(EVENTS), list(hosts), list(own)),
         )
         return list(_entries(rows))
 

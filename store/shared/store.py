@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sightline.config import Settings
@@ -35,7 +36,7 @@ from sightline.sha256 import sha256_hex
 from sightline.shape.json.pretty import pretty
 from sightline.shape.summary import human_seconds
 from sightline.shared.live import RunningOutputs
-from sightline.shared.log import SharedLog
+from sightline.shared.log import LinesOfLog, SharedLog
 from sightline.shared.mirror import LetGo, Mirror, Reach, SharedIndex
 from sightline.shared.pack_cache import PackCache, Tampered
 from sightline.shared.rows import REMARKS, Host, SharedRows
@@ -564,6 +565,13 @@ class SharedStore:
                 lambda pack: self._pack(host, pack),
             ),
         )
+
+    def open_events(self, session: str) -> BinaryIO:
+        """Open the lines of a log about what happened, without reading the others; see `Reading`."""
+        places = self._mirror.events(session)
+        if places is None:
+            return self.open_log(session)
+        return cast(BinaryIO, LinesOfLog(places, partial(self._pack, host_of(session))))
 
 
 def _ago(when: float) -> str:
