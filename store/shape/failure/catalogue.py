@@ -77,14 +77,29 @@ class Catalogue:
         self._files = {one.name: added.get(one.name, RuleFile(one.file)) for one in self.known}
 
     @cached_property
-    def _marks(self) -> tuple[tuple[_Mark, ...], ...]:
-        """The marks of each tool, in the order of the catalogue."""
-        return tuple(tuple(_Mark(parts, _words_in(parts)) for parts in known.marks) for known in self.known)
+    def _marks(self) -> dict[bytes, list[tuple[int, _Mark]]]:
+        """The marks of all tools, with the tool's place in the catalogue, by one of their words; empty without any."""
+        marks: dict[bytes, list[tuple[int, _Mark]]] = {}
+        for at, known in enumerate(self.known):
+            for parts in known.marks:
+                words = _words_in(parts)
+                marks.setdefault(min(words, default=b""), []).append((at, _Mark(parts, words)))
+        return marks
 
     @cached_property
     def _sought(self) -> frozenset[bytes]:
         """The words of all marks."""
-        return frozenset(word for marks in self._marks for mark in marks for word in mark.words)
+        return frozenset(word for marks in self._marks.values() for _, mark in marks for word in mark.words)
+
+    @cached_property
+    def _programs(self) -> dict[str, list[tuple[int, str]]]:
+        """By a program's first word, the tools' places in the catalogue and the word that must follow, or nothing."""
+        programs: dict[str, list[tuple[int, str]]] = {}
+        for at, known in enumerate(self.known):
+            for program in known.programs:
+                first, _, second = program.partition(" ")
+                programs.setdefault(first, []).append((at, second))
+        return programs
 
     def recognise(self, command: str, data: bytes) -> list[str]:
         """Return the tools whose output this is: those that the command runs, and those whose marks occur in the text.
@@ -99,14 +114,19 @@ class Catalogue:
         words = [word.rsplit("/", 1)[-1] for word in _SPLIT.split(command) if word]
         data = b"\n" + data  # so that a mark for the beginning of a line also matches the first line
         there = _words_there(data, self._sought)
-        is_quoted = _only_quotes(command)
-        found = [
-            known
-            for known, marks in zip(self.known, self._marks, strict=True)
-            if _runs(words, known.programs)
-            or (not is_quoted and any(mark.words <= there and mark.stands_in(data) for mark in marks))
-        ]
-        return [known.name for known in sorted(found, key=lambda known: not known.programs)]
+        found = {
+            at
+            for place, word in enumerate(words)
+            for at, second in self._programs.get(word, ())
+            if not second or second in words[place + 1 : place + 2 + _WORDS_BETWEEN]
+        }
+        if not _only_quotes(command):
+            for word in (b"", *there):
+                for at, mark in self._marks.get(word, ()):
+                    if at not in found and mark.words <= there and mark.stands_in(data):
+                        found.add(at)
+        tools = [self.known[at] for at in sorted(found)]
+        return [known.name for known in sorted(tools, key=lambda known: not known.programs)]
 
     def rule(self, name: str) -> Rule | None:
         """Return the rule of a known tool; None for an added tool with a faulty one, which `check_rules` reports.
@@ -184,12 +204,3 @@ def _words_there(data: bytes, sought: frozenset[bytes]) -> set[bytes]:
 def _words_in(parts: Iterable[bytes]) -> frozenset[bytes]:
     """Return the whole words in texts; a word at an end may be cut, and does not count."""
     return frozenset(word for part in parts for word in (b"x%bx" % part).translate(_WORDS).split()[1:-1])
-
-
-def _runs(words: list[str], programs: Iterable[str]) -> bool:
-    for program in programs:
-        first, _, second = program.partition(" ")
-        for at, word in enumerate(words):
-            if word == first and (not second or second in words[at + 1 : at + 2 + _WORDS_BETWEEN]):
-                return True
-    return False

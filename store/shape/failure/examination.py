@@ -3,10 +3,12 @@
 The tools are recognised by the command, and by a glance at enough of each stream without reading a large one whole.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sightline.shape.clean import clean_line, without_colour
@@ -323,10 +325,12 @@ def prefix_of(lines: Iterable[str]) -> re.Pattern[str] | None:
     texts = [line for line in lines if line.strip()][:_SAMPLED]
     if len(texts) < _LEAST_LINES:
         return None
+    most_misses = len(texts) - math.ceil(_SHARE * len(texts))
     found: list[str] = []
     for form in _FORMS:
         pattern = re.compile("".join(f"(?:{one})?" for one in found) + f"(?:{form})")
-        if sum(1 for text in texts if pattern.match(text)) >= _SHARE * len(texts):
+        misses = (None for text in texts if not pattern.match(text))
+        if len(list(islice(misses, most_misses + 1))) <= most_misses:  # most outputs have no prefix, which is soon seen
             found.append(form)
     return re.compile("".join(f"(?:{form})?" for form in found)) if found else None
 
