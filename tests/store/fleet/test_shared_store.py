@@ -1,6 +1,8 @@
 """The shared place as a store that is read: what hosts shipped is there, and nothing of what the reader may not see."""
 
+import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,12 @@ import pytest
 
 from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
 from sightline.log.log_index import list_views
+from sightline.log.session_events import AgentMessage, append_events
+from sightline.log.session_history import events_of
 from sightline.log.sessions import current_session
 from sightline.log.view_text import view_text
 from sightline.log.views import Shows, record_view
-from sightline.records import Buffer
+from sightline.records import Buffer, Session
 from sightline.refs import format_ref
 from sightline.shape.segments import Segment
 from sightline.store import Narrowing, Reading, Store
@@ -25,6 +29,7 @@ import obstore
 from sightline.audit.buffer_failures import overlooked
 from sightline.audit.timeline import calls_of, captured_by
 from sightline.shared.pack_cache import PackCache, Tampered
+from sightline.shared.rows import SharedRows
 from sightline.shared.store import Offline, SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 400 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
@@ -241,3 +246,25 @@ def test_rows_that_no_host_of_ours_would_write_are_left_out(hosts: Hosts, place:
     rows("UPDATE sightline.buffers SET record = jsonb_set(record, '{name}', '\"../../x\"') WHERE command = 'make b'")
     place.bring_up_to_date()
     assert place.listed(10) == []
+
+
+def test_what_an_agent_said_before_the_mirror_begins_is_known_without_the_other_lines_of_its_log(
+    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session("codex-1", "codex", "1", "", "/", time.time() - 900)
+    said = [AgentMessage(time.time() - 600, "All tests pass."), AgentMessage(time.time() - 300, "Done.")]
+    append_events(hosts.stores["a"].root, session, said)
+    kept = keep_in(hosts.stores["a"], b"a line\n", session=session.name)
+    show(hosts.stores["a"], session.name, kept)
+    hosts.ship("a")
+    place.bring_up_to_date(kept.created - 1.0)
+    monkeypatch.delattr(SharedRows, "entries_of_session")
+    name = f"{hosts.names['a']}/{session.name}"
+    assert [one.time for one in events_of(place, name).messages] == [one.time for one in said]
+    with place.open_events(name) as file:
+        assert [json.loads(line)["kind"] for line in file] == ["message", "message"]
+    said.append(AgentMessage(time.time(), "Once more."))
+    append_events(hosts.stores["a"].root, session, said[-1:])
+    hosts.ship("a")
+    place.bring_up_to_date()
+    assert [one.time for one in events_of(place, name).messages] == [one.time for one in said]
