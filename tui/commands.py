@@ -61,14 +61,17 @@ LEGEND = (
     ("tinted, ○", "a line that no agent saw"),
     ("▎", "a line that an agent was shown"),
     ("┊", "one that was recognised in a reply"),
-    ("╎", "one that an agent saw before, and no longer has"),
-    ("▏", "one of which nobody tells whether an agent still has it"),
-    ("▘ ·", "one shown in part; one only counted or searched"),
+    ("╎", "one seen before, which no agent has now"),
+    ("▏", "one seen; whether still held is unknown"),
+    ("▘ ·", "shown in part; only counted or searched"),
     ("!", "a failure that no agent saw"),
     ("✓ ✗ ?", "ended well; did not; how is not known"),
-    ("● ◌ ◔", "running; interrupted; only a part reached the store"),
+    ("● ◌ ◔", "running; interrupted; partial"),
+    ("▁", "today above this rule, earlier days below"),
 )
 """What the signs mean."""
+
+_LEGEND = "Legend: what the signs mean"
 
 _MOVES = frozenset(("move", "page", "scroll_by", "top", "bottom", "edge", "sideways", "line_start", "line_end"))
 
@@ -177,7 +180,7 @@ def help_of(actions: Sequence[Action], here: DOMNode | None) -> list[Section]:
         keys[action.call.partition("(")[0]] = next(free, action.keys[0])
     tasks = [(keys[call], task) for call, task in _TASKS if call in keys]
     sections = sections_of(sorted(actions, key=lambda action: action.node is not here))
-    signs = [("What the signs mean", list(LEGEND))] if tasks else []
+    signs = [(_LEGEND, list(LEGEND))] if tasks else []
     return [*([("What do you want to know?", tasks)] if tasks else []), *sections, *signs]
 
 
@@ -193,6 +196,7 @@ class Help(ModalScreen[None]):
         Binding("escape,q,question_mark", "dismiss", "Close"),
         Binding("down,j", "scroll(1)", "Down", show=False),
         Binding("up,k", "scroll(-1)", "Up", show=False),
+        Binding("l", "legend", "Legend", show=False),
     ]
 
     def __init__(self, sections: list[Section]) -> None:
@@ -209,18 +213,30 @@ class Help(ModalScreen[None]):
                 for column in _columns(self._sections, 2 if wide else 1):
                     with Vertical(classes="help-column"):
                         for name, rows in column:
-                            yield Static(Content(name), classes="section", markup=False)
+                            if name == _LEGEND:
+                                panel.border_subtitle = "l goes to the legend"
+                            yield Static(
+                                Content(name), classes="section", markup=False, id="legend" if name == _LEGEND else None
+                            )
                             yield Static(_lines_of(rows), markup=False)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by a line."""
         self.query_one("#help").scroll_relative(y=lines, animate=False)
 
+    def action_legend(self) -> None:
+        """Scroll to what the signs mean."""
+        for heading in self.query("#legend"):
+            heading.scroll_visible(top=True, animate=False, immediate=True)
+
 
 def _columns(sections: Sequence[Section], count: int) -> list[list[Section]]:
-    """Share sections out to columns, in their order; the first column gets at least half of the rows."""
-    rows = sum(len(rows) + 2 for _, rows in sections)
+    """Share sections out to columns, in their order; the legend begins the second, where it is seen at once."""
     columns: list[list[Section]] = [[] for _ in range(count)]
+    if count > 1:
+        columns[1] += [one for one in sections if one[0] == _LEGEND]
+        sections = [one for one in sections if one[0] != _LEGEND]
+    rows = sum(len(rows) + 2 for _, rows in sections)
     at = 0
     for one in sections:
         columns[min(at * count // max(rows, 1), count - 1)].append(one)

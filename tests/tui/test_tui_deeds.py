@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from sightline.store import Store
 from sightline.tui.buffers.removal import Confirm
-from sightline.tui.commands import Help, Palette, PaletteRows
+from sightline.tui.commands import LEGEND, Help, Palette, PaletteRows
 from sightline.tui.diff.screen import DiffScreen
 from sightline.tui.inspector import Inspector
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
@@ -206,6 +206,23 @@ def test_help_is_about_the_screen_that_is_shown(store: Store) -> None:
             shown = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
             assert "Whitespace" in shown
             assert "Least recently used" not in shown
+
+    run(body)
+
+
+@pytest.mark.parametrize(("size", "keys"), [((120, 35), ()), ((80, 24), ("l",))])
+def test_the_legend_is_on_the_first_page_of_the_help_or_a_key_further(
+    store: Store, size: tuple[int, int], keys: tuple[str, ...]
+) -> None:
+    async def body() -> None:
+        async with opened(store, size) as pilot:
+            await press(pilot, "question_mark", *keys)
+
+            def shown() -> str:
+                return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+            await until(pilot, lambda: all(sign in shown() and what in shown() for sign, what in LEGEND))
+            assert "l goes to the legend" in shown()
 
     run(body)
 

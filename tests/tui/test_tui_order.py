@@ -144,3 +144,33 @@ def test_a_removed_buffer_is_not_marked_any_more(store: Store) -> None:
             assert buffers(pilot).marks == ()
 
     run(body)
+
+
+def ruled(pilot: Pilot[None]) -> list[bool]:
+    """By line on the screen, whether it is underlined throughout."""
+    shown = buffers(pilot)
+    strips = [shown.render_line(y) for y in range(min(shown.size.height, len(shown.rows) * shown.row_lines))]
+    return [all(style is not None and style.underline for _, style, _ in strip) for strip in strips]
+
+
+def test_a_rule_parts_today_from_earlier_days(tmp_path: Path) -> None:
+    store = Store(str(tmp_path))
+    add(store, "cmd_00000e", "older", numbered(3), ago=9 * 86_400.0)
+    add(store, "cmd_00000d", "imported", numbered(3), ago=3 * 86_400.0, artifact="claude-code:x:1")
+    for name in ("cmd_00000a", "cmd_00000b", "cmd_00000c"):
+        add(store, name, "make", numbered(3))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            shown = {buffers(pilot).rows.name(at)[-1]: is_ruled for at, is_ruled in enumerate(ruled(pilot))}
+            assert [name for name, is_ruled in shown.items() if is_ruled] == ["a"]
+            await press(pilot, "S")
+            assert not any(ruled(pilot))  # in another order today's are not together
+            await press(pilot, *"SSSSSS")
+            await pilot.resize_terminal(60, 30)
+            await rest(pilot)
+            assert buffers(pilot).row_lines == 2
+            assert ruled(pilot)[:8] == [False] * 5 + [True] + [False] * 2
+
+    with store:
+        run(body)

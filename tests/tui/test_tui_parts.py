@@ -104,6 +104,9 @@ def test_a_tick_is_nowhere_also_where_the_part_is_not_in_sight(store: Store, mon
 
             await until(pilot, lambda: facts()[0].startswith(" ✗ @cmd_00000a"))
             assert "filter ok, failed before it" in facts()[1]
+            await press(pilot, "j")
+            await until(pilot, lambda: facts()[0].startswith(" ✗ @cmd_00000b"))
+            assert "exit unknown, failed" in facts()[1]
             buffers(pilot).filter("tail")
             await until(pilot, lambda: len(text(buffers(pilot))) == 1)
             assert text(buffers(pilot))[0].split()[0] == "✗"

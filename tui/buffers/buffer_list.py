@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -25,7 +26,7 @@ from sightline.tui.buffers.seen_reader import Seen, SeenReader
 from sightline.tui.common.key_order import PATIENCE_SECONDS
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import BufferSelected, ListFiltered, LiveSwitched, OrderChosen, StoreCounted
-from sightline.tui.common.phrases import age, duration
+from sightline.tui.common.phrases import age, day_of, duration, used
 from sightline.tui.common.row_view import RowTable, row_keys
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
@@ -47,6 +48,7 @@ _SEEN_PATIENCE_SECONDS = 1.0  # the longest wait, if changes never end
 _KEPT_SEEN = 2_000
 LIVE_SECONDS = 1.0  # between two outputs that the list follows by itself: nobody reads faster
 
+_RULE = Style(underline=True)  # below today's rows
 _FAINT = ("dim", "evicted")  # not in the cursor's row, whose background has the same colour on a terminal of 16 colours
 
 
@@ -374,10 +376,14 @@ class BufferList(RowTable):
         buffer = self.rows.record(self.rows.selected)
         if buffer is None and len(self.rows) > 0:
             return  # it is being read, or a heading
-        state = state_with(buffer, self._seen_of_part(buffer.name)) if buffer else ""
+        state = self._state_of(buffer) if buffer else ""
         if (buffer, state) != self._announced:
             self._announced = (buffer, state)
             self.post_message(BufferSelected(buffer, state))
+
+    def _state_of(self, buffer: Buffer) -> str:
+        own = self._seen.of(buffer.name) if buffer.origin and buffer.kind == "cmd" else None
+        return state_with(buffer, self._seen_of_part(buffer.name), own)
 
     def _seen_of_part(self, name: str) -> Seen | None:
         """What is known of a buffer's part; None if it has none."""
@@ -398,7 +404,19 @@ class BufferList(RowTable):
         if at == self.rows.cursor:
             base += self.get_component_rich_style("buffer-list--cursor", partial=True)
             styles = styles.without(_FAINT)
+        if line == self.row_lines - 1 and self._ends_today(at):
+            base += _RULE
         return row(self._parts(at, line, self.columns), (), width, base, styles)
+
+    def _ends_today(self, at: int) -> bool:
+        """Whether a row is the last of today's, above those of earlier days, such as imported ones."""
+        if self.rows.matches is not None or not self.rows.order.is_usual:
+            return False
+        here, below = self.rows.record(self.rows.name(at)), self.rows.record(self.rows.name(at + 1))
+        if here is None or below is None:
+            return False
+        today = day_of(self._clock())
+        return day_of(used(here)) >= today > day_of(used(below))
 
     def _parts(self, at: int, line: int, width: int) -> list[Part]:
         if heading := self.rows.heading(at):

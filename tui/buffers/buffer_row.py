@@ -203,9 +203,7 @@ def row_parts(
     """
     room = two_line_layout(width) if line else layout(width)
     overlooked = seen is not None and seen.overlooked
-    state = state_with(buffer, part)
-    if is_part and state == "unknown" and seen is not None and seen.fails is not None:
-        state = "failed" if seen.fails else "ok"
+    state = state_with(buffer, part, seen if is_part else None)
     is_over = bool(ended) and not overlooked and host_of(buffer.name) in ended
     faded = "dim" if state == "evicted" or is_over else ""
     signs = [
@@ -234,12 +232,19 @@ def row_parts(
     return parts
 
 
-def state_with(buffer: Buffer, part: Seen | None) -> str:
+def state_with(buffer: Buffer, part: Seen | None, own: Seen | None = None) -> str:
     """The state of an output together with its part: ``ok`` only if the part is known to be without failure.
 
     The exit code of ``pytest | tail`` is that of tail.
+
+    Args:
+        buffer: the output.
+        part: what is known of its part; None if there is none.
+        own: of a part, whose exit code is unknown, what is known of it; None for any other output.
     """
     state = wording.state_of(buffer)
+    if own is not None and state == "unknown" and own.fails is not None:
+        return "failed" if own.fails else "ok"
     if part is None or state != "ok":
         return state
     return "unknown" if part.fails is None else "failed" if part.fails else state

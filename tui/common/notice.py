@@ -61,7 +61,12 @@ def welcome() -> list[Said]:
         [],
         [Part("What is captured shows up here by itself, as it runs;", "dim")],
         [Part("what no agent saw is tinted, ", "dim"), Part("!", "accent"), Part(" goes to such a failure", "dim")],
-        [Part("?", "accent"), Part(" help and signs   ", "dim"), Part("q", "accent"), Part(" quit", "dim")],
+        [
+            Part("?", "accent"),
+            Part(" help, and the legend of all signs   ", "dim"),
+            Part("q", "accent"),
+            Part(" quit", "dim"),
+        ],
     ]
 
 

@@ -1,5 +1,7 @@
 """Words facts about a buffer for the screen: marks, ages, short sizes, endings. Pure functions of records."""
 
+import time
+
 from sightline.log.call_names import call_name
 from sightline.records import Buffer
 from sightline.shape.summary import human_bytes, human_seconds
@@ -53,6 +55,12 @@ def used(buffer: Buffer) -> float:
 
 
 _LATER_SECONDS = 86400.0  # an import was used when it was imported; what a hook kept, when it was called
+
+
+def day_of(when: float) -> tuple[int, int]:
+    """Return (year, day of the year) here at a time in seconds since the epoch."""
+    local = time.localtime(when)
+    return local.tm_year, local.tm_yday
 
 
 def short_bytes(count: int) -> str:

@@ -63,8 +63,10 @@ class Info(Bar):
             Part(name_of(buffer)),
         ]
         ending, *rest = facts(buffer, self._clock())
-        if state != own:
+        if state != own and own == "ok":
             ending = f"filter {ending}" + (", failed before it" if state == "failed" else "")
+        elif state != own:
+            ending += ", failed" if state == "failed" else ", no failure"
         told = [Part(f"   {ending}", state)]
         for fact in rest:
             told += [Part(" · ", "dim"), Part(title(fact), "dim")]
