@@ -26,6 +26,7 @@ def as_data(report: Report) -> dict[str, Any]:
             "at_most": totals.at_most,
             "again_ratio": round(totals.again_ratio, 6),
             "overlooked_failures": report.overlooked,
+            "overlooked_at_least": report.is_least,
             "not_judged_outputs": report.unjudged,
         },
         "overlooked": [
@@ -93,6 +94,7 @@ def _output(output: Output) -> dict[str, Any]:
         "at_most": output.coverage.at_most,
         "failures": output.failures,
         "overlooked": output.unseen,
+        "at_least": output.is_least,
         "held": {
             name: {state: written(getattr(lines, state)) for state in STATE_WORDS}
             for name, lines in output.held.streams.items()

@@ -78,9 +78,13 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     held = report.held
     went = f"~{held.went:,} went" if held.went else "nothing went"
     went += f", of ~{held.unknown:,} it is not known" if held.unknown else ""
-    is_told = bool(held.held or held.went or held.unknown)
+    is_told, least = bool(held.held or held.went or held.unknown), "≥ " if report.is_least else ""
     return [
-        (f"{report.overlooked:,}", "overlooked failures", "no line of them stood in any reply"),
+        (
+            f"{'≥ ' if report.is_least else ''}{report.overlooked:,}",
+            "overlooked failures",
+            "no line of them stood in any reply",
+        ),
         (told_share(totals, 0), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
         (human_bytes(totals.shown_bytes), "shown", f"~{totals.tokens:,} tokens, estimated"),
         (human_bytes(totals.captured_bytes), "captured", counted(totals.captured, "output")),
@@ -160,7 +164,7 @@ def rules_before(report: Report, told: Told | None, after: float) -> list[str]:
 
 def overlooked_of(output: Output) -> str:
     """Say how many of an output's failures were overlooked."""
-    failures = counted(output.failures, "failure")
+    failures = f"{'at least ' if output.is_least else ''}{counted(output.failures, 'failure')}"
     return f"{output.unseen:,} of {failures} overlooked" if output.unseen else f"{failures}, none overlooked"
 
 

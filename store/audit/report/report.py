@@ -78,6 +78,7 @@ class Output(NamedTuple):
         unseen: number of these that stood in no view.
         filtered: whether it is what a command's own filters left out.
         held: which of its lines contexts still have; None where nothing at all is told of any context.
+        is_least: whether more failures may be there than are told apart, so that both numbers are at least so many.
     """
 
     buffer: Buffer
@@ -87,6 +88,7 @@ class Output(NamedTuple):
     unseen: int
     filtered: bool
     held: HeldCoverage | None = None
+    is_least: bool = False
 
 
 class Told(NamedTuple):
@@ -123,6 +125,7 @@ class Report(NamedTuple):
         notes: notes on the outputs.
         left_out: what there was no room for, in words.
         overlooked: number of all overlooked failures.
+        is_least: whether it is at least that many.
         gone: names of outputs that were removed before they were shown whole.
         unjudged: number of outputs that are not judged, since they only show what others wrote.
         claims: what agents claimed, with its verdict; of a session those not supported first.
@@ -142,6 +145,7 @@ class Report(NamedTuple):
     notes: tuple[Note, ...]
     left_out: tuple[str, ...]
     overlooked: int
+    is_least: bool
     gone: tuple[str, ...] = ()
     unjudged: int = 0
     losses: tuple[tuple[str, Loss], ...] = ()
@@ -183,6 +187,7 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
         notes=tuple(notes_for(list_notes(store), (call.view for call in calls), session, since)),
         left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone))),
         overlooked=len(unseen),
+        is_least=any(one.failure.is_rest for one in unseen),
         unjudged=not_judged(captured),
         gone=tuple(gone),
         losses=tuple(losses),
@@ -245,9 +250,10 @@ def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) ->
             for name, covered in coverage.streams.items()
         )
         unseen = sum(not failure.is_seen(coverage) for failure in failures)
+        is_least = any(failure.is_rest for failure in failures)
         is_filtered = bool(filtered_from(buffer))
         held = held_of(store, buffer, coverage, holdings=holdings) if is_told(store, coverage.sessions) else None
-        made.append(Output(buffer, coverage, stretches, len(failures), unseen, is_filtered, held))
+        made.append(Output(buffer, coverage, stretches, len(failures), unseen, is_filtered, held, is_least))
     return sorted(made, key=lambda one: (-one.unseen, one.coverage.share, -one.buffer.lines))
 
 

@@ -70,7 +70,7 @@ def main(given: Namespace) -> int:
                 {
                     "calls": rows,
                     "notes": [note_data(one) for one in notes],
-                    "totals": {**totals_data(totals, len(missed), gone), "not_judged_outputs": unjudged},
+                    "totals": {**totals_data(totals, missed, gone), "not_judged_outputs": unjudged},
                     "context": context.data if context else None,
                 }
             )
@@ -160,7 +160,7 @@ def as_data(call: Call) -> dict[str, Any]:
     }
 
 
-def totals_data(totals: Totals, unseen: int, gone: int) -> dict[str, Any]:
+def totals_data(totals: Totals, missed: Sequence[Failure], gone: int) -> dict[str, Any]:
     """Encode totals for ``timeline --json``."""
     return {
         **totals._asdict(),
@@ -169,7 +169,8 @@ def totals_data(totals: Totals, unseen: int, gone: int) -> dict[str, Any]:
         "share_seen": rounded(totals.share),
         "at_most": totals.at_most,
         "again_ratio": round(totals.again_ratio, 6),
-        "overlooked_failures": unseen,
+        "overlooked_failures": len(missed),
+        "overlooked_at_least": any(failure.is_rest for failure in missed),
         "gone_outputs": gone,
     }
 

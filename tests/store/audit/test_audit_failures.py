@@ -13,6 +13,9 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_of, judgement_of, overlooked, overlooked_in, told_count
 from sightline.audit.coverage_list import CoverageList
 from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, find_all
+from sightline.audit.report.data import as_data
+from sightline.audit.report.phrases import figures, overlooked_of
+from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, captured_by, totals_of
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, LinePart, Session, Shown
@@ -377,4 +380,9 @@ def test_more_failures_than_are_told_apart_are_counted_as_at_least_so_many(store
     record_view(store, ME, shows=shown, text=[Segment("x\n")])
     assert rest in overlooked_in(store, buffer, coverage_of(store, buffer))
     assert make_brief(store).verdict.startswith("! at least 20,")
+    report = gather(store)
+    assert as_data(report)["totals"]["overlooked_at_least"] is True
+    assert figures(report)[0][0].startswith("≥ 20,")
+    assert overlooked_of(report.outputs[0]).startswith("20,")
+    assert " of at least 20," in overlooked_of(report.outputs[0])
     assert failures_of(store, _failed(store, keep(LOG, command="make")))[-1].is_rest is False
