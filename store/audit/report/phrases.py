@@ -81,7 +81,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
     is_told, least = bool(held.held or held.went or held.unknown), "≥ " if report.is_least else ""
     return [
         (
-            f"{'≥ ' if report.is_least else ''}{report.overlooked:,}",
+            f"{least}{report.overlooked:,}",
             "overlooked failures",
             "no line of them stood in any reply",
         ),
