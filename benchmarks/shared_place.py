@@ -7,6 +7,7 @@ measured of an audit is asking for rows and judging, not fetching.
 import contextlib
 import os
 import re
+import shutil
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 from benchmarks.fleet import BenchFleet, running_fleet, stream_of
 from benchmarks.measure import SIGHTLINE, Row, mib, ms, run, run_with_peak
 from benchmarks.screen import first_screen
+from benchmarks.terminal import Terminal
 from sightline.config import Settings
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
@@ -170,14 +172,31 @@ def _streamed(place: "SharedStore") -> list[Row]:
 
 def _commands(environment: Mapping[str, str], calls: int) -> list[Row]:
     screen = first_screen([*SIGHTLINE], b"target-", environment)
+    letters = _letters(environment) if shutil.which("tmux") else []
     audit = run_with_peak([*SIGHTLINE, "audit", "--since", "1d"], environment)
     again = run([*SIGHTLINE, "audit", "--since", "1d"], environment)
     what = f"audit of a day of {HOSTS} hosts, {calls:,} calls"
     return [
         Row("the inspector's first screen, s", ms(screen.seconds), "", screen.seconds, 0.7),
+        *letters,
         Row(f"{what}, s", f"{audit.seconds:.1f} s", f"a second time {again.seconds:.1f} s", audit.seconds, 5.0),
         Row(f"{what}: peak memory, MiB", mib(audit.peak_bytes), "", audit.peak_bytes / (1 << 20), 100.0),
     ]
+
+
+def _letters(environment: Mapping[str, str]) -> list[Row]:
+    """Letters typed into the filter while it takes in the newest outputs, each until the screen changes."""
+    with Terminal(environment) as terminal:
+        began = terminal.start([*SIGHTLINE])
+        terminal.wait(lambda screen: "target-" in screen, began)
+        terminal.settled(terminal.keys("/"))
+        took = []
+        for letter in "target-77":
+            before = terminal.screen()
+            took.append(terminal.changed(terminal.keys(letter), before))
+            terminal.settled(time.perf_counter())
+    middle = statistics.median(took)
+    return [Row("a letter in the inspector's filter, ms", ms(middle), f"worst {ms(max(took))}", middle * 1e3, 60.0)]
 
 
 def _median(ask: Callable[[], object]) -> float:
