@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from textual.strip import Strip
 
-from sightline.audit.failure_lines import FailureLines, GivenUp
+from sightline.audit.failure_lines import FailureLines
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.levels import ERROR, INFO, STEMS, WARN, LineLevels
@@ -22,6 +22,7 @@ from sightline.tui.common.phrases import counted
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import Part, row
 from sightline.tui.common.window import ShownLines
+from sightline.tui.viewer.line_strips import LINE_BYTES
 from sightline.tui.viewer.pane import OutputPane
 
 ALL = ""
@@ -105,10 +106,7 @@ class _Scan:
             return []
         if self._failures is None:
             self._failures = FailureLines(self._store, self.of.buffer)
-        try:
-            return self._failures.in_block(stream, (first, data))
-        except GivenUp:
-            return []
+        return self._failures.in_block(stream, (first, data))
 
 
 def _blocks(reading: OutputReader, first: int, last: int) -> Iterator[Block]:
@@ -126,7 +124,7 @@ def _blocks(reading: OutputReader, first: int, last: int) -> Iterator[Block]:
                 return
         return
     for start in range(first, last + 1, _BATCH_LINES):
-        batch = list(reading.lines(start, min(start + _BATCH_LINES - 1, last), 1 << 14))
+        batch = list(reading.lines(start, min(start + _BATCH_LINES - 1, last), LINE_BYTES))
         if batch:
             yield batch[0][0], start, b"".join(line.data.replace(b"\n", b" ") + b"\n" for _, line in batch)
 
@@ -227,14 +225,16 @@ class ViewerLevels:
 
     def notes(self) -> list[str]:
         """The notes for the info bar."""
-        known = self.known
-        if self.least == ALL:
-            return []
-        if known is None:
-            return ["reading levels…"]
-        hidden = known.lines - known.counts[self.least]
-        state = "" if known.is_whole else f" of the first {known.lines:,}" + ("" if known.is_given_up else "…")
-        return [f"{NAMES[self.least]}: {counted(hidden, 'line')}{state} hidden"]
+        known, told = self.known, list[str]()
+        if self.histogram is not None and known is not None and not known.is_whole:
+            told.append(f"errors known up to line {known.lines:,}")
+        if self.least != ALL and known is None:
+            told.append("reading levels…")
+        elif self.least != ALL and known is not None:
+            hidden = known.lines - known.counts[self.least]
+            state = "" if known.is_whole else f" of the first {known.lines:,}" + ("" if known.is_given_up else "…")
+            told.append(f"{NAMES[self.least]}: {counted(hidden, 'line')}{state} hidden")
+        return told
 
     def _plan(self) -> Callable[[], tuple[_Scan, str, KnownLevels]] | None:
         opened = self._pane.opened
