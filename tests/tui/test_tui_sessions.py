@@ -223,3 +223,28 @@ def test_it_opens_and_closes_in_any_haste_while_others_write(store: Store, buffe
             assert len(store.index.session_counts()) > 9
 
     run(body)
+
+
+def test_a_session_is_called_by_its_prompt_wherever_it_is_named(store: Store) -> None:
+    name = "claude-code-6f1c2d3e-aaaa-4bbb-8ccc-0123456789ab"
+    made = add(store, "cmd_00000a", "make paint", b"one\n", session=name)
+    known = session(name)._replace(title="Why is the total wrong?", harness_id=name[12:])
+    record_view(store, known, Shows("run_command", {"command": "make paint"}, refs=(made.name,)), [])
+    store.index.put_session(known)
+
+    async def body() -> None:
+        async with opened(store, (200, 40)) as pilot:
+
+            def told() -> str:
+                return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+            await until(pilot, lambda: "Why is the total" in bar(pilot, "info"))
+            for keys in (("W", "j"), ("t", "g", "r"), ("i",)):
+                await press(pilot, *keys)
+                await until(pilot, lambda: "Why is the total" in told())
+                if keys != ("i",) and keys != ("W", "j"):  # these two tell the name, too
+                    assert name not in told()
+                await press(pilot, *("escape" for _ in keys))
+                await until(pilot, lambda: isinstance(pilot.app.screen, Inspector))
+
+    run(body)

@@ -377,9 +377,10 @@ class BufferList(RowTable):
         if buffer is None and len(self.rows) > 0:
             return  # it is being read, or a heading
         state = self._state_of(buffer) if buffer else ""
-        if (buffer, state) != self._announced:
-            self._announced = (buffer, state)
-            self.post_message(BufferSelected(buffer, state))
+        called = self._titles.get(buffer.session, "") if buffer else ""
+        if (buffer, state, called) != self._announced:
+            self._announced = (buffer, state, called)
+            self.post_message(BufferSelected(buffer, state, self._titles))
 
     def _state_of(self, buffer: Buffer) -> str:
         own = self._seen.of(buffer.name) if buffer.origin and buffer.kind == "cmd" else None

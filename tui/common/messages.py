@@ -1,5 +1,6 @@
 """The messages between the inspector's parts. A newer message replaces an older one if it makes that one redundant."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -78,10 +79,12 @@ class BufferSelected(State):
     Attributes:
         buffer: the buffer; None if the list is empty.
         state: its state together with that of what went into its filters.
+        titles: what to call sessions, by their names.
     """
 
     buffer: Buffer | None
     state: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(eq=False, repr=False)

@@ -124,15 +124,21 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def facts(buffer: Buffer, now: float) -> list[str]:
-    """Return the facts that a person wants to know of a buffer, the most important first."""
+def facts(buffer: Buffer, now: float, called: str = "") -> list[str]:
+    """Return the facts that a person wants to know of a buffer, the most important first.
+
+    Args:
+        buffer: its record.
+        now: seconds since the epoch.
+        called: what to call its session, if not by its name.
+    """
     told = [ending(buffer), counted(buffer.lines, "line"), human_bytes(buffer.bytes)]
     if buffer.kind == "cmd":
         told.append(human_seconds(max(0.0, (now if buffer.ended is None else buffer.ended) - buffer.created)))
     if err := buffer.stream("err").lines:
         told.append(f"{err:,} on stderr")
     told.insert(1, f"partial: {buffer.lost}" if buffer.partial else "")
-    told += [buffer.label, buffer.note, "pinned" if buffer.pinned else "", buffer.cwd, buffer.session]
+    told += [buffer.label, buffer.note, "pinned" if buffer.pinned else "", buffer.cwd, called or buffer.session]
     return [fact for fact in told if fact]
 
 

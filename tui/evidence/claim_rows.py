@@ -1,7 +1,7 @@
 """Turns claims of agents, and what else is wrong in their sessions, into rows, with the calls that each rests on."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import ClassVar
@@ -32,11 +32,17 @@ class ClaimRow(NamedTuple):
     ref: str = ""
 
 
-def claim_rows(sessions: Iterable[SessionEvidence]) -> list[ClaimRow]:
-    """Return the rows of some sessions: of each its claims, the worst first, then its other alarms."""
+def claim_rows(sessions: Iterable[SessionEvidence], titles: Mapping[str, str]) -> list[ClaimRow]:
+    """Return the rows of some sessions: of each its claims, the worst first, then its other alarms.
+
+    Args:
+        sessions: what is known of their claims.
+        titles: what to call sessions, by their names.
+    """
     rows: list[ClaimRow] = []
     for one in sessions:
-        rows += [*([ClaimRow([])] if rows else []), ClaimRow([Part(f" {title(one.session)}", "accent"), *_about(one)])]
+        called = Part(f" {title(titles.get(one.session, one.session))}", "accent")
+        rows += [*([ClaimRow([])] if rows else []), ClaimRow([called, *_about(one)])]
         for claim in sorted(one.claims, key=lambda claim: VERDICTS.index(claim.verdict)):
             style = "ok" if claim.verdict == SUPPORTED else "error"
             verdict = Part(f"   {claim.verdict:<{_VERDICT_CELLS}} ", style)

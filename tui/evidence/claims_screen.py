@@ -43,7 +43,7 @@ class ClaimsScreen(StoreScreen[None]):
         super().__init__()
         self._store = store
         self._found: list[SessionEvidence] | None = None
-        self._reads: StoreRead[list[SessionEvidence]] = StoreRead(self, self._plan, self._take)
+        self._reads: StoreRead[tuple[list[SessionEvidence], dict[str, str]]] = StoreRead(self, self._plan, self._take)
 
     def compose(self) -> ComposeResult:
         """Lay out head, both panes and keys."""
@@ -64,17 +64,20 @@ class ClaimsScreen(StoreScreen[None]):
         """Read the claims again."""
         self._reads.ask()
 
-    def _plan(self) -> Callable[[], list[SessionEvidence]]:
+    def _plan(self) -> Callable[[], tuple[list[SessionEvidence], dict[str, str]]]:
         return self._find
 
-    def _find(self) -> list[SessionEvidence]:
-        found = [evidence_of(self._store, one.session) for one in list_sessions(self._store)[:NEWEST_SESSIONS]]
-        return [one for one in found if one.messages or one.alarms]
+    def _find(self) -> tuple[list[SessionEvidence], dict[str, str]]:
+        """Find the claims of the newest sessions, and what to call these."""
+        sessions = list_sessions(self._store)[:NEWEST_SESSIONS]
+        found = [evidence_of(self._store, one.session) for one in sessions]
+        return [one for one in found if one.messages or one.alarms], {one.session.name: one.name for one in sessions}
 
-    def _take(self, found: list[SessionEvidence]) -> None:
+    def _take(self, answer: tuple[list[SessionEvidence], dict[str, str]]) -> None:
+        found, titles = answer
         self._found = found
         nothing = "no rule reads a claim in what agents said" if found else NO_MESSAGES
-        rows = claim_rows(found) or [ClaimRow([Part(f" {nothing}", "dim")])]
+        rows = claim_rows(found, titles) or [ClaimRow([Part(f" {nothing}", "dim")])]
         self.query_one(ClaimRows).show(rows)
         self.tell()
 

@@ -12,6 +12,7 @@ from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, Holdings, coun
 from sightline.audit.line_spans import written
 from sightline.errors import SightlineError
 from sightline.log.log_index import list_views
+from sightline.log.sessions import session_title
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session, View
 from sightline.refs import format_ref, host_of
@@ -132,7 +133,8 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     yield from (Fact(name, value) for name, value in (("label", buffer.label), ("note", buffer.note)) if value)
     if buffer.artifact:
         yield Fact("imported", buffer.artifact)
-    yield Fact("session", buffer.session)
+    called = session_title(session) if session else buffer.session
+    yield Fact("session", called if called == buffer.session else f"{called} ({buffer.session})")
     if session is not None:
         yield Fact("by", f"{session.harness}{f', {session.client}' if session.client else ''}")
         yield Fact("since", f"{_moment(session.started)}, in {session.cwd}")

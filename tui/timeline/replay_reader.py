@@ -9,6 +9,7 @@ from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_token
 from sightline.audit.line_spans import common, union
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, Timeline, Totals, captured_by, seen_after, totals_of
 from sightline.errors import OfNewerVersion, SightlineError
+from sightline.log.sessions import session_title
 from sightline.log.view_text import TextGone, view_text
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
@@ -51,6 +52,7 @@ class Step(NamedTuple):
         outputs: outputs of the session so far, the one asked about last first.
         totals: totals of all calls so far.
         held: what the context then had of all that it was shown; None if nothing is told of that context.
+        called: what to call the session.
     """
 
     at: int
@@ -63,6 +65,7 @@ class Step(NamedTuple):
     outputs: Sequence[Output]
     totals: Totals
     held: HeldTokens | None = None
+    called: str = ""
 
 
 class ReplayReader:
@@ -103,7 +106,9 @@ class ReplayReader:
         if holding.events.changes:
             held = held_tokens(holding, (one.view for one in so_far), BYTES_A_TOKEN, until=call.view.time)
         totals = totals_of(so_far, captured)
-        return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals, held)
+        known = self._store.index.session(self._session)
+        called = session_title(known) if known else self._session
+        return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals, held, called)
 
     def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
         """Find the next call that is the first about an output with a failure that no agent had been shown by then.

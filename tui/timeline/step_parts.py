@@ -42,7 +42,7 @@ TRACK_LEAD = 3
 
 def head_parts(step: Step | None, session: str) -> tuple[list[Part], list[Part]]:
     """Say whose session it is, and which step of it."""
-    left = [Part(" ◉ ", "accent"), Part("Replay", "strong"), Part(f"  {title(session)}")]
+    left = [Part(" ◉ ", "accent"), Part("Replay", "strong"), Part(f"  {title(step.called if step else session)}")]
     if step is None:
         return left, []
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(step.call.view.time))

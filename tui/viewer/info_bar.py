@@ -1,7 +1,7 @@
 """The rows above the viewer: they name the output, what is known of it, and which lines are on the screen."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from textual import events
 
@@ -28,6 +28,7 @@ class Info(Bar):
         self._clock = clock
         self._buffer: Buffer | None = None
         self._judged = ("", "")  # name and state of an output that was judged together with its filters' input
+        self._titles: Mapping[str, str] = {}
         self._place = PlaceChanged(0, 0, 0, False, "")
         self._dragging = Dragging(self, stacked=True)
 
@@ -36,9 +37,9 @@ class Info(Bar):
         self._buffer = buffer
         self.tell()
 
-    def judge(self, name: str, state: str) -> None:
-        """Show the state that an output has together with what went into its filters."""
-        self._judged = name, state
+    def judge(self, name: str, state: str, titles: Mapping[str, str]) -> None:
+        """Show the state that an output has together with what went into its filters; sessions by their titles."""
+        self._judged, self._titles = (name, state), titles
         self.tell()
 
     def at(self, place: PlaceChanged) -> None:
@@ -62,7 +63,7 @@ class Info(Bar):
             Part("  "),
             Part(name_of(buffer)),
         ]
-        ending, *rest = facts(buffer, self._clock())
+        ending, *rest = facts(buffer, self._clock(), self._titles.get(buffer.session, ""))
         if state != own and own == "ok":
             ending = f"filter {ending}" + (", failed before it" if state == "failed" else "")
         elif state != own:
