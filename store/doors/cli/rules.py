@@ -221,7 +221,7 @@ def new(given: Namespace) -> int:
         if os.path.lexists(path):
             raise UsageError(f"{path} exists already", "correct that file, or move it away")
         draft = _draft_of(door, given, door.asking.resolve_whole(given.ref))
-        if not draft.hits and not count_in(draft.lines):
+        if not draft.hits and (draft.exit_code or not count_in(draft.lines)):  # a success is known by its count alone
             raise UsageError(
                 f"no line of {given.ref} looks like a failure, so no rule is started",
                 f"`sightline query 'cat -n {given.ref}'` numbers the lines; name those that say what failed: "

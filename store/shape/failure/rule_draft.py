@@ -8,7 +8,7 @@ other lines lack, becomes the pattern. A last line with several numbers becomes 
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sightline.named_tuple import NamedTuple
 
@@ -29,6 +29,9 @@ _PLACES = tuple(
 """Forms in which a line can name a file and a line, with the pattern that finds each."""
 _NAMED = re.compile(r"[^\s:,;]*[\w][./_:-][^\s:,;]*\w")
 _NUMBERS = re.compile(r"\b\d[\d,]* (?P<after>[A-Za-z]{2,})\b|\b(?P<before>[A-Za-z]{2,})[:=] ?\d[\d,]*\b")
+_NOUNS_FIRST = re.compile(r"(?:\s*[A-Za-z]{2,} \d[\d,]*)+\s*", re.ASCII)
+"""A line such as ``ok 11 lost 1``, whose names stand before their numbers, since nothing follows the last one."""
+_NOUN_FIRST = re.compile(r"\b(?P<noun>[A-Za-z]{2,}) \d")
 _NO_NOUNS = frozenset(("ms", "sec", "secs", "second", "seconds", "min", "mins", "minutes", "hours"))
 _KEYS = frozenset(("has", "line", "total", "each", "module", "sums"))  # count names with other meanings
 
@@ -220,13 +223,25 @@ def count_in(lines: Sequence[str]) -> dict[str, str]:
     """Return the pattern of each number by name in the last line with several numbers; empty if there is none."""
     for line in reversed(lines[-_ENDS:]):
         found: dict[str, str] = {}
-        for number in _NUMBERS.finditer(line):
-            noun = number["after"] or number["before"]
+        for noun, pattern in _numbers_of(line):
             if noun.lower() not in _NO_NOUNS | _KEYS | {one.lower() for one in found}:
-                found[noun] = rf"\b([\d,]+) {noun}\b" if number["after"] else rf"\b{noun}[:=] ?([\d,]+)"
+                found[noun] = pattern
         if len(found) > 1:
             return found
     return {}
+
+
+def _numbers_of(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the name of each number of a line, and a pattern that finds the number by it."""
+    if _NOUNS_FIRST.fullmatch(line):
+        for number in _NOUN_FIRST.finditer(line):
+            yield number["noun"], rf"\b{number['noun']} ([\d,]+)"
+        return
+    for number in _NUMBERS.finditer(line):
+        if noun := number["after"]:
+            yield noun, rf"\b([\d,]+) {noun}\b"
+        else:
+            yield number["before"], rf"\b{number['before']}[:=] ?([\d,]+)"
 
 
 def shortened(lines: Sequence[str], hits: Sequence[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:

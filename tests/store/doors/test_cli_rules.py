@@ -1,5 +1,6 @@
 """``sightline rules``: what is known, how an output is read, and a start that a person corrects."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from sightline.shape.failure.catalogue import RuleFile
 from sightline.shape.failure.rule_check import check_rules
-from sightline.shape.failure.rule_draft import Draft, patterns_of, shortened
+from sightline.shape.failure.rule_draft import Draft, count_in, patterns_of, shortened
 from sightline.shape.failure.tool_rules import Pattern, parse_rules
 from tests.store.doors.conftest import Cli
 
@@ -148,8 +149,11 @@ def test_lines_with_another_mark_than_most_are_taken_for_failures_of_a_failed_ru
     assert "No line of the output looks like a failure" in cli("rules", "new", "grommet", "--from", "@last").out
 
 
-def test_an_output_in_which_nothing_looks_like_a_failure_starts_no_rule_until_its_lines_are_named(cli: Cli) -> None:
-    cli("run", "-c", "printf 'alpha\\nbeta\\ngamma\\n'; exit 1 # mute")
+@pytest.mark.parametrize("last", ["gamma", "2 pots, 1 whole"])
+def test_an_output_in_which_nothing_looks_like_a_failure_starts_no_rule_until_its_lines_are_named(
+    cli: Cli, last: str
+) -> None:
+    cli("run", "-c", f"printf 'alpha\\nbeta\\n{last}\\n'; exit 1 # mute")
     refused = cli("rules", "new", "mute", "--from", "@last")
     assert refused.code == 2 and "looks like a failure" in refused.err
     assert "sightline rules new mute --from @last --failed" in refused.err
@@ -157,6 +161,21 @@ def test_an_output_in_which_nothing_looks_like_a_failure_starts_no_rule_until_it
     assert "beta" in cli("rules", "new", "mute", "--from", "@last", "--failed", "2").out
     example = tomllib.loads((cli.home / "rules" / "mute.toml").read_text())["mute"]["example"][0]
     assert example["failures"] == [2]
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("bowls 12 ok 11 lost 1", {"bowls": 12, "ok": 11, "lost": 1}),
+        ("12 bowls, 11 ok, 1 lost", {"bowls": 12, "ok": 11, "lost": 1}),
+        ("bowls: 12, lost: 1", {"bowls": 12, "lost": 1}),
+    ],
+)
+def test_the_numbers_of_the_last_line_are_called_by_the_words_that_belong_to_them(
+    line: str, counts: dict[str, int]
+) -> None:
+    found = {noun: re.search(pattern, line) for noun, pattern in count_in(["firing", line]).items()}
+    assert {noun: int(number[1].strip(",")) for noun, number in found.items() if number} == counts
 
 
 def test_a_failure_that_stands_on_standard_error_alone_is_found_there(cli: Cli) -> None:
