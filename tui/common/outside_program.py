@@ -187,7 +187,9 @@ def run_outside(call: Call) -> None:
                 pass  # the person has left it
         process.wait()
     except OSError as error:
-        raise SightlineError(f"{call.argv[0]} cannot be started: {error.strerror}") from error
+        raise SightlineError(
+            f"{call.argv[0]} cannot be started: {error.strerror}", "name a program that is here in PAGER or EDITOR"
+        ) from error
     finally:
         signal.signal(signal.SIGINT, before)
 

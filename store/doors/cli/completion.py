@@ -103,8 +103,14 @@ def grammar_for(words: list[str]) -> ArgumentParser:
     """
     root = ArgumentParser(prog="sightline", add_help=False)
     complete = partial(_complete, address=_address(words))
-    if words[0].startswith("@"):
-        root.add_argument("ref", metavar="REF")
+    if words[0].startswith(("@", "-")):  # the inspector's own words
+        root.add_argument("ref", metavar="REF", nargs="?")
+        root.add_argument("--project", metavar="DIR", help="show what was run in that folder or repository")
+        root.add_argument("--all", action="store_true", help="show what was run in any project")
+        root.add_argument("--store", metavar="ADDRESS", help="show what many hosts have shipped to a shared place")
+        root.add_argument("--offline", action="store_true", help="with --store, use only what was read before")
+        root.add_argument("--version", action="store_true", help="print the version, and end")
+        root.add_argument("--help", action="store_true", help="list all commands, and end")
         complete(root)
         return root
     commands = root.add_subparsers()
@@ -230,4 +236,4 @@ _OFFERS: dict[str, Callable[[Opener, str], Offers]] = {
 }
 """The completers, by the word that stands for an argument in the usage."""
 
-_FILES = ("FILE", "FOLDER", "PATH", "OUTPUT", "RULES", "--")
+_FILES = ("FILE", "FOLDER", "DIR", "PATH", "OUTPUT", "RULES", "--")

@@ -34,6 +34,10 @@ def completed(cli: Any) -> Any:
     ("line", "offers"),
     [
         ("sightline sho", {"show"}),
+        ("sightline --", {"--project", "--all", "--store", "--offline", "--version", "--help"}),
+        ("sightline --all --of", {"--offline"}),
+        ("sightline --project /et", {"/etc/"}),
+        ("sightline list --project /et", {"/etc/"}),
         ("sightline show --se", {"--search"}),
         ("sightline run --verbosity s", {"silent"}),
         ("sightline run --profile ev", {"everruns"}),
