@@ -231,7 +231,7 @@ class InspectorApp(FaultTold[None]):
         self._notice_another_store()
         if self._store.place and not self._is_filled:
             self._is_filled = True
-            self._inspector.start_afresh()  # what came first were the newest alone
+            self._inspector.start_afresh(keep_cursor=True)  # what came first were the newest alone
         self._inspector.store_changed(message)
         for screen in self.screen_stack[1:]:
             if (hear := getattr(screen, "store_changed", None)) is not None:

@@ -141,8 +141,8 @@ class Inspector(BufferActions):
         """Names of the buffers that its list knows."""
         return [entry.name for entry in self.query_one(BufferList).rows.catalog.entries]
 
-    def start_afresh(self) -> None:
-        """Read everything again, since the store now has other buffers."""
+    def start_afresh(self, *, keep_cursor: bool = False) -> None:
+        """Read everything again, since the store now has other buffers, or more: then the cursor stays on its own."""
         if not self._is_whole:
             return
         if (
@@ -152,7 +152,7 @@ class Inspector(BufferActions):
         ):
             prompt.clear()
         self.close_copies()
-        self.query_one(BufferList).start_afresh()
+        self.query_one(BufferList).start_afresh(keep_cursor=keep_cursor)
         self._misses.start_afresh(self._project)
 
     # messages of the store

@@ -137,9 +137,11 @@ class BufferList(RowTable):
         self.rows = BufferRows(self.rows.order, project)
         self.start_afresh()
 
-    def start_afresh(self) -> None:
-        """Forget all buffers, and read those that the store has now."""
+    def start_afresh(self, *, keep_cursor: bool = False) -> None:
+        """Forget all buffers, and read those that the store has now; the cursor may stay on its own."""
+        selected = self.rows.selected if keep_cursor else ""
         self.rows = BufferRows(self.rows.order, self.rows.project)
+        self.rows.selected = selected
         self._seen = ListSeen(self)
         self._marked = {}
         self._announced, self._drawn = self, None

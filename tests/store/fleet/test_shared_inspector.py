@@ -5,7 +5,7 @@ import pytest
 from sightline.log.log_index import list_views
 from sightline.tui.buffers.buffer_row import row_parts
 from tests.store.fleet.conftest import Hosts, keep_in, show
-from tests.tui.tui_kit import NOW, buffers, opened, press, run, text, until, viewer
+from tests.tui.tui_kit import NOW, buffers, opened, press, rest, run, text, until, viewer
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
@@ -39,6 +39,25 @@ def test_it_shows_all_hosts_and_the_failure_that_nobody_saw(hosts: Hosts, place:
             keep_in(hosts.stores["b"], b"later\n", command="make later")
             hosts.ship("b")
             await until(pilot, lambda: "make later" in "".join(text(buffers(pilot))))
+
+    run(body)
+
+
+def test_an_output_that_was_named_stays_open_as_the_others_come(hosts: Hosts, place: SharedStore) -> None:
+    for number in range(30):
+        keep_in(hosts.stores["b"], b"x\n", command=f"make more {number}")
+    hosts.ship("b")
+    place.take_in_newest()
+    target = place.resolve(f"{hosts.names['a']}/@last")
+
+    async def body() -> None:
+        async with opened(place, live=True, target=target) as pilot:
+            header = pilot.app.query_one("#header")
+            await until(pilot, lambda: "2 hosts, newest" in text(header)[0])
+            await rest(pilot)
+            await until(pilot, lambda: len(buffers(pilot).rows) == 32)
+            assert buffers(pilot).rows.selected == target.buffer.name
+            assert "first of a" in "".join(text(viewer(pilot)))
 
     run(body)
 
