@@ -7,6 +7,7 @@ import asyncio
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -110,7 +111,11 @@ def check_kept(proxied: Client, plain: Any, through: Any) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A git repository of 300 commits."""
+    """A git repository of 300 commits; skips where the server for it, or git itself, is not installed."""
+    if importlib.util.find_spec("mcp_server_git") is None:
+        pytest.skip("mcp-server-git is not installed")
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
     folder = tmp_path / "repository"
     folder.mkdir()
     environment = {
@@ -136,8 +141,6 @@ def repository(tmp_path: Path) -> Path:
 @pytest.mark.peers
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_a_git_server_says_the_same_but_for_what_is_kept(client: Make, repository: Path, era: str) -> None:
-    if importlib.util.find_spec("mcp_server_git") is None:
-        pytest.skip("mcp-server-git is not installed")
     where = {"repo_path": str(repository)}
     requests = [
         *(LEGACY if era == "legacy" else [("server/discover", {})]),
@@ -161,8 +164,6 @@ def test_a_git_server_says_the_same_but_for_what_is_kept(client: Make, repositor
 def test_the_official_client_takes_all_of_it(tmp_path: Path, repository: Path, mode: str) -> None:
     mcp = pytest.importorskip("mcp")
     stdio = pytest.importorskip("mcp.client.stdio")
-    if importlib.util.find_spec("mcp_server_git") is None:
-        pytest.skip("mcp-server-git is not installed")
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store")}
     words = [*PROGRAM[1:], "--", sys.executable, "-m", "mcp_server_git"]
 
