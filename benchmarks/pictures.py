@@ -4,7 +4,7 @@ import json
 import os
 from typing import NamedTuple
 
-from benchmarks.load import KINDS, Measured
+from benchmarks.load_kinds import KINDS, Measured
 from benchmarks.loglog import Axis, Line, chart, in_bytes, in_seconds
 from benchmarks.measure import Ran
 
