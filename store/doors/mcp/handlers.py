@@ -11,7 +11,7 @@ from typing import Any
 from sightline.capture.file import LONGEST_PATH
 from sightline.config import working_directory
 from sightline.doors.mcp import resources
-from sightline.doors.mcp.protocol import INVALID_PARAMS, Cancelled, Context, OpenCall, Rejected
+from sightline.doors.mcp.protocol import INVALID_PARAMS, Context, OpenCall, Rejected, Withdrawn
 from sightline.doors.mcp.running_commands import Commands
 from sightline.doors.mcp.subscriptions import Watch
 from sightline.doors.mcp.tools import Options, calls_in, schema_of
@@ -266,7 +266,7 @@ def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> N
     """
     try:
         reply = _VERBS[tool](invocation, checked(tool, arguments))
-    except Cancelled:
+    except Withdrawn:
         return
     except SightlineError as error:
         reply = error_reply(error, tool, arguments)

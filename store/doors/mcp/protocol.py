@@ -308,7 +308,7 @@ Outcome = dict[str, Any] | Rejected
 """A result, or the error in its place."""
 
 
-class Cancelled(Exception):
+class Withdrawn(Exception):
     """The client has withdrawn the request, so nobody waits for its outcome."""
 
 

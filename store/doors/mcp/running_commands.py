@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from sightline.capture.command import Captured, CommandCapture
-from sightline.doors.mcp.protocol import Cancelled, OpenCall
+from sightline.doors.mcp.protocol import OpenCall, Withdrawn
 from sightline.errors import OutOfProcesses
 from sightline.shape.summary import human_bytes, human_seconds
 from sightline.threads import start_thread
@@ -146,13 +146,13 @@ class Commands:
         A capture that keeps nothing is waited for however long it takes, since no ref would lead to it.
 
         Raises:
-            Cancelled: the call was withdrawn, which ends the command, or the server ends.
+            Withdrawn: the call was withdrawn, which ends the command, or the server ends.
             CommandNotStarted: as `CommandCapture.run`; OutOfProcesses: there is no thread for it.
         """
         command = _Command(capture)
         with self._lock:
             if self._closed:
-                raise Cancelled
+                raise Withdrawn
             self._running.add(command)
         try:
             start_thread(threading.Thread(target=self._capture, args=(command,), name="sightline-command", daemon=True))
@@ -167,7 +167,7 @@ class Commands:
             return None
         command.woken.wait()
         if call.cancelled:
-            raise Cancelled
+            raise Withdrawn
         if command.failure is not None:
             raise command.failure
         return command.captured
