@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from sightline.disk.index import Brief, Listed, Totals
+from sightline.disk.index import Listed, ListFacts, Totals
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
 from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
@@ -118,7 +118,9 @@ class Rows(Protocol):
     ) -> list[Listed]:
         """Return buffers, most recently used first, by the rows alone; `Reading.listed` updates running ones."""
 
-    def briefs(self, limit: int, *, before: int | None, characters: int, project: Project | None = None) -> list[Brief]:
+    def list_facts(
+        self, limit: int, *, before: int | None, characters: int, project: Project | None = None
+    ) -> list[ListFacts]:
         """List buffers as `listed` does, but only what is cheap: ten times as many in the same time."""
 
     def running(self) -> list[Buffer]:

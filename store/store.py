@@ -23,9 +23,9 @@ from sightline.disk.errors import cause_of as cause_of
 from sightline.disk.errors import is_broken as is_broken
 from sightline.disk.errors import is_busy, is_full, store_failed, unwritable
 from sightline.disk.errors import is_known as is_known
-from sightline.disk.index import Brief as Brief
 from sightline.disk.index import Index
 from sightline.disk.index import Listed as Listed
+from sightline.disk.index import ListFacts as ListFacts
 from sightline.disk.layout import Layout as Layout  # exported here, like other names with `as`
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta

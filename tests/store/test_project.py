@@ -57,7 +57,7 @@ def test_each_buffer_says_its_project_and_older_ones_are_found_by_their_folder(
     of_shop = project_of(str(shop), store.index.folders())
     assert of_shop == Project(str(shop), (f"{shop}/src",))
     assert {one.buffer.name for one in store.listed(9, project=of_shop)} == {"cmd_00000a", "cmd_00000b"}
-    assert len(store.index.briefs(9, before=None, characters=9, project=of_shop)) == 2
+    assert len(store.index.list_facts(9, before=None, characters=9, project=of_shop)) == 2
 
 
 def test_worktrees_stand_with_their_repository_and_are_told_apart(store: Store, shop: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sightline.records import Buffer
 from sightline.refs import format_ref
-from sightline.store import Brief, Listed
+from sightline.store import Listed, ListFacts
 from sightline.tui.buffers.columns import Entries, Entry, entries_of
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ SPARE = 1_000  # how many obsolete entries are kept before the columns are made 
 def entry_of(listed: Listed) -> Entry:
     """The entry of a listed buffer."""
     buffer = listed.buffer
-    return entry_of_brief(
-        Brief(
+    return entry_of_facts(
+        ListFacts(
             buffer.name,
             listed.used,
             buffer.command[:TITLE_CHARS],
@@ -46,30 +46,30 @@ def entry_of(listed: Listed) -> Entry:
     )
 
 
-def entry_of_brief(brief: Brief) -> Entry:
+def entry_of_facts(facts: ListFacts) -> Entry:
     """The entry of a buffer of which nothing more has been read."""
-    fields = (brief.command, format_ref(brief.name), brief.label, brief.session)
-    seconds = math.inf if brief.ended is None else max(brief.ended - brief.created, 0.0)
+    fields = (facts.command, format_ref(facts.name), facts.label, facts.session)
+    seconds = math.inf if facts.ended is None else max(facts.ended - facts.created, 0.0)
     return Entry(
-        brief.name,
-        brief.used,
+        facts.name,
+        facts.used,
         "\n".join(field.replace("\n", " ").lower() for field in fields),
-        brief.session,
-        brief.bytes,
-        brief.lines,
+        facts.session,
+        facts.bytes,
+        facts.lines,
         seconds,
-        _exit(brief),
+        _exit(facts),
     )
 
 
-def _exit(brief: Brief) -> int:
-    if brief.state == "running":
+def _exit(facts: ListFacts) -> int:
+    if facts.state == "running":
         return RUNNING
-    if brief.state == "interrupted":
+    if facts.state == "interrupted":
         return INTERRUPTED
-    if brief.timed_out:
+    if facts.timed_out:
         return TIMED_OUT
-    return UNKNOWN if brief.exit_code is None else brief.exit_code
+    return UNKNOWN if facts.exit_code is None else facts.exit_code
 
 
 class Catalog:

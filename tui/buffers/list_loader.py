@@ -6,7 +6,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Listed, Reading
-from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_brief
+from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_facts
 from sightline.tui.buffers.columns import Entry
 from sightline.tui.common.sessions import session_titles
 
@@ -107,8 +107,8 @@ def _newer(store: Reading, request: Request, records: dict[str, Buffer]) -> tupl
 
 def _older(store: Reading, request: Request, oldest: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
     if request.more > PAGE:
-        briefs = store.index.briefs(BULK_PAGE, before=oldest, characters=TITLE_CHARS, project=request.project)
-        return [entry_of_brief(brief) for brief in briefs], len(briefs) < BULK_PAGE
+        facts = store.index.list_facts(BULK_PAGE, before=oldest, characters=TITLE_CHARS, project=request.project)
+        return [entry_of_facts(each) for each in facts], len(facts) < BULK_PAGE
     page = store.listed(PAGE, before=oldest, project=request.project)
     _keep(page, records)
     return [entry_of(item) for item in page], len(page) < PAGE
