@@ -4,7 +4,9 @@ import asyncio
 import errno
 import shutil
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -14,12 +16,15 @@ from textual.widgets import Label
 from sightline.disk.recovery import rebuild_buffers
 from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
+from sightline.protocols import Place
 from sightline.store import Store
+from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.messages import StoreChanged
 from sightline.tui.common.store_errors import tell
 from sightline.tui.inspector import Inspector
-from tests.tui.tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
+from sightline.tui.viewer import opened_output
+from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
 def said(pilot: Pilot[None]) -> str:
@@ -248,3 +253,31 @@ def test_a_full_disk_is_called_so(wrapped: bool) -> None:
     told = app.post_message.call_args.args[0]
     assert told.message == "The disk is full"
     assert "delete outputs" in told.hint
+
+
+def test_a_slow_place_never_holds_up_a_key(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(3):
+        add(store, f"cmd_00000{number}", f"make {number}", b"text\n", ago=60 + number)
+    answers, read = threading.Event(), opened_output.open_reader
+
+    def open_slowly(*given: Any) -> Any:
+        assert threading.current_thread() is not threading.main_thread(), "keys would wait for the place"
+        assert answers.wait(30)
+        return read(*given)
+
+    monkeypatch.setattr(Store, "place", property(lambda _: Place("3 hosts")))
+    monkeypatch.setattr(opened_output, "open_reader", open_slowly)
+
+    async def body() -> None:
+        app = InspectorApp(store, clock=lambda: NOW, live=False)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await pilot.press("j", "j")
+            await until(pilot, lambda: buffers(pilot).cursor == 2)
+            await pilot.press("question_mark")
+            await until(pilot, lambda: len(app.screen_stack) == 2)
+            await pilot.press("escape")
+            assert text(viewer(pilot)) == []
+            answers.set()
+            await until(pilot, lambda: any("text" in row for row in text(viewer(pilot))))
+
+    run(body)

@@ -98,7 +98,8 @@ class OutputOpener:
             self._stream, self._hex = "", None
         self._wanted = buffer
         first = self.opened is None and buffer is not None and buffer.state == "sealed"
-        if first and (read := self._plan()):  # quick, because its index is complete
+        is_here = self._store.place is None
+        if first and is_here and (read := self._plan()):  # quick, because its index is complete
             self._opens.carry_out_now(read)
         else:
             self._opens.ask()
