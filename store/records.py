@@ -257,7 +257,7 @@ class Session(NamedTuple):
         client: the client's name and version; empty if they are not known.
         cwd: working directory at its start.
         started: seconds since the epoch.
-        title: a person's name for it, else its first prompt or its harness' title; empty if none is known.
+        title: a person's name for it, else the beginning of its first prompt; empty if none is known.
         removed: when a person removed it with its captures, seconds since the epoch; 0 if nobody did.
     """
 

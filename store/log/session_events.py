@@ -80,7 +80,7 @@ class AgentMessage(NamedTuple):
 
 
 class SessionSubject(NamedTuple):
-    """The subject of a session in a line: the beginning of its first prompt, or its harness' own title for it.
+    """The subject of a session in a line: the beginning of its first prompt.
 
     Attributes:
         time: seconds since the epoch.

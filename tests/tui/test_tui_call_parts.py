@@ -55,3 +55,18 @@ def test_a_call_that_was_not_answered_says_whether_it_goes_on(state: str, told: 
     buffer = new_buffer("tool_aaaaaa", "tool", "fetch", "/", "s")._replace(state=state)
     view = View("s:0", "s", 0, 5.0, "tool", "{}", (buffer.name,), (), 0, 0, 0, 0, None, False, "")
     assert styles_of(shown_parts(Call(IndexedView(view, 0, 0), buffer, {}, 0, 0)), told) == {style}
+
+
+def test_of_a_long_path_the_end_is_shown() -> None:
+    path = "/home/ada/project/" + "deep/" * 20 + "cart_test.go"
+    buffer = new_buffer("file_aaaaaa", "file", path, "/", "s")._replace(state="sealed")
+    view = View(
+        "s:1", "s", 1, 5.0, "read_file", f'{{"path": "{path}"}}', (buffer.name,), (), 0, 0, 0, 0, None, False, ""
+    )
+    row = "".join(
+        part.text
+        for part in row_parts(Call(IndexedView(view, 0, 0), buffer, {}, 0, 0), 120, Look(5.0, False, {}, frozenset()))
+    )
+    assert "…/" in row
+    assert "deep/cart_test.go" in row
+    assert "/home/ada" not in row

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.held_lines import HeldTokens
 from sightline.audit.timeline import Call, Totals
+from sightline.log.call_names import left_out_of_path
 from sightline.log.notes import whereto
 from sightline.named_tuple import NamedTuple
 from sightline.records import Note
@@ -13,7 +14,7 @@ from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in
 from sightline.tui.common.phrases import PARTIAL, counted, short_bytes, short_count
-from sightline.tui.common.strips import Part, cut, fitted, pad, width_of
+from sightline.tui.common.strips import ELLIPSIS, Part, cut, fitted, pad, width_of
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.call_reader import ContextLoss, Row
 from sightline.tui.timeline.totals import TimelineTotals
@@ -177,11 +178,20 @@ def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
     parts.append(Part(pad(ref.partition(":")[0], _REF_CELLS) + " ", "ref"))
     if room.lines:
         parts.append(Part(pad(_LINES.parts(call, look).text, _LINES.cells) + " ", "dim"))
-    parts += filled(parts_in(title(short_asked(call.asked)[: room.asked * 4 + START_CHARS]), room.asked), room.asked)
+    parts += filled(_asked_parts(call, room.asked), room.asked)
     for column in room.columns:
         part = column.parts(call, look)
         parts.append(Part(f" {cut(part.text, column.cells):>{column.cells}}", part.style))
     return parts
+
+
+def _asked_parts(call: Call, width: int) -> list[Part]:
+    """Write what a call asked; of the path of a file the end, which tells it from others."""
+    if call.buffer is None or call.buffer.kind != "file":
+        return parts_in(title(short_asked(call.asked)[: width * 4 + START_CHARS]), width)
+    asked = title(call.asked)
+    start = left_out_of_path(asked, width)
+    return [*([Part(ELLIPSIS, "dim")] if start else []), Part(asked[start:])]
 
 
 def short_asked(asked: str) -> str:
