@@ -13,7 +13,8 @@ from sightline.records import Gap
 _EVENT = "tool_result"
 _NOTHING = "(no output)"  # how pi names an empty output to its model
 _ENDED = re.compile(
-    r"(?:\A|\n\n)(?:Command exited with code (\d{1,3})|Command aborted|Command timed out after \S+ seconds)\Z"
+    r"(?:\A|\n\n)(?:Command exited with code (\d\d?|1\d\d|2[0-4]\d|25[0-5])"
+    r"|Command aborted|Command timed out after \S+ seconds)\Z"
 )
 _SHOWING = re.compile(r"\n\n\[Showing (?:lines ([1-9]\d{0,11})-|last )[^\n\[\]]* Full output: ([^\n\]]+)\]\Z")
 _FILE = re.compile(r"pi-bash-[0-9a-f]{8,64}\.log")

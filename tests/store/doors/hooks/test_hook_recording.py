@@ -453,6 +453,8 @@ def test_of_pi_a_file_that_is_none_of_its_own_or_ends_otherwise_is_not_taken(
         ("a\nb\n\n\nCommand exited with code 3", True, 3, b"a\nb\n"),
         ("a\n\n\nCommand timed out after 5 seconds", True, None, b"a\n"),
         ("Command aborted", True, None, b""),
+        ("a\n\nCommand exited with code 255", True, 255, b"a"),
+        ("a\n\nCommand exited with code 999", True, None, b"a\n\nCommand exited with code 999"),
         ("a\n\n\nCommand exited with code 3", False, 0, b"a\n\n\nCommand exited with code 3"),
     ],
 )
