@@ -14,8 +14,15 @@ from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
 
-PIPEFAIL = "set -o pipefail"
-"""Stands before a command with the pipe at its end, so that the exit code is the command's."""
+PIPEFAIL = "set -o pipefail -o pipefail"
+"""Stands before a command with the pipe at its end, so that the exit code is the command's.
+
+The option is named twice because nobody writes it so. A harness that applies its rules to the rewritten command needs
+one that allows these words, and that rule then allows no command that a person or an agent would write.
+"""
+
+FORMER_PIPEFAIL = "set -o pipefail"
+"""What the permission rules of 0.1.0 allow in its place."""
 
 HARMLESS_BUILTINS = frozenset(("echo", "printf", "pwd", "true", "false", "type", ":"))
 """Builtins that change nothing in the shell."""
@@ -105,12 +112,14 @@ class Rules(NamedTuple):
         judged: first words of commands whose exit code the harness reads specially, so that they must come last.
         bash: whether bash runs the command; else it may be zsh.
         joins: whether standard error may go into the pipe, too; some harnesses apply their rules to redirections.
+        pipefail: what passes the exit code on.
     """
 
     found: Callable[[str], bool]
     judged: Collection[str] = ()
     bash: bool = True
     joins: bool = True
+    pipefail: str = PIPEFAIL
 
 
 def insert(command: str, program: str, rules: Rules) -> Inserted | None:
@@ -160,7 +169,7 @@ def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted 
     is_joined = "2>&1" in stage.redirections
     merged = is_joined or (rules.joins and not any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections))
     join = " 2>&1" if merged and not is_joined else ""
-    made = f"{PIPEFAIL}; {command[: stage.end]}{join} | {program}{command[stage.end :]}"
+    made = f"{rules.pipefail}; {command[: stage.end]}{join} | {program}{command[stage.end :]}"
     return Inserted(made, command[stage.start : stage.end], merged, filtered=False)
 
 

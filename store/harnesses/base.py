@@ -281,11 +281,12 @@ class Harness:
         """Return the member that limits how long a hook may take."""
         return {"timeout": self.timeout} if self.timeout else {}
 
-    def allow_rules(self, piped: str) -> tuple[str, ...]:
+    def allow_rules(self, piped: str, option: str) -> tuple[str, ...]:
         """Return rules that allow what a hook adds to a command; without them the harness asks about every command.
 
         Args:
             piped: the program that hooks pipe into, as it stands in a command; the id of the tool use follows it.
+            option: the command before it that passes exit codes on.
         """
         return ()
 

@@ -169,9 +169,9 @@ class ClaudeCode(Harness):
         """It adds the type of the connection."""
         return {"type": "stdio", **super().server_entry(words, environment)}
 
-    def allow_rules(self, piped: str) -> tuple[str, ...]:
+    def allow_rules(self, piped: str, option: str) -> tuple[str, ...]:
         """It applies its rules to the rewritten command."""
-        return (f"Bash({piped}:*)", "Bash(set -o pipefail)")
+        return (f"Bash({piped}:*)", f"Bash({option})")
 
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
         """It has a folder for each project."""

@@ -22,6 +22,7 @@ COMMANDS = (
     *("cd sub && touch x", "ls && rm a.txt", "rm -rf sub; ls", "cat a.txt && touch x", "./fail.sh 0 && mkdir z"),
     *("cd /etc && ls", "cd .. && ./project/fail.sh 3", "cat a.txt > ../x; ls", "cp a.txt /tmp/x && ls", "sudo ls; ls"),
     *("git status && git diff", "git log; git push", "curl http://127.0.0.1:9 && ls", "find . -delete; ls"),
+    *("set -o pipefail; ls", "set -o pipefail && ./fail.sh 3", "set -euo pipefail; cat a.txt"),
     *('A=1; sh -c "echo $A"', "A=x && ./run.sh $A", "chmod +x run.sh && ./run.sh", "sed -i s/a/b/ a.txt && cat a.txt"),
 )
 _ASKS = re.compile(
@@ -51,6 +52,19 @@ RULES: dict[str, tuple[Json, tuple[str, ...]]] = {
     ),
 }
 
+PLANNED = (
+    *("set -o pipefail; ls", "ls && cat a.txt", "set -o pipefail && cat a.txt", "./fail.sh 3; ls", "cat a.txt > x; ls"),
+    *(
+        "touch x",
+        "mkdir x && ls",
+        "cd sub && ls",
+        "./run.sh",
+        "cat missing || ls",
+        "git status; git diff",
+        "ls; rm a.txt",
+    ),
+)
+"""Of these few may run while a plan is made."""
 
 SHARES = 4
 """A run has so many seconds, and on a busy machine each command may take half of one."""
@@ -90,8 +104,19 @@ def _decided(text: str) -> str:
 def test_rules_and_modes_decide_as_they_did_and_what_ran_is_shown_as_it_was(
     rules: str, share: int, tmp_path: Path
 ) -> None:
-    commands = COMMANDS[share::SHARES]
-    alone, kept = (_played(commands, *RULES[rules], mode, tmp_path / (mode or "alone")) for mode in ("", "keep"))
+    _decides_alike(COMMANDS[share::SHARES], *RULES[rules], tmp_path)
+
+
+def test_a_plan_runs_what_it_did(tmp_path: Path) -> None:
+    """Claude Code ends a session that is refused several commands in a row, so each has a harmless one behind it."""
+    rules: Json = {"allow": ["Bash(cat:*)", "Bash(./fail.sh:*)"], "deny": ["Bash(touch:*)"], "ask": ["Bash(./run.sh)"]}
+    _decides_alike(
+        [one for command in PLANNED for one in (command, "pwd")], rules, ("--permission-mode", "plan"), tmp_path
+    )
+
+
+def _decides_alike(commands: Sequence[str], rules: Json, flags: tuple[str, ...], tmp_path: Path) -> None:
+    alone, kept = (_played(commands, rules, flags, mode, tmp_path / (mode or "alone")) for mode in ("", "keep"))
     decided, again = ([_decided(one.shown(place)) for place in range(len(commands))] for one in (alone, kept))
     assert dict(zip(commands, again, strict=True)) == dict(zip(commands, decided, strict=True))
     assert "asked" in decided

@@ -4,7 +4,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from sightline.capture.pipe_insertion import Rules, insert
+from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, Rules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
@@ -84,7 +84,7 @@ def rewritten(harness: Harness, command: str, use: str, through: str = "") -> "R
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break and end the command
     piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
-    return put_in(harness, command, f"{piped} {use}", lists=bool(through))
+    return put_in(harness, command, f"{piped} {use}", former=not through)
 
 
 class Rewritten(NamedTuple):
@@ -105,20 +105,22 @@ class Rewritten(NamedTuple):
     parts: "tuple[Part, ...]" = ()
 
 
-def put_in(harness: Harness, command: str, piped: str, *, lists: bool = True) -> Rewritten | None:
+def put_in(harness: Harness, command: str, piped: str, *, former: bool = False) -> Rewritten | None:
     """A command with a program put into it; None if it must be left alone.
 
     Args:
         harness: the harness that runs it.
         command: the command line.
         piped: the program that gets the output, with its arguments.
-        lists: whether that program can keep the parts of a list apart.
+        former: whether the harness' rules are those of 0.1.0, which know no parts of a list.
     """
     rules = _rules(harness)
+    if former:
+        rules = rules._replace(pipefail=FORMER_PIPEFAIL)
     one = insert(command, piped if rules.joins else f"{piped}.1", rules)
     if one is not None and (rules.joins or one.merged or one.filtered):
         return Rewritten(*one)
-    if not lists:
+    if former:
         return None
     from sightline.capture.list_insertion import LeftAlone, Part, insert_list  # single commands rarely need it
 

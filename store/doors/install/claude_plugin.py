@@ -9,6 +9,7 @@ import os
 import shlex
 from typing import Any
 
+from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.install.errors import NotOurs
 from sightline.doors.install.harness_settings import NAME, hooks_content, rewrites, server_entry
@@ -66,7 +67,7 @@ def plugin_files(folder: str, mode: str, root: str) -> dict[str, str]:
         "keywords": ["audit", "tool-output", "mcp"],
     }
     hooks: dict[str, list[Any]] = {}
-    for keys, value, _ in hooks_content(HARNESS, mode, root, os.path.join(folder, FILE)).adds:
+    for keys, value in hooks_content(HARNESS, mode, root, os.path.join(folder, FILE)).adds:
         if keys[0] == "hooks":
             hooks.setdefault(keys[1], []).append(value)
     return {
@@ -80,7 +81,7 @@ def plugin_files(folder: str, mode: str, root: str) -> dict[str, str]:
 
 def rules_to_add(folder: str, mode: str) -> tuple[str, ...]:
     """The permission rules that a mode needs, and that the plugin in this folder cannot set."""
-    return HARNESS.allow_rules(shlex.quote(os.path.join(folder, FILE))) if rewrites(HARNESS, mode) else ()
+    return HARNESS.allow_rules(shlex.quote(os.path.join(folder, FILE)), PIPEFAIL) if rewrites(HARNESS, mode) else ()
 
 
 def _readme(folder: str, mode: str) -> str:

@@ -56,12 +56,13 @@ def plan_install(found: Found, content: Content, earlier: Written | None) -> Set
     base = earlier.before if earlier is not None and untouched else found.data
     if content.form == "text" and base is not None and not content.ours(decoded(found.path, base)):
         raise NotOurs(f"{found.path} is there, and not ours", "move it away, and try again")
-    after, undo = _with(found.path, decoded(found.path, base or b""), content)
-    if earlier is None or untouched:
-        before = base if earlier is not None else _without(found.path, base, content, undo)
+    known = earlier.undo if earlier is not None and not untouched else Undo()
+    after, undo = _with(found.path, decoded(found.path, base or b""), content, known)
+    undo = undo.after(known)
+    if earlier is not None and untouched:
+        before = base
     else:
-        undo = undo.after(earlier.undo)
-        before = _without(found.path, base, content, undo)
+        before = _without(found.path, base, content, undo._replace(theirs=known.theirs, added=known.added))
     if content.is_program:
         found = found._replace(mode=PROGRAM_MODE)
     return SettingsChange(found, after.encode(), before, undo)
@@ -109,9 +110,9 @@ def telling(path: str) -> Iterator[None]:
         raise SettingsUnexpected(f"{path}: {error}", hint) from error
 
 
-def _with(path: str, text: str, content: Content) -> tuple[str, Undo]:
+def _with(path: str, text: str, content: Content, earlier: Undo) -> tuple[str, Undo]:
     with telling(path):
-        return with_ours(text if is_filled(text) else "", content)
+        return with_ours(text if is_filled(text) else "", content, earlier)
 
 
 def _without(path: str, data: bytes | None, content: Content, undo: Undo) -> bytes | None:

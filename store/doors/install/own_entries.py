@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.capture_script import is_rule, is_script
 from sightline.doors.hooks.command_line import HookLine, read_line
 from sightline.harnesses import known
@@ -17,6 +18,7 @@ _PLUGIN_MARKS = ("// Written by `sightline install", "# Written by `sightline in
 _ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
 _CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
 """A rule as 0.1.0 wrote it, with a whole path; a rule without one is the person's own."""
+_OPTION_RULE = f"Bash({PIPEFAIL})"
 
 
 class ServerEntry(NamedTuple):
@@ -96,5 +98,5 @@ def is_ours(value: Any) -> bool:
     if isinstance(value, str):
         rule = _CAPTURE_RULE.fullmatch(value)
         old = rule is not None and os.path.basename(rule["program"]) == "sightline"
-        return old or is_rule(value) or is_script(value) or value.startswith(_PLUGIN_MARKS)
+        return old or is_rule(value) or value == _OPTION_RULE or is_script(value) or value.startswith(_PLUGIN_MARKS)
     return is_our_server(value) or hook_of(value) is not None

@@ -29,12 +29,10 @@ class Add(NamedTuple):
     Attributes:
         keys: the names that lead to the list, one for each level.
         value: the element.
-        shared: whether a person may have the same element, so that it proves nothing of us, and theirs stays.
     """
 
     keys: Keys
     value: Any
-    shared: bool = False
 
 
 class Content(NamedTuple):
@@ -45,6 +43,7 @@ class Content(NamedTuple):
         ours: tells whether some version of us wrote a value.
         puts: members that are ours.
         adds: elements of lists that are ours.
+        formers: elements that earlier versions added; a person may have the same, so they prove nothing of us.
         sweeps: the names below which to look for elements of ours when they are to be removed.
         fills: members without which the harness does not read the file; added where they are missing.
         sets: members that get this value, whatever they had.
@@ -56,6 +55,7 @@ class Content(NamedTuple):
     ours: Ours
     puts: tuple[Put, ...] = ()
     adds: tuple[Add, ...] = ()
+    formers: tuple[Add, ...] = ()
     sweeps: tuple[Keys, ...] = ()
     fills: tuple[tuple[Keys, Any], ...] = ()
     sets: tuple[tuple[Keys, Any], ...] = ()
@@ -69,9 +69,9 @@ class Undo(NamedTuple):
     Attributes:
         created: lists and objects that were made to hold something of ours.
         replaced: the values that members of ours replaced.
-        theirs: shared elements that were there already.
+        theirs: those of `formers` that were there before an earlier version came.
         set: members whose value we changed, or added.
-        added: shared elements that we added; None in a record of 0.1.0, where that is all but `theirs`.
+        added: those of `formers` that it added; None in a record of 0.1.0, where that is all but `theirs`.
     """
 
     created: tuple[Keys, ...] = ()
@@ -84,12 +84,16 @@ class Undo(NamedTuple):
         """The undo data after a second installation, when a person has changed the file since the first."""
         created = tuple(dict.fromkeys(earlier.created + self.created))
         changed = tuple(dict.fromkeys(earlier.set + self.set))
-        added = None if earlier.added is None else earlier.added + (self.added or ())
-        return Undo(created, earlier.replaced + self.replaced, earlier.theirs, changed, added)
+        return Undo(created, earlier.replaced + self.replaced, set=changed)
 
 
-def with_ours(text: str, content: Content) -> tuple[str, Undo]:
+def with_ours(text: str, content: Content, earlier: Undo | None = None) -> tuple[str, Undo]:
     """The text with all of our entries, and without those of older versions.
+
+    Args:
+        text: the text.
+        content: our entries.
+        earlier: the undo data of those that are in the text, if there are any.
 
     Raises:
         NotJson, NotToml: the text is not in its format.
@@ -97,7 +101,9 @@ def with_ours(text: str, content: Content) -> tuple[str, Undo]:
     """
     if content.form == "text":
         return content.text, Undo()
-    return _toml_with(text, content) if content.form == "toml" else _json_with(text or "{}\n", content)
+    if content.form == "toml":
+        return _toml_with(text, content)
+    return _json_with(text or "{}\n", content, earlier or Undo())
 
 
 def without_ours(text: str, content: Content, undo: Undo) -> str:
@@ -144,14 +150,12 @@ def _toml_without(text: str, content: Content, undo: Undo) -> str:
     return text
 
 
-def _json_with(text: str, content: Content) -> tuple[str, Undo]:
-    root = parse(text)
-    if root.kind != "object":
+def _json_with(text: str, content: Content, earlier: Undo) -> tuple[str, Undo]:
+    if parse(text).kind != "object":
         raise NoPlace((), "object")
+    text = _without_formers(text, content, earlier)
+    root = parse(text)
     created = {prefix for prefix in _containers(content) if find(root, prefix) is None}
-    shared = [(keys, value) for keys, value, shared in content.adds if shared]
-    theirs = tuple((keys, value) for keys, value in shared if value in _list_at(root, keys))
-    added = tuple(one for one in shared if one not in theirs)
     replaced = []
     for keys, value in content.fills:
         if find(parse(text), keys) is None:
@@ -171,10 +175,10 @@ def _json_with(text: str, content: Content) -> tuple[str, Undo]:
             replaced += [(keys, plain(there))] if there is not None else []
             text = put(text, keys, value)
     text = _swept(text, content, keep=content.adds)
-    for keys, value, _ in content.adds:
+    for keys, value in content.adds:
         if value not in _list_at(parse(text), keys):
             text = append(text, keys, value)
-    return text, Undo(tuple(sorted(created)), tuple(replaced), theirs, tuple(changed), added)
+    return text, Undo(tuple(sorted(created)), tuple(replaced), set=tuple(changed))
 
 
 def _json_without(text: str, content: Content, undo: Undo) -> str:
@@ -184,20 +188,24 @@ def _json_without(text: str, content: Content, undo: Undo) -> str:
             text = _restored(text, keys, undo)
     for keys in undo.set:
         text = _restored(text, keys, undo)
-    text = _swept(text, content, keep=())
+    text = _without_formers(_swept(text, content, keep=()), content, undo)
+    for keys in sorted(undo.created, key=len, reverse=True):
+        there = find(parse(text), keys)
+        if there is not None and not there.items and there.kind != "scalar":
+            text = remove(text, keys)
+    return text
+
+
+def _without_formers(text: str, content: Content, undo: Undo) -> str:
+    """The text without what an earlier version added that a person might have, too. Raises NotJson."""
     added = undo.added
     if added is None:
-        ours = ((keys, value) for keys, value, shared in content.adds if shared)
-        added = tuple(one for one in ours if one not in undo.theirs)
+        added = tuple(one for one in content.formers if one not in undo.theirs)
     for keys, value in added:
         array = find(parse(text), keys)
         if array is not None:
             same = [item for item in array.items if plain(item.node) == value]
             text = remove_item(text, array, same[-1]) if same else text
-    for keys in sorted(undo.created, key=len, reverse=True):
-        there = find(parse(text), keys)
-        if there is not None and not there.items and there.kind != "scalar":
-            text = remove(text, keys)
     return text
 
 

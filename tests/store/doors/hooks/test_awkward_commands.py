@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.capture.pipe_insertion import PIPEFAIL
+from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, PIPEFAIL
 from sightline.doors.hooks import before_tool as before
 from sightline.doors.hooks.command_line import capture_program
 from sightline.harnesses.base import KEEP
@@ -107,7 +107,7 @@ def test_a_rewritten_command_does_what_it_did(
             assert made != command, command
         plain = run(shell, command, tmp_path / "run")
         assert run(shell, made, tmp_path / "run") == plain, (command, made)
-        if shell == "bash" and made.startswith(PIPEFAIL) and " 2>&1 | " in made:
+        if shell == "bash" and made.startswith(FORMER_PIPEFAIL) and " 2>&1 | " in made:
             found = kept(store, f"claude-code-s:use-{number}")
             # Of a signal the shell itself speaks, and not through the pipe.
             assert found == plain.output or (plain.code > 128 and plain.output.startswith(found)), command
@@ -209,7 +209,7 @@ def matches(part: str, rule: str) -> bool:
 @pytest.mark.parametrize("command", REWRITTEN)
 def test_the_persons_rules_decide_as_they_did(command: str, store: str) -> None:
     made = rewritten(command, "use")
-    own = list(CLAUDE.allow_rules(f"{capture_program()} capture"))
+    own = list(CLAUDE.allow_rules(f"{capture_program()} capture", FORMER_PIPEFAIL))
     first, *_, last = [*(part for part in parts(command) if part)] * 2
     every = [f"Bash({part})" for part in parts(command) if part]
     for allow, deny in (
@@ -223,9 +223,17 @@ def test_the_persons_rules_decide_as_they_did(command: str, store: str) -> None:
         assert outcome(made, allow + own, deny) == outcome(command, allow, deny), (made, allow, deny)
 
 
+@pytest.mark.parametrize("option", ["set -o pipefail", "set -euo pipefail", "set -e -o pipefail", "set -o  pipefail"])
+@pytest.mark.parametrize("join", ["; ", " && ", "\n"])
+def test_our_rules_allow_no_option_that_others_set(option: str, join: str) -> None:
+    own, command = list(CLAUDE.allow_rules("/h/script", PIPEFAIL)), f"{option}{join}ls"
+    assert outcome(command, ["Bash(ls)", *own], []) == "asks"
+    assert outcome(f"{PIPEFAIL}{join}ls", ["Bash(ls)", *own], []) == "runs"
+
+
 @pytest.mark.parametrize("command", REWRITTEN)
 def test_the_persons_own_text_stands_in_it_untouched(command: str, store: str) -> None:
-    made = rewritten(command, "use").removeprefix(f"{PIPEFAIL}; ")
+    made = rewritten(command, "use").removeprefix(f"{FORMER_PIPEFAIL}; ")
     before, put_in, after = made.partition(f" | {capture_program()} capture --hook use")
     assert put_in
     assert before + after == command or before.removesuffix(" 2>&1") + after == command

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sightline.capture import pipe_writers
+from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.capture_script import FILE, is_rule, is_script, script
 from sightline.doors.hooks.command_line import ENTRY
 from sightline.doors.hooks.event import answer_to
@@ -256,8 +257,8 @@ def test_without_the_script_commands_are_left_alone(claude: Harness, tmp_path: P
 
 
 def test_the_script_and_its_rule_are_known_again() -> None:
-    (rule, _) = HARNESS.allow_rules(f"/h/.claude/{FILE}")
-    (quoted, _) = HARNESS.allow_rules(f"'/a b/.claude/{FILE}'")
+    (rule, _) = HARNESS.allow_rules(f"/h/.claude/{FILE}", PIPEFAIL)
+    (quoted, _) = HARNESS.allow_rules(f"'/a b/.claude/{FILE}'", PIPEFAIL)
     assert is_rule(rule)
     assert is_rule(quoted)
     assert not is_rule("Bash(/h/.claude/other:*)")

@@ -229,8 +229,10 @@ def test_facts_are_whole() -> None:
 
 
 def test_rules_are_for_the_harness_whose_commands_are_rewritten() -> None:
-    rules = {name: harness.allow_rules("/x/script") for name, harness in known().items() if harness.hooks}
-    assert rules.pop("claude-code") == ("Bash(/x/script:*)", "Bash(set -o pipefail)")
+    rules = {
+        name: harness.allow_rules("/x/script", "set -o this") for name, harness in known().items() if harness.hooks
+    }
+    assert rules.pop("claude-code") == ("Bash(/x/script:*)", "Bash(set -o this)")
     assert set(rules.values()) == {()}
 
 

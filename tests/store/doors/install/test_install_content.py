@@ -33,7 +33,7 @@ def test_what_was_put_in_is_found_again_and_goes_without_a_trace(harness: str, m
         assert path.startswith("/h" if scope == "user" else "/p")
         empty = "" if content.form != "json" else "{}\n"
         text, undo = with_ours("", content)
-        assert len(of_ours(text, content)) >= len(content.puts) + len([add for add in content.adds if not add.shared])
+        assert len(of_ours(text, content)) >= len(content.puts) + len(content.adds)
         assert with_ours(text, content)[0] == text
         rest = without_ours(text, content, undo)
         assert rest == empty or (harness in ("copilot", "cursor") and _data(rest) == {"version": 1})
@@ -109,12 +109,22 @@ def test_a_rule_that_a_person_had_already_stays() -> None:
     _, content = _target("claude-code")
     before = '{"permissions": {"allow": ["Bash(set -o pipefail)"]}}'
     text, undo = with_ours(before, content)
-    assert text.count("pipefail") == 1
+    assert _data(text)["permissions"]["allow"][1:] == [value for keys, value in content.adds if "allow" in keys]
     assert without_ours(text, content, undo) == before
-    assert "pipefail" in without_ours(text, content, Undo()), "where it is not known to be ours it stays"
-    text, undo = with_ours("{}", content)
-    assert "pipefail" not in without_ours(text, content, undo)
-    assert "pipefail" not in without_ours(text, content, undo._replace(added=None)), "as a record of 0.1.0 has it"
+    assert "Bash(set -o pipefail)" in without_ours(text, content, Undo()), "where it is not known to be ours it stays"
+
+
+@pytest.mark.parametrize("added", [None, ((("permissions", "allow"), "Bash(set -o pipefail)"),)])
+def test_a_rule_that_an_earlier_version_added_goes_with_the_next(added: Any) -> None:
+    """None is what a record of 0.1.0 has."""
+    _, content = _target("claude-code")
+    before = '{"permissions": {"allow": ["Bash(ls)", "Bash(set -o pipefail)"]}}'
+    text, _ = with_ours(before, content, Undo(added=added))
+    assert "Bash(set -o pipefail)" not in _data(text)["permissions"]["allow"]
+    assert "Bash(set -o pipefail)" not in without_ours(before, content, Undo(added=added))
+    theirs = ((("permissions", "allow"), "Bash(set -o pipefail)"),)
+    text, _ = with_ours(before, content, Undo(added=None, theirs=theirs))
+    assert "Bash(set -o pipefail)" in _data(text)["permissions"]["allow"]
 
 
 @pytest.mark.parametrize("rule", ["Bash(sightline capture:*)", "Bash(sightline:*)", "Bash(sightline-capture:*)"])
@@ -145,7 +155,7 @@ def test_what_an_earlier_version_wrote_is_taken_over() -> None:
     before = _data(new)
     before["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = old
     before["permissions"]["allow"] = ["Bash(/venv/bin/sightline capture:*)", "Bash(set -o pipefail)"]
-    text, _ = with_ours(json.dumps(before), content)
+    text, _ = with_ours(json.dumps(before), content, Undo(added=None))
     assert _data(text)["hooks"] == _data(new)["hooks"]
     assert sorted(_data(text)["permissions"]["allow"]) == sorted(_data(new)["permissions"]["allow"])
 
