@@ -7,6 +7,7 @@ import tempfile
 from benchmarks import (
     baseline,
     capture,
+    claude_code,
     coverage,
     diff,
     failure_recall,
@@ -39,6 +40,7 @@ ALL = {
     "query": query,
     "redaction": redaction,
     "hooks": hooks,
+    "claude_code": claude_code,
     "screen": screen,
     "shaping": shaping,
     "diff": diff,
