@@ -205,6 +205,11 @@ class Buffer(NamedTuple):
         return f"at the end{of}" if gap.after >= self.stream(gap.stream).lines else f"after line {gap.after}{of}"
 
     @property
+    def seconds(self) -> float | None:
+        """How long it took; None while it runs, and if that is not known: then it is recorded to end as it began."""
+        return self.ended - self.created if self.ended is not None and self.ended > self.created else None
+
+    @property
     def failed(self) -> bool:
         """Whether it ended badly."""
         return self.state == "interrupted" or self.timed_out or bool(self.exit_code)

@@ -89,7 +89,9 @@ class ClaudeCode(Harness):
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """A command's result is an object with both streams; that of a read file is its text, or an image."""
-        response, error = given.get("tool_response"), given.get("error")
+        response, error, took = given.get("tool_response"), given.get("error"), given.get("duration_ms")
+        if isinstance(took, int | float):  # without hooks, and without the time in which a person was asked
+            call = call._replace(asked=call.answered - took / 1000)
         if when == FAILED:
             return self._failed(call, error if isinstance(error, str) else "")
         if call.kind == "cmd" and isinstance(response, dict):

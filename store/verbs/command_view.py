@@ -56,9 +56,8 @@ class Ending(NamedTuple):
 
 def ending_of(buffer: Buffer) -> Ending:
     """Return how a buffer's command ended, from its record."""
-    seconds = buffer.ended - buffer.created if buffer.ended is not None else None
     running = buffer.state == "running"
-    return Ending(buffer.exit_code, seconds, buffer.signal, buffer.timed_out, running)
+    return Ending(buffer.exit_code, buffer.seconds, buffer.signal, buffer.timed_out, running)
 
 
 def command_reply(

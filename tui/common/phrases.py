@@ -86,10 +86,13 @@ def short_count(count: int) -> str:
 
 
 def duration(buffer: Buffer, now: float) -> str:
-    """Write how long it took or has been running, in at most five characters: ``0.4s``, ``2m05``, ``3h20``, ``2d``."""
-    if buffer.kind != "cmd":
+    """Write how long it took or has been running, in at most five characters: ``0.4s``, ``2m05``, ``3h20``, ``2d``.
+
+    It is empty if that is not known.
+    """
+    seconds = _seconds(buffer, now)
+    if buffer.kind != "cmd" or seconds is None:
         return ""
-    seconds = max((now if buffer.ended is None else buffer.ended) - buffer.created, 0.0)
     if seconds < 9.95:
         return f"{seconds:.1f}s"
     minutes, rest = divmod(round(seconds), 60)
@@ -97,6 +100,10 @@ def duration(buffer: Buffer, now: float) -> str:
     if hours:
         return f"{hours}h{minutes % 60:02}" if hours < 10 else f"{hours}h" if hours < 100 else f"{hours // 24}d"
     return f"{minutes}m{rest:02}" if minutes else f"{rest}s"
+
+
+def _seconds(buffer: Buffer, now: float) -> float | None:
+    return max(now - buffer.created, 0.0) if buffer.ended is None else buffer.seconds
 
 
 def exit_text(buffer: Buffer) -> str:
@@ -133,8 +140,8 @@ def facts(buffer: Buffer, now: float, called: str = "") -> list[str]:
         called: what to call its session, if not by its name.
     """
     told = [ending(buffer), counted(buffer.lines, "line"), human_bytes(buffer.bytes)]
-    if buffer.kind == "cmd":
-        told.append(human_seconds(max(0.0, (now if buffer.ended is None else buffer.ended) - buffer.created)))
+    if buffer.kind == "cmd" and (seconds := _seconds(buffer, now)) is not None:
+        told.append(human_seconds(seconds))
     if err := buffer.stream("err").lines:
         told.append(f"{err:,} on stderr")
     told.insert(1, f"partial: {buffer.lost}" if buffer.partial else "")

@@ -73,7 +73,8 @@ def _kept(
                 recording.append("out", data)
                 left -= len(data)
             partial = _BOUND if size > LARGEST_FILE_BYTES else ""
-            return recording.seal(exit_code=code, note="merged", partial=partial)
+            began = recording.buffer.created  # only now, so how long it took is not known
+            return recording.seal(exit_code=code, ended=began, note="merged", partial=partial)
         except BaseException:
             recording.discard()
             raise

@@ -70,19 +70,21 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
             if buffer_of_use(store, session, pending.use) is None and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
-                call = ToolCall(told, pending.use, pending.use, 0, 0, 0, "", {}, "cmd", pending.command, session.cwd)
+                at, use = session.started, pending.use
+                call = ToolCall(told, use, use, 0, at, at, "", {}, "cmd", pending.command, session.cwd)
                 _kept(store, session, call._replace(partial=_UNTOLD), pieces, pending)
             forget(pending.use)
 
 
 def _kept(store: Store, session: Session, call: ToolCall, pieces: list[_Piece], pending: PendingCommand) -> Buffer:
     artifact = use_key(session.name, call.use)
-    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=artifact)
+    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=artifact, created=call.asked)
     try:
         pieces = [*_appended(recording, call.use, pieces)]
         missing, why = _missing(call, pieces, past=pending.past)
         return recording.seal(
             exit_code=call.exit_code,
+            ended=call.answered,
             note=joined_notes("merged" * pending.merged, _told(pieces)),
             partial=why,
             gaps=tuple(Gap("out", after) for after in missing),

@@ -70,7 +70,12 @@ class LiveCall:
             return call
         parts = tuple(part for part in told.parts if isinstance(part.content, bytes))
         return call._replace(
-            parts=parts, exit_code=told.exit_code, partial=told.partial, gaps=told.gaps, cwd=told.cwd or call.cwd
+            asked=call.answered - (told.answered - told.asked),
+            parts=parts,
+            exit_code=told.exit_code,
+            partial=told.partial,
+            gaps=told.gaps,
+            cwd=told.cwd or call.cwd,
         )
 
     def have_wait(

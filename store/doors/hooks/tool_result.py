@@ -129,11 +129,14 @@ def _read_saved(call: ToolCall) -> bytes | None:
 
 
 def _command(store: Store, session: Session, call: ToolCall) -> Buffer:
-    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=use_key(session.name, call.use))
+    artifact = use_key(session.name, call.use)
+    recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=artifact, created=call.asked)
     try:
         for part in call.parts:
             recording.append(part.stream, _content(part))
-        return recording.seal(exit_code=call.exit_code, note=call.note, partial=call.partial, gaps=call.gaps)
+        return recording.seal(
+            exit_code=call.exit_code, ended=call.answered, note=call.note, partial=call.partial, gaps=call.gaps
+        )
     except BaseException:
         recording.discard()
         raise

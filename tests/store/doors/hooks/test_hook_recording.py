@@ -11,6 +11,8 @@ import pytest
 from sightline.doors.hooks import tool_result as record
 from sightline.doors.hooks.command_line import hook_words
 from sightline.records import Gap, LinePart, Shown
+from sightline.tui.common.phrases import duration, facts
+from sightline.verbs.command_view import ending_of
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut, process
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))
@@ -34,6 +36,21 @@ def test_a_command_that_was_left_alone_is_kept_from_what_the_harness_gives(claud
     assert (buffer.kind, buffer.command, buffer.exit_code, buffer.state) == ("cmd", "make", 0, "sealed")
     assert (buffer.session, buffer.cwd) == ("claude-code-s1", str(claude.cwd))
     assert (claude.content(buffer), claude.content(buffer, "err")) == (LINES.encode(), b"oh\n")
+
+
+def test_a_command_took_as_long_as_the_harness_says_or_nobody_knows(claude: Harness) -> None:
+    """Its hook runs after its end, so the time in which it was stored says nothing."""
+    told = {"stdout": LINES, "stderr": ""}
+    claude.tell("PostToolUse", **bash(use="use1"), tool_response=told, duration_ms=2500)
+    claude.tell("PostToolUseFailure", **bash(use="use2"), error="Exit code 1\nno", duration_ms=1500)
+    claude.tell("PostToolUse", **bash(use="use3"), tool_response=told)
+    took = {buffer.artifact[-1]: buffer for buffer in claude.buffers()}
+    assert took["1"].seconds == pytest.approx(2.5)
+    assert took["2"].seconds == pytest.approx(1.5)
+    assert took["3"].seconds is None
+    assert ending_of(took["3"]).seconds is None
+    assert "ms" not in " ".join(facts(took["3"], took["3"].created))
+    assert duration(took["3"], took["3"].created) == ""
 
 
 def persisted(folder: Path, text: str = "", session: str = "s1") -> Path:
