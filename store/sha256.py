@@ -53,13 +53,13 @@ def hash_file(fd: int, size: int, took: Callable[[int], None] | None = None) -> 
 @cache
 def _builtin_sha256() -> Callable[[bytes | bytearray], Any] | None:
     """Return the interpreter's own function; None if it has none, so that hashlib must load OpenSSL."""
-    for module in ("_sha2", "_sha256"):  # from Python 3.12 on, and before
-        try:
-            found: Callable[[bytes | bytearray], Any] = __import__(module).sha256
-        except (ImportError, AttributeError):
-            continue
-        return found
-    return None
+    try:
+        found: Callable[[bytes | bytearray], Any] = __import__(
+            "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+        ).sha256
+    except (ImportError, AttributeError):
+        return None
+    return found
 
 
 class Hasher:

@@ -167,6 +167,13 @@ class ClaudeCode(Harness):
         """These hold for all who work in the folder."""
         return f"{project}/.mcp.json", f"{project}/.claude/settings.json"
 
+    def hook_entry(self, hook: Hook, command: str) -> Json:
+        """What a batch's hook logs changes nothing for the agent, which need not wait for it."""
+        entry = super().hook_entry(hook, command)
+        for one in entry["hooks"] if hook.when == BATCH else ():
+            one["async"] = True
+        return entry
+
     def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
         """It adds the type of the connection."""
         return {"type": "stdio", **super().server_entry(words, environment)}

@@ -254,6 +254,7 @@ def run_harness(harness: Harness, run: Run) -> str:
         env={
             "PATH": node_peers.path(),
             "HOME": str(run.home),
+            "SHELL": "/bin/bash",  # else some take zsh where it is installed
             "TERM": "dumb",
             "LANG": "C.UTF-8",
             "HTTP_PROXY": NOWHERE,

@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 
-from sightline.doors.hooks.command_line import ENTRY
+from sightline.doors.hooks.command_line import ENTRY, FLAGS
 
 FILE = "sightline-capture"
 """What it is called."""
@@ -26,7 +26,7 @@ def script(root: str = "") -> str:
     Args:
         root: the store's root where it is not the usual one.
     """
-    words = shlex.join([sys.executable, "-E", "-P", ENTRY, "capture"])
+    words = shlex.join([sys.executable, *FLAGS, ENTRY, "capture"])
     home = f"SIGHTLINE_HOME={shlex.quote(root)}\nexport SIGHTLINE_HOME\n" if root else ""
     return f"""\
 {_MARK}: hooks pipe commands into it.

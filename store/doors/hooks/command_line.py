@@ -16,7 +16,12 @@ _TAILS = (
     os.path.join("sightline", "doors", "hooks", "__main__.py"),
     os.path.join("sightline", "store", "doors", "harness", "__main__.py"),  # as 0.1.0 wrote it
 )
-_FLAGS = (["-E", "-P"], ["-I"])  # the second as earlier versions wrote it
+FLAGS = ("-E", "-P", "-S")
+"""Flags of the interpreter. They keep out what a project has in ``PYTHONPATH`` or beside it, and put off ``site``.
+
+Not ``-I``: that would also keep out packages that a person has installed for their own account.
+"""
+_FLAGS = ([*FLAGS], ["-E", "-P"], ["-I"])  # the others as earlier versions wrote them
 _ANYWAY = ["||", "true"]
 _THROUGH = "--through"
 
@@ -47,11 +52,8 @@ class HookLine(NamedTuple):
 
 
 def hook_words(harness: str, event: str, mode: str, through: str = "") -> list[str]:
-    """The words of a hook's command line; ``-E`` and ``-P`` keep out what a project has in ``PYTHONPATH`` or beside it.
-
-    Not ``-I``: that would also keep out packages that a person has installed for their own account.
-    """
-    words = [sys.executable, "-E", "-P", ENTRY, harness, event, "--mode", mode]
+    """The words of a hook's command line."""
+    words = [sys.executable, *FLAGS, ENTRY, harness, event, "--mode", mode]
     return [*words, _THROUGH, through] if through else words
 
 

@@ -68,7 +68,8 @@ def _program(text: str) -> Break:
 def _module(text: str) -> Break:
     def broken(whole: str, folder: Path) -> str:
         (folder / "module.py").write_text(text)
-        return whole.replace(ENTRY, str(folder / "module.py"))
+        assert f" -S {ENTRY} " in whole
+        return whole.replace(f" -S {ENTRY} ", f" {folder / 'module.py'} ")  # which does not find us without `site`
 
     return broken
 

@@ -4,6 +4,7 @@ import json
 import os
 import site
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,6 +33,23 @@ def test_a_line_of_ours_is_known_again_and_no_other() -> None:
     assert read_line(f"/other/python -I {moved}") == read_line(f"/other/python -E -P {moved} || true") is not None
     for other in ("", "'", "make", line.replace("-E", "-c"), line.replace("codex", "hal"), line + " more"):
         assert read_line(other) is None
+
+
+def test_a_package_of_somebody_else_is_found_though_python_starts_without_looking_for_any() -> None:
+    """As a harness is that another package brings, or a module of a compiled wheel."""
+    code = f"""
+import runpy, sys
+runpy.run_path({ENTRY!r})["_start_without_site"]()
+import sightline.errors
+import pytest, regex
+print(pytest.__name__, regex.__name__)
+try:
+    import no_such_module
+except ModuleNotFoundError as error:
+    print(error.name)
+"""
+    done = subprocess.run([sys.executable, *lines.FLAGS, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["pytest", "regex", "no_such_module"], done.stderr
 
 
 def test_where_we_are_no_longer_installed_no_call_is_refused(tmp_path: Path) -> None:

@@ -50,6 +50,14 @@ def test_hooks_of_a_person_stay_before_and_behind_ours() -> None:
     assert without_ours(text, content, undo) == before
 
 
+def test_an_agent_waits_for_the_hooks_that_may_answer_it() -> None:
+    """What is logged of a batch of calls changes nothing for it."""
+    _, content = _target("claude-code")
+    hooks = _data(with_ours("", content)[0])["hooks"]
+    apart = {event for event, groups in hooks.items() for group in groups for one in group["hooks"] if one.get("async")}
+    assert apart == {"PostToolBatch"}
+
+
 def test_what_a_person_adds_later_stays_when_ours_goes() -> None:
     _, content = _target("claude-code")
     text, undo = with_ours('{\n  "model": "opus" // the best\n}\n', content)
