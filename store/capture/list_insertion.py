@@ -151,6 +151,8 @@ def insert_list(command: str, program: str, rules: Rules) -> InsertedList:
         raise LeftAlone("its syntax is not understood for certain") from None
     if not (rules.bash or (tokens.posix and parser.posix)):
         raise LeftAlone("the shell may not be bash")
+    if not rules.pipefail and all(len(one.stages) == 1 for one in pipelines):
+        raise LeftAlone("its shell may not pass an exit code on through a pipe")
     _check(tokens, pipelines)
     if any(len(one.stages) > 1 for one in pipelines):
         return _before_the_last_filters(command, pipelines, program)

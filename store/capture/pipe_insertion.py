@@ -112,7 +112,7 @@ class Rules(NamedTuple):
         judged: first words of commands whose exit code the harness reads specially, so that they must come last.
         bash: whether bash runs the command; else it may be zsh.
         joins: whether standard error may go into the pipe, too; some harnesses apply their rules to redirections.
-        pipefail: what passes the exit code on.
+        pipefail: what passes the exit code on; empty if the shell may not know that.
     """
 
     found: Callable[[str], bool]
@@ -164,7 +164,7 @@ def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
 def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted | None:
     if any(SUBSTITUTES.search(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
         return None  # pipefail would hold in substitutions, too
-    if is_judged(stage, rules.judged) or not lets_output_pass(stage):
+    if not rules.pipefail or is_judged(stage, rules.judged) or not lets_output_pass(stage):
         return None
     is_joined = "2>&1" in stage.redirections
     merged = is_joined or (rules.joins and not any(ERRORS_ELSEWHERE.fullmatch(one) for one in stage.redirections))

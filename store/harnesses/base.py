@@ -23,10 +23,19 @@ MODES = (RECORD, KEEP, SHAPE)
 
 DEFAULT_MODE = KEEP
 
+BASH, ZSH = "bash", "zsh"
+"""The shells that know all that hooks put into commands."""
+
 BEFORE, AFTER, FAILED, BATCH, START, PROMPT, END = "before", "after", "failed", "batch", "start", "prompt", "end"
 CONTEXT = "context"
 """The kinds of event: before a tool, after it, after it failed, what the model is shown, a session's start, a prompt,
 the end of a turn or of a session, and something that happens to its context."""
+
+
+def known_shell(path: str) -> str:
+    """Return BASH or ZSH for the path of such a shell, and an empty text for that of another."""
+    name = os.path.basename(path)
+    return next((shell for shell in (BASH, ZSH) if name.startswith(shell)), "")
 
 
 class Hook(NamedTuple):
@@ -158,6 +167,10 @@ class Harness:
     def may_rewrite(self, given: Json) -> bool:
         """Return whether the command of an event may be rewritten, given how the harness is going to judge it."""
         return True
+
+    def shell(self, given: Json) -> str:
+        """Return which shell runs the command of an event: BASH, ZSH, or empty for another, or if that is not known."""
+        return known_shell(os.environ.get("SHELL", ""))
 
     def rewriting(self, event: str, updated: Json) -> Json:
         """Return the answer that changes a tool's input, and does nothing else that it need not do."""

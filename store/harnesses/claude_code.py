@@ -16,10 +16,12 @@ from sightline.harnesses.base import (
     PROMPT,
     SHAPE,
     START,
+    ZSH,
     Harness,
     Hook,
     Json,
     Limit,
+    known_shell,
 )
 
 if TYPE_CHECKING:
@@ -86,6 +88,10 @@ class ClaudeCode(Harness):
 
     endings = (".jsonl",)
     reader = "sightline.harnesses.claude_code_transcript"
+
+    def shell(self, given: Json) -> str:
+        """If a person's shell is another, it takes zsh, or bash without one; what zsh understands, bash does, too."""
+        return known_shell(os.environ.get("CLAUDE_CODE_SHELL") or os.environ.get("SHELL", "")) or ZSH
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
         """A command's result is an object with both streams; that of a read file is its text, or an image."""

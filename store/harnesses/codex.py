@@ -1,14 +1,30 @@
 """Codex, as version 0.169.0 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from sightline.harnesses.base import AFTER, BEFORE, END, KEEP, PROMPT, SHAPE, START, Harness, Hook, Json, Limit
+from sightline.harnesses.base import (
+    AFTER,
+    BEFORE,
+    END,
+    KEEP,
+    PROMPT,
+    SHAPE,
+    START,
+    Harness,
+    Hook,
+    Json,
+    Limit,
+    known_shell,
+)
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall
 
+_NAMES_A_SHELL = re.compile(r"""\bshell\\*["']?\s*:""")
+_TAIL_BYTES = 1 << 18
 _CUT_STARTS = ("Warning: truncated", "Total output lines: ")
 
 
@@ -63,6 +79,16 @@ class Codex(Harness):
         """Only if it asks about nothing: elsewhere the permission would answer a question that is the person's."""
         return given.get("permission_mode") == "bypassPermissions"
 
+    def shell(self, given: Json) -> str:
+        """It takes the login shell, whatever ``SHELL`` says, unless the model names one, as only its rollout tells."""
+        import pwd  # no event after a tool
+
+        told = _told_of(str(given.get("transcript_path", "")), str(given.get("tool_use_id", "")))
+        try:
+            return "" if _NAMES_A_SHELL.search(told) else known_shell(pwd.getpwuid(os.getuid()).pw_shell)
+        except KeyError:  # nobody's account
+            return ""
+
     def rewriting(self, event: str, updated: Json) -> Json:
         """It takes another input only together with a permission."""
         answer = super().rewriting(event, updated)
@@ -103,6 +129,18 @@ class Codex(Harness):
         """These are its rollouts, and archived ones."""
         folder = environment.get("CODEX_HOME", "") or f"{home}/.codex"
         return [os.path.join(folder, "sessions"), os.path.join(folder, "archived_sessions")]
+
+
+def _told_of(path: str, use: str) -> str:
+    """Return the record of a call in a rollout, or of the program that makes it, which hooks find there."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
+            tail = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    calls = (line for line in reversed(tail.splitlines()) if f'"{use}"' in line or '"custom_tool_call"' in line)
+    return next(calls, "")
 
 
 HARNESS = Codex()

@@ -8,7 +8,7 @@ from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, Rules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
-from sightline.harnesses.base import SHAPE, Harness
+from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def before_tool(
         return None
     if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
-    inserted = rewritten(harness, command, str(use), through)
+    inserted = rewritten(harness, command, str(use), through, harness.shell(given))
     if inserted is None or not _captures(str(given.get("cwd", "")), in_parts=bool(inserted.parts)):
         return None
     remember(
@@ -74,7 +74,7 @@ def before_tool(
     return harness.rewriting(event, {**tool_input, "command": inserted.command})
 
 
-def rewritten(harness: Harness, command: str, use: str, through: str = "") -> "Rewritten | None":
+def rewritten(harness: Harness, command: str, use: str, through: str, shell: str) -> "Rewritten | None":
     """A command with our capture in it; None if it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
         return None  # exported, they pass our options on to every shell below
@@ -84,7 +84,7 @@ def rewritten(harness: Harness, command: str, use: str, through: str = "") -> "R
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break and end the command
     piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
-    return put_in(harness, command, f"{piped} {use}", former=not through)
+    return put_in(harness, command, f"{piped} {use}", shell, former=not through)
 
 
 class Rewritten(NamedTuple):
@@ -105,17 +105,18 @@ class Rewritten(NamedTuple):
     parts: "tuple[Part, ...]" = ()
 
 
-def put_in(harness: Harness, command: str, piped: str, *, former: bool = False) -> Rewritten | None:
+def put_in(harness: Harness, command: str, piped: str, shell: str, *, former: bool = False) -> Rewritten | None:
     """A command with a program put into it; None if it must be left alone.
 
     Args:
         harness: the harness that runs it.
         command: the command line.
         piped: the program that gets the output, with its arguments.
+        shell: the shell that runs it, as `Harness.shell` tells it.
         former: whether the harness' rules are those of 0.1.0, which know no parts of a list.
     """
-    rules = _rules(harness)
-    if former:
+    rules = _rules(harness, shell)
+    if former and rules.pipefail:
         rules = rules._replace(pipefail=FORMER_PIPEFAIL)
     one = insert(command, piped if rules.joins else f"{piped}.1", rules)
     if one is not None and (rules.joins or one.merged or one.filtered):
@@ -143,7 +144,7 @@ def why_left_alone(harness: Harness, command: str) -> str:
     """Why a command gets no pipe of ours; empty if it gets one."""
     from sightline.capture.list_insertion import LeftAlone, insert_list  # no event asks
 
-    rules = _rules(harness)
+    rules = _rules(harness, harness.shell({}))
     if not harness.rewrites:
         return f"{harness.title} does not let hooks rewrite commands"
     if insert(command, "cat", rules) is not None:
@@ -155,14 +156,9 @@ def why_left_alone(harness: Harness, command: str) -> str:
     return ""
 
 
-def _rules(harness: Harness) -> Rules:
-    return Rules(lambda name: bool(on_path(name)), harness.judged, _is_bash(), harness.joins)
-
-
-def _is_bash() -> bool:
-    """Whether the harness runs commands with bash, and not with zsh, say."""
-    shell = os.environ.get("CLAUDE_CODE_SHELL") or os.environ.get("SHELL", "")
-    return os.path.basename(shell).startswith("bash")
+def _rules(harness: Harness, shell: str) -> Rules:
+    rules = Rules(lambda name: bool(on_path(name)), harness.judged, shell == BASH, harness.joins)
+    return rules if shell else rules._replace(pipefail="")
 
 
 def _captures(cwd: str, *, in_parts: bool) -> bool:

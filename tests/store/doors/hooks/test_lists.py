@@ -1,6 +1,8 @@
 """Lists of commands, each really run with and without what the hook before a command makes of it."""
 
+import json
 import os
+import pwd
 import shutil
 import subprocess
 import tomllib
@@ -74,7 +76,7 @@ class Bench:
         answer = before_tool(CLAUDE, "PreToolUse", KEEP, told, str(self.script))
         return str(answer["hookSpecificOutput"]["updatedInput"]["command"]) if answer else command
 
-    def run(self, command: str) -> Outcome:
+    def run(self, command: str, shell: str = "bash") -> Outcome:
         """Run a command in a folder that is made anew."""
         folder = self._place / "folder"
         shutil.rmtree(folder, ignore_errors=True)
@@ -88,7 +90,7 @@ class Bench:
             file.write_text("")
         with output.open("wb") as out:
             done = subprocess.run(
-                ["bash", "-c", RUN, "bash", command, told, variables],
+                [shell, "-c", RUN, shell, command, told, variables],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -107,7 +109,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SHELL", "/bin/bash")
     for name in ("SHELLOPTS", "BASHOPTS", "CLAUDE_CODE_SHELL", "CDPATH"):
         monkeypatch.delenv(name, raising=False)
+    _log_in_with("/bin/bash", monkeypatch)
     return tmp_path / "store"
+
+
+def _log_in_with(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    account = pwd.getpwuid(os.getuid())
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: pwd.struct_passwd((*account[:6], shell)))
 
 
 @pytest.mark.parametrize("group", CASES["rewritten"], ids=lambda group: str(group["what"]))
@@ -128,6 +136,36 @@ def test_a_list_does_what_it_did_and_is_kept_whole(group: dict[str, Any], root: 
             assert claude.content(buffer).strip() in (plain.output.strip(), told.strip()), command
     assert not (root / "hooks.log").exists()
     assert [name for name in os.listdir(root / "hooks") if name.endswith((".part", ".json"))] == []
+
+
+PASSES_ON = "#!/bin/sh\nexec cat\n"
+"""A program in the pipes that only passes on: what counts is the shell."""
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh")
+@pytest.mark.parametrize("group", CASES["rewritten"], ids=lambda group: str(group["what"]))
+def test_a_list_does_what_it_did_in_zsh(
+    group: dict[str, Any], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/usr/bin/zsh")
+    bench = Bench(tmp_path, PASSES_ON)
+    for command in group["commands"]:
+        made = bench.rewritten(command, "use")
+        if made != command:
+            assert bench.run(made, "zsh") == bench.run(command, "zsh"), (command, made)
+
+
+def test_a_list_does_what_it_did_in_a_shell_of_any_other_kind(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codex runs commands with a person's login shell, which may be any sh."""
+    _log_in_with("/bin/sh", monkeypatch)
+    bench, changed = Bench(tmp_path, PASSES_ON), 0
+    for command in REWRITTEN:
+        if made := codex(bench, command, "use"):
+            changed += 1
+            assert bench.run(made, "sh") == bench.run(command, "sh"), (command, made)
+    assert changed
 
 
 def test_each_part_of_a_long_list_that_fails_is_there_with_its_lines_and_how_it_ended(
@@ -268,9 +306,8 @@ LISTS = st.tuples(
 
 @pytest.fixture
 def plain_bench(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """With a program in the pipes that only passes on: what counts is the shell."""
     _with_managers(tmp_path, monkeypatch)
-    return Bench(tmp_path, "#!/bin/sh\nexec cat\n")
+    return Bench(tmp_path, PASSES_ON)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -305,6 +342,24 @@ def codex(bench: Bench, command: str, use: str, **more: Any) -> str | None:
     made = answer["hookSpecificOutput"]
     assert made["permissionDecision"] == "allow", "or it would not be rewritten"
     return str(made["updatedInput"]["command"])
+
+
+@pytest.mark.parametrize(
+    ("login", "model", "is_rewritten"),
+    [("/bin/bash", "", True), ("/usr/bin/zsh", "", True), ("/bin/sh", "", False), ("/bin/bash", "/bin/sh", False)],
+)
+def test_in_codex_nothing_is_put_in_that_the_shell_may_not_know(
+    login: str, model: str, is_rewritten: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not every sh has the option that passes exit codes on, and where it is missing the command would not run."""
+    _log_in_with(login, monkeypatch)
+    arguments = json.dumps({"cmd": "cat a.txt", **({"shell": model} if model else {})})
+    rollout = tmp_path / "rollout.jsonl"
+    rollout.write_text(json.dumps({"payload": {"arguments": arguments, "call_id": "use"}}, separators=(",", ":")))
+    for command in ("cat a.txt", "cat a.txt; cat b.txt"):
+        made = codex(Bench(tmp_path, script()), command, "use", transcript_path=str(rollout))
+        assert bool(made) == is_rewritten
+    assert codex(Bench(tmp_path, script()), "seq 9 | tail -1", "use", transcript_path=str(rollout))
 
 
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "", None])
