@@ -26,6 +26,7 @@ from sightline.doors.proxy.relay import ADDED, Names, next_call
 from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
+from tests.each import each
 
 ROWS: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "habits.toml").read_text())["row"]
 SESSION, RUNNING = "habits", "habits-running"
@@ -233,8 +234,8 @@ def test_the_table_is_long_enough() -> None:
     assert len({row["ask"] for row in ROWS}) == len(ROWS)
 
 
-@pytest.mark.parametrize("door", ["cli", "mcp", "proxy"])
 @pytest.mark.parametrize("row", ROWS, ids=[row["ask"] for row in ROWS])
+@each("door", ["cli", "mcp", "proxy"])
 def test_what_is_typed_brings_what_is_meant(
     door: str, row: dict[str, Any], names: dict[str, str], doors: dict[str, Callable[[str], Answer | None]]
 ) -> None:

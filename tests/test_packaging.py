@@ -87,7 +87,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(environment: Path, wheel: Path) -> Path:
     """The folder of commands of the environment, with the wheel and what it depends on."""
-    _pip("--python", environment, "install", "--quiet", "--no-input", wheel, folder=wheel.parent)
+    # Compiling all of textual and pygments would take longer than what is tried here.
+    _pip("--python", environment, "install", "--quiet", "--no-input", "--no-compile", wheel, folder=wheel.parent)
     return environment.parent
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from sightline import store
 from sightline.tui import app
+from tests.each import each
 
 ROOMS = [Path(str(room.__file__)).resolve().parent for room in (store, app)]
 SOURCES = [path for room in ROOMS for path in sorted(room.rglob("*.py"))]
@@ -72,7 +73,7 @@ def strings_in(table: Any) -> Iterator[str]:
         yield table
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.name)
+@each("path", TABLES)
 def test_no_table_of_patterns_has_one(path: Path) -> None:
     words = {"programs", "example", "marks", "has"}  # what is no pattern
     tables = tomllib.loads(path.read_text()).values()

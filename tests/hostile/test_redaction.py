@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from sightline.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
 from sightline.redact.rules import Match, Rules, SecretRule, check_pattern, load_rules, spans_of
+from tests.each import each
 from tests.examples import examples
 
 KNOWN = load_rules(True, ())
@@ -110,7 +111,7 @@ def hidden(data: bytes, cuts: tuple[int, ...] = (), rules: object = KNOWN) -> by
     return out + hider.finish()
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each("name", EXAMPLES)
 def test_each_format_is_hidden_and_what_is_around_it_stays(name: str) -> None:
     secret = _made(*EXAMPLES[name])
     told = hidden(b"before " + secret + b" after\nnext\n")
@@ -123,8 +124,8 @@ def test_each_format_is_hidden_and_what_is_around_it_stays(name: str) -> None:
     assert told.endswith(b" after\nnext\n")
 
 
-@pytest.mark.parametrize("before", ["\\n", "\\t", "\\u000a", "\x1b[32m", "\x1b[m", '"', "=", "Bearer "])
-@pytest.mark.parametrize("name", ["github-token", "aws-access-key-id", "google-api-key", "npm-token", "json-web-token"])
+@each("before", ["\\n", "\\t", "\\u000a", "\x1b[32m", "\x1b[m", '"', "=", "Bearer "])
+@each("name", ["github-token", "aws-access-key-id", "google-api-key", "npm-token", "json-web-token"])
 def test_what_an_escape_or_a_colour_ends_with_is_no_part_of_the_secret(name: str, before: str) -> None:
     assert b"[redacted: " + name.encode() in hidden(before.encode() + _made(*EXAMPLES[name]) + b"\n")
 
@@ -134,7 +135,7 @@ def test_each_format_of_the_list_has_an_example() -> None:
     assert set(listed) == set(EXAMPLES)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"commit 3f786850e387550fdab836ed7e6dc881de23001b",
@@ -217,8 +218,8 @@ _SHOWN = {
 }
 
 
-@pytest.mark.parametrize("shown", _SHOWN)
-@pytest.mark.parametrize("key", [KEY, ENCRYPTED, PGP], ids=["plain", "encrypted", "PGP"])
+@each("shown", _SHOWN)
+@each("key", [KEY, ENCRYPTED, PGP])
 def test_each_kind_of_private_key_is_hidden_however_it_is_shown(key: bytes, shown: str) -> None:
     after = b"all is well()\nabcd" + b"efgh" * 8 + b"\n"
     data = _SHOWN[shown](key) + after
@@ -585,7 +586,7 @@ def test_no_word_of_a_rule_hides_another_ones() -> None:
                 assert not hidden_rule.pattern.search(word + b"x" * 200)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each("name", EXAMPLES)
 def test_each_example_is_found_behind_every_word(name: str) -> None:
     secret = _made(*EXAMPLES[name])
     words = b" ".join(word for rule in KNOWN.rules for word in rule.words)
@@ -613,7 +614,7 @@ def test_the_names_of_a_value_are_hidden_and_tell_what_they_name() -> None:
     }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each("name", EXAMPLES)
 def test_no_rule_goes_beyond_its_line(name: str) -> None:
     rule = next(rule for rule in KNOWN.rules if rule.name == name.encode())
     secret = _made(*EXAMPLES[name])

@@ -16,6 +16,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
+from tests.each import each
 from tests.examples import examples
 
 _STRUCTURE = {"kind", "state", "id", "refs", "text_sha256", "request", "streams"}
@@ -133,7 +134,7 @@ def test_the_report_has_something_of_everything(report: Report) -> None:
     assert report.missed and report.outputs and report.calls and report.notes and len(report.sessions) == 2
 
 
-@pytest.mark.parametrize("text", CONTEXTS)
+@each("text", CONTEXTS)
 def test_the_page_keeps_its_shape(report: Report, text: str) -> None:
     assert _Shape(render_html(_with(report, text))).shape == _Shape(render_html(_with(report, "plain"))).shape
 

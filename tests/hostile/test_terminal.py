@@ -25,6 +25,7 @@ from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.verbs.printable_text import printable
+from tests.each import each
 from tests.examples import examples
 from tests.hostile.attacks import ATTACKS, deeds
 
@@ -33,7 +34,7 @@ NAMES = b" ".join(ATTACKS.values()).decode(errors="backslashreplace").replace("\
 _SEEN_BY_PLAIN_READING = {"markup", "a flood of combining marks", "wide and without width"}
 
 
-@pytest.mark.parametrize("name", sorted(ATTACKS.keys() - _SEEN_BY_PLAIN_READING))
+@each("name", sorted(ATTACKS.keys() - _SEEN_BY_PLAIN_READING))
 def test_the_judge_sees_each_attack(name: str) -> None:
     assert deeds(ATTACKS[name])
 
@@ -42,7 +43,7 @@ def test_the_judge_lets_text_pass() -> None:
     assert not deeds("plain é 日本\t\x1b[2mdim\x1b[0m\r\nnext\n".encode())
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@each("name", ATTACKS)
 def test_no_attack_survives_cleaning_or_printing(name: str) -> None:
     directions = {f"U+{ord(char):04X}" for char in "\u061c\u200f\u202e\u2066\u2069\u2028\u2029"}
     assert set(deeds(clean_text(ATTACKS[name]).encode())) <= directions  # these only a terminal's wall takes away

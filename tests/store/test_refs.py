@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sightline.errors import BadRange, BadRef
 from sightline.refs import Ref, format_ref, host_of, is_ack, parse_lines, parse_ref
+from tests.each import each
 
 NAMES = st.builds(
     lambda host, kind, digits: f"{host}{kind}_{digits}",
@@ -45,7 +46,7 @@ def test_every_form_of_a_ref_is_read(text: str, ref: Ref) -> None:
     assert parse_ref(text) == ref
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

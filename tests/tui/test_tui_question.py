@@ -19,6 +19,7 @@ from sightline.tui.asking.question import (
     parse_question,
     with_newest,
 )
+from tests.each import each
 
 REF = "@cmd_a1b2c3.all"
 
@@ -62,7 +63,7 @@ def test_the_ref_goes_to_the_first_program_whatever_is_quoted(pattern: str, rest
     assert [stage.words for stage in after.stages[1:]] == [stage.words for stage in before.stages[2:]]
 
 
-@pytest.mark.parametrize("program", sorted(GRAMMARS))
+@each("program", sorted(GRAMMARS))
 def test_no_pipeline_is_left_without_a_ref(program: str) -> None:
     assert "@cmd_a1b2c3" in over(f"{program} x", "@cmd_a1b2c3")
 

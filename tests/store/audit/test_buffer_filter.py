@@ -8,6 +8,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from tests.each import each
 from tests.tui.tui_kit import add, begin
 
 
@@ -32,7 +33,7 @@ def filled(store: Store) -> Store:
     return store
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [
         ("exit:1", "a"),

@@ -3,16 +3,17 @@
 import pytest
 
 from sightline.audit.evidence.claims import claim_rules, claims_in, sentences_of, veto_of
+from tests.each import each
 
 RULES, VETOES = claim_rules()
 
 
-@pytest.mark.parametrize(("kind", "text"), [(rule.name, text) for rule in RULES for text in rule.true])
+@each(("kind", "text"), [(rule.name, text) for rule in RULES for text in rule.true])
 def test_a_true_example_is_read(kind: str, text: str) -> None:
     assert kind in [claim.kind for claim in claims_in(text)]
 
 
-@pytest.mark.parametrize("text", [text for rule in RULES for text in rule.false])
+@each("text", [text for rule in RULES for text in rule.false])
 def test_a_false_example_is_read_by_no_rule(text: str) -> None:
     assert claims_in(text) == []
 

@@ -16,6 +16,7 @@ from sightline.capture.filters import find_split
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.errors import StoreFailed
 from sightline.store import Store, Target
+from tests.each import each
 
 needs_pipes_of_a_size = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="pipes have no size here")
 
@@ -206,7 +207,7 @@ def _in_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 @needs_pipes_of_a_size
-@pytest.mark.parametrize("command", TAPPED)
+@each("command", TAPPED)
 def test_answer_is_the_shells_and_what_went_into_the_filter_is_kept(store: Store, command: str) -> None:
     answer, captured = answers(store, command, "bash")
     assert answer == plain(command, "bash")
@@ -235,12 +236,12 @@ ONLY_BASH = re.compile(r"\(\(|\[\[|<<<|[<>]\(|\|&|=\(")
 NOT_FOR_SH = re.compile(ONLY_BASH.pattern + r"|PROCINFO|time -p|shopt|coproc|BASH|set -x")
 
 
-@pytest.mark.parametrize("command", [one for one in (*TAPPED, *LEFT_ALONE, *MALFORMED) if not NOT_FOR_SH.search(one)])
+@each("command", [one for one in (*TAPPED, *LEFT_ALONE, *MALFORMED) if not NOT_FOR_SH.search(one)])
 def test_answer_is_that_of_a_plain_shell_too(store: Store, command: str) -> None:
     assert answers(store, command, "sh")[0] == plain(command, "sh")
 
 
-@pytest.mark.parametrize("command", [one for one in TAPPED if ONLY_BASH.search(one)])
+@each("command", [one for one in TAPPED if ONLY_BASH.search(one)])
 def test_what_another_shell_would_read_in_another_way_is_left_alone_there(command: str) -> None:
     assert find_split(command, bash=False) is None
 

@@ -15,11 +15,12 @@ import pytest
 from sightline.doors.cli import demo
 from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
 from sightline.doors.cli.main import main
+from tests.each import each
 
 HELPED = sorted(name for name in COMMANDS if name != "demo")
 
 
-@pytest.mark.parametrize("name", HELPED)
+@each("name", HELPED)
 def test_help_of_every_command_has_an_example_of_it(name: str) -> None:
     parser, _ = command_of(name)
     examples = parser.format_help().partition("\nexample")[2]
@@ -51,7 +52,7 @@ def test_every_module_that_declares_a_command_line_is_a_command() -> None:
     assert {module.partition(".")[0] for module, _ in COMMANDS.values()} == declaring
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_every_argument_has_a_sentence_of_help_that_begins_small_and_has_no_end(name: str) -> None:
     parser, _ = command_of(name)
     assert re.fullmatch(r"[A-Z].*[.]", str(parser.description), re.DOTALL)

@@ -6,6 +6,7 @@ import pytest
 
 from sightline.errors import QueryRefused
 from sightline.pipeline.options import GRAMMARS, WHY_NOT
+from tests.each import each
 
 Buffers = Any
 
@@ -259,14 +260,14 @@ def test_the_corpus_is_large_and_covers_every_program() -> None:
     assert {query.split()[0] for query, _ in CASES} >= GRAMMARS.keys() - {"tr"}
 
 
-@pytest.mark.parametrize(("query", "named"), CASES, ids=[query for query, _ in CASES])
+@each(("query", "named"), CASES)
 def test_a_way_out_is_refused_by_name(buffers: Buffers, query: str, named: str) -> None:
     with pytest.raises(QueryRefused) as refused:
         buffers.parse(query)
     assert named in refused.value.message
 
 
-@pytest.mark.parametrize(("program", "option"), [(p, o) for p, why in WHY_NOT.items() for o in why])
+@each(("program", "option"), [(p, o) for p, why in WHY_NOT.items() for o in why])
 def test_an_option_with_a_reason_against_it_is_refused_and_says_why(
     buffers: Buffers, program: str, option: str
 ) -> None:
@@ -359,7 +360,7 @@ def _joined(lines: list[str]) -> list[str]:
     return queries
 
 
-@pytest.mark.parametrize("query", _joined(GOOD))
+@each("query", _joined(GOOD))
 def test_everyday_queries_are_not_refused(buffers: Buffers, query: str) -> None:
     if query.startswith(("tr ", "comm - ")):
         query = f"cat @last | {query.removesuffix(' @last') if query.startswith('tr ') else query}"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sightline.errors import QueryRefused
 from sightline.pipeline.query_words import quoted, split
+from tests.each import each
 from tests.examples import examples
 
 
@@ -16,7 +17,7 @@ def texts(query: str) -> list[list[str]]:
     return [[word.text for word in stage] for stage in split(query)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "words"),
     [
         ("grep a b", [["grep", "a", "b"]]),
@@ -52,7 +53,7 @@ def test_words_are_a_shells_words(query: str, words: list[list[str]]) -> None:
     assert texts(query) == words
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "named"),
     [
         ("grep x @last > f", "`>`"),

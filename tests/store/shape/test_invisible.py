@@ -11,6 +11,7 @@ from sightline.audit.report.phrases import visible
 from sightline.doors.cli.output import text_for
 from sightline.shape.invisible_characters import fit_to_read, mark_hidden
 from sightline.verbs.printable_text import printable
+from tests.each import each
 
 HIDING = [
     *map(chr, range(0x200B, 0x2010)), *map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2060, 0x2070)),
@@ -34,7 +35,7 @@ def by_number(char: str) -> str:
     return f"<{ord(char):X}>"
 
 
-@pytest.mark.parametrize("char", HIDING, ids=lambda char: f"U+{ord(char):04X}")
+@each("char", HIDING)
 def test_what_hides_between_plain_letters_is_marked(char: str) -> None:
     assert mark_hidden(f"a{char}b", by_number) == f"a{by_number(char)}b"
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape.clean import clean_line, clean_text
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_escapes_and_controls_are_removed(raw: str, text: str) -> None:
     assert clean_line(raw.encode()) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("raw", "text"),
     [
         ("Line1\r", "Line1"),

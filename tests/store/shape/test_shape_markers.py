@@ -7,6 +7,7 @@ import pytest
 from sightline.shape import markers
 from sightline.shape.markers import CLIPPED, CUTS, MARKER
 from sightline.shape.whole_body import STDERR
+from tests.each import each
 
 REF = "@cmd_a1b2c3"
 
@@ -73,7 +74,7 @@ def test_the_stream_separator_is_a_marker_and_prose_is_not() -> None:
     assert not re.fullmatch(MARKER, "[… some lines elided …]")
 
 
-@pytest.mark.parametrize("room", range(0, 200, 7))
+@each("room", range(0, 200, 7))
 def test_numbers_are_listed_only_as_far_as_there_is_room(room: int) -> None:
     written = markers.more_errors(REF, 500, ((n, n) for n in range(1, 1000, 2)), room)
     assert len(written.encode()) <= max(room, len(markers.more_errors(REF, 500, (), 0).encode()))

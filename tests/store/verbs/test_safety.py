@@ -8,6 +8,7 @@ import pytest
 from sightline.errors import SettingError
 from sightline.shell_words.commands import Script
 from sightline.verbs.safety import ALL, KINDS, reason_to_confirm
+from tests.each import each
 
 DESTRUCTIVE = {
     "rm -rf": [
@@ -264,25 +265,25 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "command"), [(kind, one) for kind, many in DESTRUCTIVE.items() for one in many])
+@each(("kind", "command"), [(kind, one) for kind, many in DESTRUCTIVE.items() for one in many])
 def test_destructive_command_waits(kind: str, command: str) -> None:
     assert reason_to_confirm(command).startswith(f"{kind}: ")
 
 
-@pytest.mark.parametrize("destructive", ["rm -rf x", "git push -f", "mkfs /dev/sda", "dropdb x"])
-@pytest.mark.parametrize("run", RUN)
+@each("destructive", ["rm -rf x", "git push -f", "mkfs /dev/sda", "dropdb x"])
+@each("run", RUN)
 def test_it_waits_however_it_is_run(run: str, destructive: str) -> None:
     assert reason_to_confirm(run.replace("{}", destructive))
     assert not reason_to_confirm(run.replace("{}", "ls -l"))
 
 
-@pytest.mark.parametrize("destructive", ["rm -rf x", "git push --force", "DROP TABLE x", "kill -9 1", "mkfs"])
-@pytest.mark.parametrize("mention", MENTION)
+@each("destructive", ["rm -rf x", "git push --force", "DROP TABLE x", "kill -9 1", "mkfs"])
+@each("mention", MENTION)
 def test_what_only_mentions_it_does_not_wait(mention: str, destructive: str) -> None:
     assert reason_to_confirm(mention.replace("{}", destructive)) == ""
 
 
-@pytest.mark.parametrize("command", HARMLESS)
+@each("command", HARMLESS)
 def test_harmless_command_does_not_wait(command: str) -> None:
     assert reason_to_confirm(command) == ""
 
@@ -353,8 +354,8 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize("around", ["{}", "cat <<EOF\n{}\nEOF", "echo '{}", 'sh -c "{}"', "eval eval eval {}"])
-@pytest.mark.parametrize("part", PARTS)
+@each("around", ["{}", "cat <<EOF\n{}\nEOF", "echo '{}", 'sh -c "{}"', "eval eval eval {}"])
+@each("part", PARTS)
 def test_judging_takes_as_many_steps_as_the_command_is_long(part: str, around: str) -> None:
     few, many = (
         _steps(lambda times=times: reason_to_confirm("rm x; " + around.replace("{}", part * times)))

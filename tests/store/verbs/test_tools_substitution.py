@@ -15,6 +15,7 @@ from sightline.records import Buffer
 from sightline.refs import format_ref, parse_ref
 from sightline.store import Store, Target
 from sightline.verbs.substitution import substitute, substitute_words
+from tests.each import each
 
 PATH = "'/a store/it'\"'\"'s/out'"
 KNOWN = "@cmd_a1b2c3"
@@ -36,7 +37,7 @@ def _put(command: str) -> str:
     return substitute(command, _resolve, _path).command
 
 
-@pytest.mark.parametrize(
+@each(
     "command",
     [
         "grep x {}",

@@ -17,6 +17,7 @@ from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of
 from sightline.store import Store, Target
+from tests.each import each
 
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads(
     (Path(__file__).parent / "commands.toml").read_text(encoding="utf-8")
@@ -206,7 +207,7 @@ def matches(part: str, rule: str) -> bool:
     return part.startswith(text.removesuffix(":*")) if text.endswith(":*") else part == text
 
 
-@pytest.mark.parametrize("command", REWRITTEN)
+@each("command", REWRITTEN)
 def test_the_persons_rules_decide_as_they_did(command: str, store: str) -> None:
     made = rewritten(command, "use")
     own = list(CLAUDE.allow_rules(f"{capture_program()} capture", FORMER_PIPEFAIL))
@@ -231,7 +232,7 @@ def test_our_rules_allow_no_option_that_others_set(option: str, join: str) -> No
     assert outcome(f"{PIPEFAIL}{join}ls", ["Bash(ls)", *own], []) == "runs"
 
 
-@pytest.mark.parametrize("command", REWRITTEN)
+@each("command", REWRITTEN)
 def test_the_persons_own_text_stands_in_it_untouched(command: str, store: str) -> None:
     made = rewritten(command, "use").removeprefix(f"{FORMER_PIPEFAIL}; ")
     before, put_in, after = made.partition(f" | {capture_program()} capture --hook use")

@@ -20,6 +20,7 @@ from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of
+from tests.each import each
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut
 
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads((Path(__file__).parent / "lists.toml").read_text())
@@ -274,7 +275,7 @@ def test_there_are_enough_of_them() -> None:
     assert len(ALONE) >= 60
 
 
-@pytest.mark.parametrize("command", REWRITTEN)
+@each("command", REWRITTEN)
 def test_the_persons_own_text_stands_in_it_untouched(command: str, root: Path, tmp_path: Path) -> None:
     bench = Bench(tmp_path, script())
     made = bench.rewritten(command, "use")

@@ -10,6 +10,7 @@ from sightline.doors.install.jsonc import parse, plain
 from sightline.doors.install.settings_text import Undo, of_ours, with_ours, without_ours
 from sightline.harnesses import known
 from sightline.harnesses.base import KEEP, MODES, RECORD, SHAPE
+from tests.each import each
 
 WHERE = Where("/h", "/p", {})
 THEIRS = '{"matcher": "Bash", "hooks": [{"type": "command", "command": "/their/hook"}]}'
@@ -23,9 +24,9 @@ def _data(text: str) -> Any:
     return plain(parse(text))
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("harness", installable())
+@each("scope", SCOPES)
+@each("mode", MODES)
+@each("harness", installable())
 def test_what_was_put_in_is_found_again_and_goes_without_a_trace(harness: str, mode: str, scope: str) -> None:
     for path, content in targets_of(
         known()[harness], mode, places_of(known()[harness], scope, WHERE), "/a store of one's own"

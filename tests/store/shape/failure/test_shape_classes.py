@@ -2,12 +2,12 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
+from tests.each import each
 
 
 def name_of(line: str) -> str:
@@ -15,7 +15,7 @@ def name_of(line: str) -> str:
     return CLASSES[place].name if place >= 0 else ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "name"),
     [
         ("ValueError: bad input", "exception"),

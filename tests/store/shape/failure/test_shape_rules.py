@@ -17,17 +17,14 @@ from sightline.shape.failure.rule_check import Example, examples_in
 from sightline.shape.failure.tool_rules import Known, Pattern
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import summary
+from tests.each import each
 
 FILES = sorted(Path(FOLDER).glob("*.toml"))
 TABLES: dict[str, dict[str, Any]] = {
     name: table for file in FILES for name, table in tomllib.loads(file.read_text()).items()
 }
 OUTPUTS = {tool: examples for file in FILES for tool, examples in examples_in(file.read_text()).items()}
-EXAMPLES = [
-    pytest.param(tool, one, id=f"{tool}-{number}")
-    for tool, examples in OUTPUTS.items()
-    for number, one in enumerate(examples, 1)
-]
+EXAMPLES = [(tool, one) for tool, examples in OUTPUTS.items() for one in examples]
 WRAPPERS = {"make"}  # speak at the end of what others say
 
 
@@ -39,12 +36,12 @@ def patterns_of(part: object) -> Iterator[Pattern]:
             yield from patterns_of(one)
 
 
-@pytest.mark.parametrize("tool", TABLES)
+@each("tool", TABLES)
 def test_every_tool_has_an_example(tool: str) -> None:
     assert OUTPUTS[tool]
 
 
-@pytest.mark.parametrize("tool", TABLES)
+@each("tool", TABLES)
 def test_every_tool_is_in_the_catalogue_and_its_rule_loads(tool: str) -> None:
     (known,) = [known for known in built_in().known if known.name == tool]
     assert known.programs == tuple(TABLES[tool]["programs"])
@@ -58,14 +55,14 @@ def test_every_tool_is_in_the_catalogue_and_its_rule_loads(tool: str) -> None:
         re.compile(pattern.text)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+@each("file", FILES)
 def test_examples_come_last_in_a_file(file: Path) -> None:
     heads = re.findall(r"^(\[+[\w.+-]+\]+)(?:[ \t]+#.*)?$", file.read_text(), re.MULTILINE)
     first = min(at for at, head in enumerate(heads) if head.endswith(".example]]"))
     assert all(head.endswith(".example]]") for head in heads[first:])
 
 
-@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+@each(("tool", "example"), EXAMPLES)
 def test_example_is_recognised_as_its_tool_and_no_other(tool: str, example: Example) -> None:
     found = set(built_in().recognise("", example.output.encode())) - {tool, *example.also, *WRAPPERS}
     assert {tool for tool in found if TABLES[tool]["programs"]} == set()
@@ -83,12 +80,12 @@ def test_a_mark_is_found_whatever_stands_around_it(
     assert known.name in built_in().recognise("", b"\n".join([before + part + after for part in parts]))
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TABLES if TABLES[tool]["marks"]])
+@each("tool", [tool for tool in TABLES if TABLES[tool]["marks"]])
 def test_some_example_is_recognised_by_its_text_alone(tool: str) -> None:
     assert any(tool in built_in().recognise("make check", one.output.encode()) for one in OUTPUTS[tool])
 
 
-@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+@each(("tool", "example"), EXAMPLES)
 def test_example_has_the_failure_lines_it_promises(tool: str, example: Example) -> None:
     examination, out = example.examine()
     hits = examination.failures(out).hits
@@ -97,20 +94,20 @@ def test_example_has_the_failure_lines_it_promises(tool: str, example: Example) 
     assert own <= set(example.failures) <= known
 
 
-@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+@each(("tool", "example"), EXAMPLES)
 def test_example_counts_what_it_promises(tool: str, example: Example) -> None:
     examination, _ = example.examine()
     (tally,) = [tally for tally in examination.tallies if tally.rule.name == tool]
     assert {noun: number for noun, number in tally.numbers.items() if number} == example.counts
 
 
-@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+@each(("tool", "example"), EXAMPLES)
 def test_example_names_what_it_promises(tool: str, example: Example) -> None:
     examination, _ = example.examine()
     assert [one.text for one in examination.failed if one.rule.name == tool] == list(example.named)
 
 
-@pytest.mark.parametrize(("tool", "example"), EXAMPLES)
+@each(("tool", "example"), EXAMPLES)
 def test_summary_of_an_example_never_contradicts_its_exit_code(tool: str, example: Example) -> None:
     examination, out = example.examine()
     text = summary(out, BytesSource(b""), exit_code=example.exit, examination=examination)

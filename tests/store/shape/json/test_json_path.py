@@ -6,6 +6,7 @@ import pytest
 
 from sightline.shape.json.path import BadPath, NotFound, find, parse_path
 from sightline.shape.memory_stream import BytesSource
+from tests.each import each
 
 DATA = {
     "users": [{"name": "alice"}, {"name": "bob"}],
@@ -24,8 +25,8 @@ def found(path: str, window: int = 1 << 17) -> object:
     return json.loads(f"[{text}]" if place.taken is not None else text)
 
 
-@pytest.mark.parametrize("window", [1, 20, 1 << 17])
-@pytest.mark.parametrize(
+@each("window", [1, 20, 1 << 17])
+@each(
     ("path", "value"),
     [
         ("$", DATA),

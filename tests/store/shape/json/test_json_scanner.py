@@ -14,6 +14,7 @@ from sightline.shape.json.scanner import DEPTH_LIMIT, NotJson, Scanner
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory_stream import BytesSource
+from tests.each import each
 from tests.store.shape.json.json_kit import SPELLED, VALUES, lines_of_json, texts, unhurried, written
 
 WINDOWS = st.one_of(st.integers(1, 40), st.sampled_from([64, 300, 1 << 17]))
@@ -93,12 +94,12 @@ def test_elements_are_found_in_long_arrays(window: int) -> None:
     assert scanner.raw(start, scanner.value_end(start)) == b'{"n": 431}'
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "[1,]", "[,1]", "[1 2]", '{"a"}', '{"a":}', "{a:1}", "[01]", "[1.]", "[.5]", "[+1]", "[NaN]", "[-Infinity]",
      "nul", '["\t"]', '["\\x"]', '["\\u12"]', "[1]]", "[1}", "{]", '{"a":1,}', "['a']", "[1] [2]"],
 )  # fmt: skip
-@pytest.mark.parametrize("window", [1, 2, 3, 1 << 17])
+@each("window", [1, 2, 3, 1 << 17])
 def test_what_is_no_json_is_refused(text: str, window: int) -> None:
     assert not accepts(text.encode(), window)
 
