@@ -70,9 +70,15 @@ def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) 
     others = [one for one in calls if isinstance(one, dict) and not harness.is_own(one)]
     if not others:
         return None
-    from sightline.doors.hooks.after_tool import after_batch, after_tool
-
     if when != BATCH:
+        from sightline.doors.hooks.after_tool import after_tool
+
         return after_tool(harness, event, mode, given)
-    after_batch(harness, given, others)
+    from sightline.doors.hooks.batch_lock import logging_batch
+    from sightline.doors.hooks.hook_session import session_of
+
+    with logging_batch(session_of(harness.name, str(given.get("session_id", "")), "").name):
+        from sightline.doors.hooks.after_tool import after_batch
+
+        after_batch(harness, given, others)
     return None

@@ -11,7 +11,7 @@ from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.evidence_answer import question, reminder
 from sightline.doors.hooks.pending_commands import forget_old, pending_lists
 from sightline.doors.hooks.session_record import record_event
-from sightline.harnesses.base import CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
+from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 
 USE_OF_REFS = (
     "Sightline keeps the whole output of your commands and tools, under refs such as @cmd_a1b2c3. "
@@ -38,6 +38,8 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
             harness, given
         )
     if when == END:
+        if any(hook.when == BATCH for hook in harness.hooks):
+            late_hooks.wait_for_batch(late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name)
         return question(harness, given)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
     said += reminder(harness, given) if when == START and harness.tells else []

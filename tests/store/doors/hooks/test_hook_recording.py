@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from sightline.doors.hooks import tool_result as record
+from sightline.doors.hooks.batch_lock import logging_batch
 from sightline.doors.hooks.command_line import hook_words
 from sightline.records import Gap, LinePart, Shown
 from sightline.tui.common.phrases import duration, facts
@@ -51,6 +53,20 @@ def test_a_command_took_as_long_as_the_harness_says_or_nobody_knows(claude: Harn
     assert ending_of(took["3"]).seconds is None
     assert "ms" not in " ".join(facts(took["3"], took["3"].created))
     assert duration(took["3"], took["3"].created) == ""
+
+
+def test_the_hook_at_a_turns_end_waits_for_the_one_that_logs_a_batch(claude: Harness) -> None:
+    """Claude Code, which does not wait for that one, would end it when it ends."""
+    (claude.root / "hooks").mkdir(parents=True)
+    ended = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        with logging_batch("claude-code-s1"):
+            turn = pool.submit(lambda: (claude.tell("Stop"), ended.is_set()))
+            assert claude.tell("PostToolUse", **bash(), tool_response={"stdout": LINES, "stderr": ""}) is None
+            assert not turn.done()
+            ended.set()
+        assert turn.result(60) == (None, True)
+    assert list((claude.root / "hooks").glob("*.batch")) == []
 
 
 def persisted(folder: Path, text: str = "", session: str = "s1") -> Path:
