@@ -18,10 +18,8 @@ from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.verbs.asker import Asker
-from sightline.verbs.list_outputs import Request as Listing
-from sightline.verbs.list_outputs import list_outputs
-from sightline.verbs.read_output import Request as Reading
-from sightline.verbs.read_output import read_output
+from sightline.verbs.list_outputs import ListRequest, list_outputs
+from sightline.verbs.read_output import ReadRequest, read_output
 
 _ROUNDS = 9
 _GIVE_WAY = 10  # buffers that a measured gc evicts
@@ -41,8 +39,8 @@ def of_buffers(root: str, count: int) -> Found:
         stores.grow(store, count)
         oldest = store.index.least_used(1)[0]
         asking = Asker(store, _READER, lambda verb, **_: verb)
-        made["list, in a server"] = _best(lambda: list_outputs(asking, Listing()))
-        made["read a buffer, in a server"] = _best(lambda: read_output(asking, Reading(oldest.ref)))
+        made["list, in a server"] = _best(lambda: list_outputs(asking, ListRequest()))
+        made["read a buffer, in a server"] = _best(lambda: read_output(asking, ReadRequest(oldest.ref)))
     made["list"] = _ran(root, "list")
     made["list --match"] = _ran(root, "list", "--match", "crgo tset")
     made["capture of true"] = _ran(root, "run", "--", "true")
@@ -66,10 +64,10 @@ def of_bytes(root: str, size: int) -> Found:
         asking = Asker(store, _READER, lambda verb, **_: verb)
         middle, last = buffer.lines // 2, buffer.lines
         made["read its middle, in a server"] = _best(
-            lambda: read_output(asking, Reading(buffer.ref, lines=f"{middle}-{middle + 20}"))
+            lambda: read_output(asking, ReadRequest(buffer.ref, lines=f"{middle}-{middle + 20}"))
         )
         made["read its end, in a server"] = _best(
-            lambda: read_output(asking, Reading(buffer.ref, lines=f"{last - 20}-{last}"))
+            lambda: read_output(asking, ReadRequest(buffer.ref, lines=f"{last - 20}-{last}"))
         )
     made["show its end"] = _ran(root, "show", buffer.ref, "--lines", f"{last - 20}-{last}")
     made["first screen at its middle"] = _shown(root, b"worker-", [f"{buffer.ref}:{middle}-{middle}"])
@@ -88,7 +86,7 @@ def of_views(root: str, count: int, size: int) -> Found:
         stores.show_ranges(store, buffer, count, ranges=100)
         asking = Asker(store, _READER, lambda verb, **_: verb)
         made["log one more"] = _best(lambda: _log(store, buffer))
-        made["read a page, in a server"] = _best(lambda: read_output(asking, Reading(buffer.ref, lines="7-27")))
+        made["read a page, in a server"] = _best(lambda: read_output(asking, ReadRequest(buffer.ref, lines="7-27")))
         made["what was seen, for the list"] = _best(lambda: _overview(store, buffer))
     made["coverage"] = _ran(root, "coverage", buffer.ref)
     made["views"] = _ran(root, "views", buffer.ref)

@@ -13,7 +13,7 @@ from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of
 from sightline.store import Store
 from sightline.verbs.asker import Asker
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 
 _ROUNDS = 7
 _FIXED_AIM_MS = 30.0
@@ -91,7 +91,7 @@ class _Asked:
 
     def _queried(self, program: str, arguments: str, path: str) -> Ran:
         began = time.perf_counter()
-        reply = query(self._asking, Request(f"{program} {arguments} {self._refs[path]}"))
+        reply = query(self._asking, QueryRequest(f"{program} {arguments} {self._refs[path]}"))
         seconds = time.perf_counter() - began
         if reply.exit_code:
             raise RuntimeError(f"{program} {arguments} failed: {reply.fields}")

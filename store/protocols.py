@@ -6,14 +6,14 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from sightline.disk.index import Listed, ListFacts, Totals
+from sightline.disk.index import Listed, ListFacts, StoreTotals
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
 from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
 from sightline.shape.source import LINE_LIMIT, Source
 
 if TYPE_CHECKING:
-    from sightline.disk.merged_streams import Run
+    from sightline.disk.merged_streams import StreamRun
     from sightline.shape.source import Line, LineSpan
 
 
@@ -77,7 +77,7 @@ class MergedStream(Protocol):
     def lines(self, first: int, last: int, limit: int = LINE_LIMIT) -> "Iterator[tuple[str, Line]]":
         """Yield (stream, line) for lines first to last of both, inclusive; each line keeps its number in its stream."""
 
-    def runs(self, first: int, last: int) -> "Iterator[Run]":
+    def runs(self, first: int, last: int) -> "Iterator[StreamRun]":
         """Yield which lines of which stream are lines first to last of both."""
 
     def before(self, number: int) -> dict[str, int]:
@@ -105,7 +105,7 @@ class Rows(Protocol):
     def buffer(self, name: str) -> Buffer | None:
         """Return the record of a name; None if there is none."""
 
-    def totals(self) -> Totals:
+    def totals(self) -> StoreTotals:
         """Return the number of buffers that have bytes, and their bytes."""
 
     def listed(
@@ -201,7 +201,7 @@ class Narrowing(NamedTuple):
     limit: int = 100
 
 
-class Place(NamedTuple):
+class SharedPlace(NamedTuple):
     """What is read in place of this machine's store.
 
     Attributes:

@@ -41,8 +41,8 @@ from sightline.project import Project, find_project
 from sightline.protocols import Feed as Feed
 from sightline.protocols import MergedStream as MergedStream
 from sightline.protocols import Narrowing as Narrowing
-from sightline.protocols import Place as Place
 from sightline.protocols import Rows as Rows
+from sightline.protocols import SharedPlace as SharedPlace
 from sightline.protocols import Stream as Stream
 from sightline.records import Buffer, Note
 from sightline.refs import Ref
@@ -126,7 +126,7 @@ class Reading(Protocol):
         """
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> SharedPlace | None:
         """What is read; None for the store of this machine."""
 
     @property
@@ -396,7 +396,7 @@ class Store:
         return False
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> SharedPlace | None:
         """None, because this is the store of this machine."""
         return None
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sightline.capture.file import capture_file
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.doors.cli.main import main
 from sightline.doors.mcp.protocol import Context, OpenCall, Outcome
 from sightline.doors.mcp.service import Service
@@ -113,7 +113,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         _write_scripts()
         with Store() as store:
             tool = capture_result(
-                store, [Block([json.dumps({"items": [{"name": f"item {n}"} for n in range(900)]}).encode()])],
+                store, [ResultBlock([json.dumps({"items": [{"name": f"item {n}"} for n in range(900)]}).encode()])],
                 command="list_items", cwd=str(folder), session=SESSION,
             )  # fmt: skip
             assert isinstance(tool, Buffer)

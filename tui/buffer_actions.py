@@ -102,7 +102,7 @@ class BufferActions(Screen[None]):
         """Open the buffer in the person's pager, or a copy of it in their editor."""
         if self._buffer is not None:
             self._copies = self._copies or late.Copies()
-            shown = late.Shown(self._buffer, self.query_one(Viewer).stream, self._first_shown)
+            shown = late.ViewerState(self._buffer, self.query_one(Viewer).stream, self._first_shown)
             self.run_worker(late.leave_for(self.app, self._store, shown, program, self._copies))
 
     async def action_diff(self) -> None:

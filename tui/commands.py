@@ -18,7 +18,7 @@ from sightline.tui.buffers.buffer_row import marked_parts
 from sightline.tui.buffers.matcher import Term, terms_of
 from sightline.tui.common.choice import Choice, ChoiceRows
 from sightline.tui.common.keys import written
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 
 ANYWHERE = "Anywhere"
 _OURS = "sightline."
@@ -263,9 +263,11 @@ class PaletteRows(ChoiceRows[Action]):
     def draw(self, at: int, width: int) -> Strip:
         """Draw an action, its pane and its keys."""
         action = self.offered[at]
-        named = marked_parts([Part(action.what), Part(f"  {action.pane.lower()}", "dim")], self.terms, is_command=True)
-        keys = [Part(f"{' '.join(action.keys)} ", "key")]
-        return row([Part(" "), *named], keys, width, self.own_style, self.part_styles)
+        named = marked_parts(
+            [StripPart(action.what), StripPart(f"  {action.pane.lower()}", "dim")], self.terms, is_command=True
+        )
+        keys = [StripPart(f"{' '.join(action.keys)} ", "key")]
+        return row([StripPart(" "), *named], keys, width, self.own_style, self.part_styles)
 
 
 class Palette(Choice[Action, Action]):

@@ -10,15 +10,15 @@ from textual.strip import Strip
 from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
 from sightline.tui.common.choice import Choice, ChoiceRows
-from sightline.tui.common.outside_program import Call, run_outside
+from sightline.tui.common.outside_program import ProgramCall, run_outside
 from sightline.tui.common.store_errors import tell
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 
 _COMMAND = (sys.executable, "-P", "-m", "sightline.doors.cli.main")
 _GO_BACK = "\nEnter goes back to the inspector. "
 
 
-class Step(NamedTuple):
+class FirstStep(NamedTuple):
     """A way to begin.
 
     Attributes:
@@ -33,14 +33,14 @@ class Step(NamedTuple):
 
 
 STEPS = (
-    Step("Keep what Claude Code is told", ("install", "claude-code")),
-    Step("Other harnesses", ("install", "--help")),
-    Step("Look at earlier sessions", ("import",)),
-    Step("Look around in an example", ("demo",), tells=False),
+    FirstStep("Keep what Claude Code is told", ("install", "claude-code")),
+    FirstStep("Other harnesses", ("install", "--help")),
+    FirstStep("Look at earlier sessions", ("import",)),
+    FirstStep("Look around in an example", ("demo",), tells=False),
 )
 
 
-class _StepRows(ChoiceRows[Step]):
+class _StepRows(ChoiceRows[FirstStep]):
     """A list of steps with their commands."""
 
     COMPONENT_CLASSES: ClassVar = ChoiceRows.COMPONENT_CLASSES
@@ -48,11 +48,11 @@ class _StepRows(ChoiceRows[Step]):
     def draw(self, at: int, width: int) -> Strip:
         """A step's row: what it does, and its command."""
         step = self.offered[at]
-        command = [Part(f"sightline {' '.join(step.words)} ", "key")]
-        return row([Part(f" {step.what}")], command, width, self.own_style, self.part_styles)
+        command = [StripPart(f"sightline {' '.join(step.words)} ", "key")]
+        return row([StripPart(f" {step.what}")], command, width, self.own_style, self.part_styles)
 
 
-class FirstSteps(Choice[Step, Step]):
+class FirstSteps(Choice[FirstStep, FirstStep]):
     """A screen that offers the steps and answers with the chosen one."""
 
     TITLE_TEXT, HINT = "What to begin with", "Enter does it"
@@ -67,20 +67,20 @@ class FirstSteps(Choice[Step, Step]):
         told = {step: f"{step.what} {' '.join(step.words)}".lower() for step in STEPS}
         self._steps.offer([step for step in STEPS if all(word in told[step] for word in wanted)])
 
-    def answer(self, chosen: Step) -> Step:
+    def answer(self, chosen: FirstStep) -> FirstStep:
         """Answer with the chosen step."""
         return chosen
 
 
-def call_of(step: Step, root: str) -> Call:
+def call_of(step: FirstStep, root: str) -> ProgramCall:
     """Run a step as a process, for the store in a folder."""
-    return Call([*_COMMAND, *step.words], {"SIGHTLINE_HOME": root})
+    return ProgramCall([*_COMMAND, *step.words], {"SIGHTLINE_HOME": root})
 
 
 def offer_first_steps(app: App[None], root: str) -> None:
     """Offer the steps for the store in a folder and run the chosen one; what it prints stays until Enter."""
 
-    def do(step: Step | None) -> None:
+    def do(step: FirstStep | None) -> None:
         if step is None:
             return
         try:
@@ -95,7 +95,7 @@ def offer_first_steps(app: App[None], root: str) -> None:
     app.push_screen(FirstSteps(), do)
 
 
-def _run(step: Step, root: str) -> None:
+def _run(step: FirstStep, root: str) -> None:
     run_outside(call_of(step, root))
     if step.tells:
         os.write(1, _GO_BACK.encode())

@@ -5,24 +5,24 @@ from typing import TYPE_CHECKING
 
 from sightline.config import Settings
 from sightline.shape.summary import human_bytes
-from sightline.store import Place
+from sightline.store import SharedPlace
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import StoreCounted
 from sightline.tui.common.phrases import MARKS, counted
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.visible_text import title
 
 if TYPE_CHECKING:  # loaded by the thread that reads
     from sightline.audit.verdict import Verdict
 
 _NEARLY = 0.95  # a share of a limit
-_DOT = Part("  ·  ", "dim")
+_DOT = StripPart("  ·  ", "dim")
 
 
 class Header(Bar):
     """The top row. What matters most stands first, so that a narrow screen cuts what matters least."""
 
-    def __init__(self, settings: Settings, scope: str, place: Callable[[], Place | None] = lambda: None) -> None:
+    def __init__(self, settings: Settings, scope: str, place: Callable[[], SharedPlace | None] = lambda: None) -> None:
         super().__init__(id="header")
         self._place = place
         self._scope = scope
@@ -66,47 +66,47 @@ class Header(Bar):
             self._tell()
 
     def _tell(self) -> None:
-        told = [Part(" ◉ ", "accent")]
+        told = [StripPart(" ◉ ", "accent")]
         facts = (self._judged(), self._doubted(), self._captures(), self._scoped(), self._polls(), *self._held())
         for at, parts in enumerate(filter(None, facts)):
             told += [*([_DOT] if at else []), *parts]
         self.say((told, ()))
 
-    def _judged(self) -> list[Part]:
-        return verdict_parts(self._verdict) if self._verdict is not None else [Part("Sightline", "strong")]
+    def _judged(self) -> list[StripPart]:
+        return verdict_parts(self._verdict) if self._verdict is not None else [StripPart("Sightline", "strong")]
 
-    def _doubted(self) -> list[Part]:
+    def _doubted(self) -> list[StripPart]:
         doubted = self._verdict.doubted if self._verdict else 0
-        return [Part(f"{counted(doubted, 'claim')} not supported", "failed")] if doubted else []
+        return [StripPart(f"{counted(doubted, 'claim')} not supported", "failed")] if doubted else []
 
-    def _captures(self) -> list[Part]:
+    def _captures(self) -> list[StripPart]:
         running = self._counts.running if self._counts else 0
-        return [Part(f"{MARKS['running']} {running:,} running", "running")] if running else []
+        return [StripPart(f"{MARKS['running']} {running:,} running", "running")] if running else []
 
-    def _scoped(self) -> list[Part]:
-        live = [Part("  live", "running")] if self._live else []
-        return [Part(title(self._scope), "strong"), *live]
+    def _scoped(self) -> list[StripPart]:
+        live = [StripPart("  live", "running")] if self._live else []
+        return [StripPart(title(self._scope), "strong"), *live]
 
-    def _polls(self) -> list[Part]:
+    def _polls(self) -> list[StripPart]:
         if self._place():
             return []  # a shared place is always polled
-        return [Part("polling", "failed")] if self._polling else []
+        return [StripPart("polling", "failed")] if self._polling else []
 
-    def _held(self) -> list[list[Part]]:
+    def _held(self) -> list[list[StripPart]]:
         if place := self._place():
-            return [[Part(f"{place.words} ", "failed" if place.trouble else "")]]
+            return [[StripPart(f"{place.words} ", "failed" if place.trouble else "")]]
         counts, settings = self._counts, self._settings
         if counts is None:
             return []
         return [
             [
-                Part(
+                StripPart(
                     f"{counts.buffers:,} of {counted(settings.max_buffers, 'buffer')}",
                     _warning(counts.buffers, settings.max_buffers),
                 )
             ],
             [
-                Part(
+                StripPart(
                     f"{human_bytes(counts.held)} of {human_bytes(settings.max_bytes)} ",
                     _warning(counts.held, settings.max_bytes),
                 )
@@ -114,17 +114,17 @@ class Header(Bar):
         ]
 
 
-def verdict_parts(verdict: "Verdict") -> list[Part]:
+def verdict_parts(verdict: "Verdict") -> list[StripPart]:
     """The failures that no agent saw, in a few words; says also that the search for them goes on."""
     if verdict.missed:
         so_far = "" if verdict.done else " so far"
-        return [Part(f"! {verdict.told} no agent saw{so_far}", "failed")]
+        return [StripPart(f"! {verdict.told} no agent saw{so_far}", "failed")]
     if not verdict.done:
-        return [Part("looking for failures…", "dim")]
+        return [StripPart("looking for failures…", "dim")]
     left = f", {len(verdict.skipped):,} too large to tell" if verdict.skipped else ""
     if not verdict.failures:
-        return [Part(f"no failures{left}", "dim" if left else "ok")]
-    return [Part(f"✓ {counted(verdict.failures, 'failure')}, all seen{left}", "ok")]
+        return [StripPart(f"no failures{left}", "dim" if left else "ok")]
+    return [StripPart(f"✓ {counted(verdict.failures, 'failure')}, all seen{left}", "ok")]
 
 
 def _warning(held: int, most: int) -> str:

@@ -17,20 +17,20 @@ from sightline.tui import asking, buffers, late
 from sightline.tui.buffer_actions import BufferActions
 from sightline.tui.buffers.buffer_list import AGES_SECONDS, BufferList
 from sightline.tui.buffers.list_title import ListTitle
-from sightline.tui.buffers.order import GROUPS, Order
+from sightline.tui.buffers.order import GROUPS, ListOrder
 from sightline.tui.common import messages
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named, written
 from sightline.tui.common.notice import Notice, Said, nothing_found, nothing_here, welcome
 from sightline.tui.common.output_reader import shown_ref
 from sightline.tui.common.phrases import is_void, tombstone_text
-from sightline.tui.common.places import Hit, shown_number, viewer_line
+from sightline.tui.common.places import FoundPlace, shown_number, viewer_line
 from sightline.tui.common.preferences import Preferences
 from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
-from sightline.tui.common.split import Divider, Split
+from sightline.tui.common.split import Divider, PaneSplit
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.throttle import Throttle
 from sightline.tui.header import Header
 from sightline.tui.misses import Misses
@@ -84,7 +84,7 @@ class Inspector(BufferActions):
         super().__init__(store, clock)
         self._project = self._project_before = project
         self._remembered = remembered
-        self._split = Split(self, remembered, "-narrow")
+        self._split = PaneSplit(self, remembered, "-narrow")
         self._target = target
         self._query = ""
         self._live = False
@@ -183,15 +183,15 @@ class Inspector(BufferActions):
 
     def on_order_chosen(self, message: messages.OrderChosen) -> None:
         """Show the list and its title in another order."""
-        order = Order(message.sort, message.turned, message.group)
+        order = ListOrder(message.sort, message.turned, message.group)
         self.query_one(BufferList).set_order(order)
         self.query_one(ListTitle).ordered(order)
         self._remembered.put("group", order.group)
 
-    def _remembered_order(self) -> Order:
+    def _remembered_order(self) -> ListOrder:
         """The order to begin with: the grouping of the last time; a sort order is not kept."""
         group = self._remembered.get("group", "")
-        return Order(group=group) if group in GROUPS else Order()
+        return ListOrder(group=group) if group in GROUPS else ListOrder()
 
     def on_store_counted(self, message: messages.StoreCounted) -> None:
         """Show the counts in the header."""
@@ -280,15 +280,15 @@ class Inspector(BufferActions):
         if buffer.state == "evicted":
             what, held, how = tombstone_text(self._tombstone(buffer.name), buffer)
             return [
-                [Part(what, "strong")],
-                [Part(buffer.command, "command")],
+                [StripPart(what, "strong")],
+                [StripPart(buffer.command, "command")],
                 [],
-                [Part(held, "dim")],
-                [Part(how, "dim")],
+                [StripPart(held, "dim")],
+                [StripPart(how, "dim")],
             ]
         if not buffer.bytes:
             waiting = buffer.state == "running"
-            return [[Part("No output yet" if waiting else "No output", "dim")]]
+            return [[StripPart("No output yet" if waiting else "No output", "dim")]]
         return []
 
     def _tombstone(self, name: str) -> dict[str, object] | None:
@@ -562,7 +562,7 @@ class Inspector(BufferActions):
         async def place() -> None:
             try:
                 at, end = [
-                    await asyncio.to_thread(viewer_line, self._store, buffer, Hit(buffer.name, stream, number))
+                    await asyncio.to_thread(viewer_line, self._store, buffer, FoundPlace(buffer.name, stream, number))
                     for number in (line, max(last, line))
                 ]
             except STORE_ERRORS as error:

@@ -13,7 +13,7 @@ from sightline.tui.buffers.matcher import terms_of
 from sightline.tui.common.choice import Choice, ChoiceRows
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 from sightline.tui.common.visible_text import title
 from sightline.tui.header import verdict_parts
 
@@ -38,12 +38,14 @@ class ProjectRows(ChoiceRows[KnownProject | None]):
         """A row: name, folder or hosts, number of outputs, and what no agent saw; that of an ended job is dim."""
         one = self.offered[at]
         if one is None:
-            return row([Part(" "), Part("all projects", "strong")], (), width, self.own_style, self.part_styles)
+            return row(
+                [StripPart(" "), StripPart("all projects", "strong")], (), width, self.own_style, self.part_styles
+            )
         verdict = self.verdicts.get((one.root, one.host))
-        told = verdict_parts(verdict) if verdict is not None else [Part("…", "dim")]
-        counts = [Part(f"  {counted(one.buffers, 'output')} ", "dim")]
+        told = verdict_parts(verdict) if verdict is not None else [StripPart("…", "dim")]
+        counts = [StripPart(f"  {counted(one.buffers, 'output')} ", "dim")]
         faded = "dim" if one.root is None and one.host in self.ended else "strong"
-        named = [Part(" "), Part(title(one.name), faded), Part(f"  {_where(one)}", "dim")]
+        named = [StripPart(" "), StripPart(title(one.name), faded), StripPart(f"  {_where(one)}", "dim")]
         return row(named, [*told, *counts], width, self.own_style, self.part_styles)
 
 

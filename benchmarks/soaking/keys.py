@@ -31,7 +31,7 @@ from sightline.tui.app import InspectorApp
 from sightline.tui.asking.answers import bar_call
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 
 KEYS = (
     *"abcdefghijklmnorstuvwxyzABCDEFGHIJKLMNRSTUVWXYZ0123456789",  # P and O leave for other programs
@@ -167,7 +167,7 @@ class KeySoak:
         buffers = self._store.index.listed(20)
         if buffers:
             ref = self._random.choice(buffers).buffer.ref
-            deliver(asking, query(asking, Request(f"head -3 {ref}")), render_text, lambda _: None)
+            deliver(asking, query(asking, QueryRequest(f"head -3 {ref}")), render_text, lambda _: None)
 
     def _remove(self) -> None:
         there = [one.buffer for one in self._store.index.listed(50) if one.buffer.state == "sealed"]

@@ -16,7 +16,7 @@ from sightline.audit.findings import Finding, find_others
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import HEADLINES, counted, ending
-from sightline.audit.timeline import Call, Totals, calls_of, captured_by, seen_after, totals_of, unknowable
+from sightline.audit.timeline import Call, CallTotals, calls_of, captured_by, seen_after, totals_of, unknowable
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
 from sightline.named_tuple import NamedTuple
@@ -35,7 +35,7 @@ TEXT_ITEMS = 8
 _COMMAND_CHARACTERS = 60
 
 
-class Item(NamedTuple):
+class BriefItem(NamedTuple):
     """One entry of a section.
 
     Attributes:
@@ -69,11 +69,11 @@ class Section(NamedTuple):
 
     name: str
     title: str
-    items: tuple[Item, ...]
+    items: tuple[BriefItem, ...]
     total: int
     bad: bool = False
 
-    def left_out(self, items: Sequence[Item]) -> int:
+    def left_out(self, items: Sequence[BriefItem]) -> int:
         """The number of outputs that some of the items, the first, are not about."""
         return self.total - sum(item.times for item in items)
 
@@ -95,7 +95,7 @@ class Brief(NamedTuple):
     title: str
     made: float
     since: float
-    totals: Totals
+    totals: CallTotals
     ran: int
     failed: int
     sections: tuple[Section, ...]
@@ -162,11 +162,11 @@ def make_brief(
     )
 
 
-def _section(name: str, title: str, items: Sequence[Item], noun: str, *, bad: bool = False) -> Section:
+def _section(name: str, title: str, items: Sequence[BriefItem], noun: str, *, bad: bool = False) -> Section:
     return Section(name, title.format(counted(len(items), noun)), _once(items), len(items), bad)
 
 
-def _once(items: Sequence[Item]) -> tuple[Item, ...]:
+def _once(items: Sequence[BriefItem]) -> tuple[BriefItem, ...]:
     """Return the first items, those that differ in nothing but their refs as one."""
     times = Counter((item.text, item.command) for item in items)
     first = {(item.text, item.command): item for item in reversed(items)}
@@ -178,30 +178,30 @@ def _missed_section(missed: Sequence[Overlooked]) -> Section:
     return Section("missed", title, _once([*map(_missed, missed)]), len(missed), bad=True)
 
 
-def _missed(one: Overlooked) -> Item:
+def _missed(one: Overlooked) -> BriefItem:
     failure = one.failure
     text = f"{failure.name} ({failure.at})" if failure.name and failure.at else failure.name or failure.text
-    return Item(one.ref, text, call_name(one.buffer))
+    return BriefItem(one.ref, text, call_name(one.buffer))
 
 
-def _finding(one: Finding) -> Item:
-    return Item(one.ref, f"{HEADLINES[one.kind]}: {one.text}", " ".join(one.command.split()))
+def _finding(one: Finding) -> BriefItem:
+    return BriefItem(one.ref, f"{HEADLINES[one.kind]}: {one.text}", " ".join(one.command.split()))
 
 
-def _run(buffer: Buffer) -> Item:
-    return Item(buffer.ref, f"{ending(buffer)}: {call_name(buffer)}")
+def _run(buffer: Buffer) -> BriefItem:
+    return BriefItem(buffer.ref, f"{ending(buffer)}: {call_name(buffer)}")
 
 
-def _running(buffer: Buffer) -> Item:
-    return Item(buffer.ref, f"for {human_seconds(max(time.time() - buffer.created, 0))}: {call_name(buffer)}")
+def _running(buffer: Buffer) -> BriefItem:
+    return BriefItem(buffer.ref, f"for {human_seconds(max(time.time() - buffer.created, 0))}: {call_name(buffer)}")
 
 
-def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Item]:
+def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[BriefItem]:
     """Return outputs of which no reply had a line, with those that went into a command's filters."""
     seen = seen_after(calls, len(calls))
     there = [buffer for buffer in captured if buffer.lines and buffer.state != "running" and buffer.name not in seen]
     return [
-        Item(
+        BriefItem(
             buffer.ref,
             f"{counted(buffer.lines, 'line')}{', what went into the filters' if filtered_from(buffer) else ''}",
             call_name(buffer),
@@ -210,7 +210,7 @@ def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Item]:
     ]
 
 
-def _again(calls: Sequence[Call]) -> list[Item]:
+def _again(calls: Sequence[Call]) -> list[BriefItem]:
     """Return outputs of which lines were shown again to the session that had them already, the most repeated first."""
     lines, asked = Counter[str](), dict[str, str]()
     for call in calls:
@@ -219,7 +219,7 @@ def _again(calls: Sequence[Call]) -> list[Item]:
             lines[name] += call.again
             asked.setdefault(name, call_name(call.buffer) if call.buffer else call.asked)
     return [
-        Item(format_ref(name), f"{counted(count, 'line')} shown again", asked[name])
+        BriefItem(format_ref(name), f"{counted(count, 'line')} shown again", asked[name])
         for name, count in lines.most_common()
     ]
 

@@ -49,7 +49,7 @@ class PartSeen(NamedTuple):
 NO_CUTS: Mapping[int, PartSeen] = MappingProxyType({})
 
 
-class Lines(NamedTuple):
+class GradedLines(NamedTuple):
     """Lines of one stream by grade, each in the best grade that it has.
 
     Attributes:
@@ -79,7 +79,7 @@ class Lines(NamedTuple):
         return ((grade, getattr(self, grade)) for grade in GRADES)
 
 
-NO_LINES = Lines()
+NO_LINES = GradedLines()
 
 
 class Contribution(NamedTuple):
@@ -92,7 +92,7 @@ class Contribution(NamedTuple):
     """
 
     view: View
-    streams: Mapping[str, Lines]
+    streams: Mapping[str, GradedLines]
     unsure: bool = False
 
 
@@ -107,7 +107,7 @@ class StreamCoverage(NamedTuple):
     """
 
     total: int
-    lines: Lines
+    lines: GradedLines
     partial: bool = False
     unsure: bool = False
 
@@ -258,7 +258,7 @@ def contribution(
     return Contribution(view, streams, unsure)
 
 
-def graded(exact: Spans, matched: Spans, asked: Spans, cut: Mapping[int, PartSeen] = NO_CUTS) -> Lines:
+def graded(exact: Spans, matched: Spans, asked: Spans, cut: Mapping[int, PartSeen] = NO_CUTS) -> GradedLines:
     """Sort lines into their best grades; a cut line of which all parts were shown is whole."""
     if cut:
         done = [(line, one.matched) for line, one in cut.items() if one.is_whole]
@@ -267,10 +267,10 @@ def graded(exact: Spans, matched: Spans, asked: Spans, cut: Mapping[int, PartSee
         cut = {line: one for line, one in cut.items() if not (holds(exact, line) or holds(matched, line))}
         asked = minus(asked, spans_of((line, line) for line in cut))
     matched = minus(matched, exact)
-    return Lines(exact, matched, minus(minus(asked, exact), matched), cut)
+    return GradedLines(exact, matched, minus(minus(asked, exact), matched), cut)
 
 
-def joined(parts: Iterable[Lines]) -> Lines:
+def joined(parts: Iterable[GradedLines]) -> GradedLines:
     """Join the lines of several views of one stream; the parts of a cut line are joined, too."""
     several = list(parts)
     cuts: dict[int, PartSeen] = {}
@@ -281,11 +281,11 @@ def joined(parts: Iterable[Lines]) -> Lines:
     return graded(exact, matched, asked, cuts)
 
 
-def within(lines: Lines, total: int) -> Lines:
+def within(lines: GradedLines, total: int) -> GradedLines:
     """Return those of some lines that a stream has."""
     there: Spans = ((1, total),) if total else NONE
     cut = {line: one for line, one in lines.cut.items() if line <= total} if lines.cut else lines.cut
-    return Lines(common(lines.exact, there), common(lines.matched, there), common(lines.asked, there), cut)
+    return GradedLines(common(lines.exact, there), common(lines.matched, there), common(lines.asked, there), cut)
 
 
 def cover(
@@ -324,12 +324,12 @@ def rounded(share: float) -> float:
     return min(max(round(share, 6), 1e-6), NOT_ALL) if 0 < share < 1 else share
 
 
-def cut_data(lines: Lines) -> dict[str, Any]:
+def cut_data(lines: GradedLines) -> dict[str, Any]:
     """Encode cut lines for JSON: by number, how many bytes each has, and which were seen."""
     return {str(line): {"bytes": one.length, "seen": written(one.seen)} for line, one in sorted(lines.cut.items())}
 
 
-class Told(Protocol):
+class HasShare(Protocol):
     """Anything with a share of seen lines: a buffer, a stream, or several."""
 
     @property
@@ -341,7 +341,7 @@ class Told(Protocol):
         """Whether the share is an upper bound, because less may have been seen."""
 
 
-def told_share(told: Told, digits: int = 1) -> str:
+def told_share(told: HasShare, digits: int = 1) -> str:
     """Write the share in words: ``97 %``, or ``at most 97 %`` if less may have been seen."""
     return most(told.share, digits) if told.at_most and told.share else percent(told.share, digits)
 

@@ -10,7 +10,7 @@ from sightline.audit.buffer_coverage import (
     may_have_cut,
 )
 from sightline.audit.buffer_failures import Failure, failures_if_quick, overlooked_in
-from sightline.audit.coverage import NO_LINES, Lines, graded, joined, recorded, recorded_cuts, share_of, within
+from sightline.audit.coverage import NO_LINES, GradedLines, graded, joined, recorded, recorded_cuts, share_of, within
 from sightline.audit.line_spans import NONE
 from sightline.audit.people_views import Onlookers
 from sightline.errors import SightlineError
@@ -60,17 +60,17 @@ class _Known:
 
     def __init__(self) -> None:
         self.overlooked: tuple[object, tuple[Failure, ...]] | None = None
-        self._parts: dict[str, list[Lines]] = {}
+        self._parts: dict[str, list[GradedLines]] = {}
         self.unmatched: dict[str, IndexedView] = {}
         self.untold: dict[str, IndexedView] = {}  # views that do not record which lines they cut
         self.views: dict[str, None] = {}
         self.cut = False
 
-    def add(self, stream: str, lines: Lines) -> None:
+    def add(self, stream: str, lines: GradedLines) -> None:
         self._parts.setdefault(stream, []).append(lines)
 
     @property
-    def lines(self) -> dict[str, Lines]:
+    def lines(self) -> dict[str, GradedLines]:
         """The seen lines by stream; they are joined here for all new views at once, which may be a thousand."""
         for parts in self._parts.values():
             if len(parts) > 1:
@@ -266,9 +266,9 @@ class CoverageList:
             known.add(stream, lines)
 
 
-def _recorded(view: View, name: str) -> dict[str, Lines]:
+def _recorded(view: View, name: str) -> dict[str, GradedLines]:
     """Return the lines of a buffer that a view records, by stream, in any grade."""
-    found = {stream: Lines(spans) for stream, spans in recorded((*view.shown, *view.matched), name).items()}
+    found = {stream: GradedLines(spans) for stream, spans in recorded((*view.shown, *view.matched), name).items()}
     for stream, cuts in recorded_cuts(view.parts, name).items() if view.parts else ():
         found[stream] = graded(found.get(stream, NO_LINES).exact, NONE, NONE, cuts)
     return found

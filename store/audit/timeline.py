@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.audit.accounting import Accounted, accounted, alone_of
 from sightline.audit.buffer_coverage import contribution_of
-from sightline.audit.coverage import Contribution, Lines, contribution, joined, share_of, within
+from sightline.audit.coverage import Contribution, GradedLines, contribution, joined, share_of, within
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.audit.people_views import Onlookers
 from sightline.errors import SightlineError
@@ -126,7 +126,7 @@ class Call(NamedTuple):
         return format_ref(self.view.refs[0]) if self.view.refs else ""
 
 
-class Totals(NamedTuple):
+class CallTotals(NamedTuple):
     """The totals of some calls.
 
     Attributes:
@@ -364,9 +364,9 @@ def _count(view: View, parts: Mapping[str, Contribution], seen: _Seen) -> tuple[
     return new, again
 
 
-def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, Lines]]:
+def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, GradedLines]]:
     """Return the lines shown in the first calls, by grade, buffer and stream, without those to people who looked on."""
-    found: dict[str, dict[str, list[Lines]]] = {}
+    found: dict[str, dict[str, list[GradedLines]]] = {}
     for call in calls[:step]:
         for name, part in ({} if call.looks_on else call.parts).items():
             for stream, lines in part.streams.items():
@@ -374,7 +374,7 @@ def seen_after(calls: Sequence[Call], step: int) -> dict[str, dict[str, Lines]]:
     return {name: {stream: joined(parts) for stream, parts in streams.items()} for name, streams in found.items()}
 
 
-class Wanted(NamedTuple):
+class CallFilter(NamedTuple):
     """A filter of calls; an empty field excludes nothing.
 
     Attributes:
@@ -390,12 +390,12 @@ class Wanted(NamedTuple):
     text: str = ""
 
 
-def filtered(store: Reading, calls: Iterable[Call], wanted: Wanted) -> list[Call]:
+def filtered(store: Reading, calls: Iterable[Call], wanted: CallFilter) -> list[Call]:
     """Return the calls that a filter accepts."""
     return [call for call in calls if _is_wanted(store, call, wanted)]
 
 
-def _is_wanted(store: Reading, call: Call, wanted: Wanted) -> bool:
+def _is_wanted(store: Reading, call: Call, wanted: CallFilter) -> bool:
     view = call.view
     if wanted.verb and view.verb != wanted.verb:
         return False
@@ -455,12 +455,12 @@ def _lines_of(buffer: Buffer) -> dict[str, int]:
     return {name: info.lines for name, info in buffer.streams.items()}
 
 
-def _seen_of(lines: Mapping[str, int], seen: Mapping[str, Lines]) -> int:
+def _seen_of(lines: Mapping[str, int], seen: Mapping[str, GradedLines]) -> int:
     """Return how many lines of the streams were seen whole."""
     return sum(size(within(seen[name], count).seen) for name, count in lines.items() if name in seen)
 
 
-def _seen_parts_of(buffer: Buffer, seen: Mapping[str, Lines]) -> float:
+def _seen_parts_of(buffer: Buffer, seen: Mapping[str, GradedLines]) -> float:
     """Return the seen parts of a buffer's cut lines, summed up in lines."""
     there = (within(seen[name], info.lines) for name, info in buffer.streams.items() if name in seen)
     return sum(one.share for lines in there for one in lines.cut.values())
@@ -472,12 +472,12 @@ def _unsure_of(calls: Iterable[Call], captured: Sequence[Buffer]) -> int:
     return sum(buffer.name in unsure for buffer in captured)
 
 
-def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> Totals:
+def totals_of(calls: Sequence[Call], captured: Sequence[Buffer]) -> CallTotals:
     """Sum up calls, and what their sessions captured."""
     seen = seen_after(calls, len(calls))
     captured_bytes = sum(buffer.bytes for buffer in captured)
     shown_bytes = sum(call.view.bytes_shown for call in calls)
-    return Totals(
+    return CallTotals(
         calls=len(calls),
         captured=len(captured),
         captured_bytes=captured_bytes,

@@ -17,7 +17,7 @@ from sightline.store import Store
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import FilterPipe, Unfiltered
-    from sightline.capture.filters import Split
+    from sightline.capture.filters import FilterSplit
 else:
     Unfiltered = object  # written as a name in quotes, it would take 1.5 ms at every start
 
@@ -67,7 +67,7 @@ class CommandCapture:
         stdin: int | None = None,
         own_group: bool = True,
         keep: bool = True,
-        split: "Split | None" = None,
+        split: "FilterSplit | None" = None,
         echo: Echo | None = None,
         unkept_to: Echo | None = None,
         started: Callable[[str], None] | None = None,

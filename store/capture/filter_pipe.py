@@ -13,7 +13,7 @@ import select
 import termios
 import threading
 
-from sightline.capture.filters import Split
+from sightline.capture.filters import FilterSplit
 from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
 from sightline.disk.line_index import newlines_in
 from sightline.disk.recording import Recording
@@ -44,7 +44,7 @@ class Unfiltered(NamedTuple):
     error: StoreFailed | None
 
 
-def can_keep_unfiltered(argv: list[str], split: Split) -> bool:
+def can_keep_unfiltered(argv: list[str], split: FilterSplit) -> bool:
     """Return whether this can be done here, and the shell finds no error in the command.
 
     Args:
@@ -67,7 +67,7 @@ def can_keep_unfiltered(argv: list[str], split: Split) -> bool:
 class FilterPipe:
     """The two pipes of one command, and the buffer for what passes."""
 
-    def __init__(self, store: Store, main: Buffer, split: Split) -> None:
+    def __init__(self, store: Store, main: Buffer, split: FilterSplit) -> None:
         """Make the pipes. Nothing is kept before the first byte, because an empty input makes no buffer.
 
         Args:

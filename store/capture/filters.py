@@ -34,7 +34,7 @@ _HARDENING = re.compile(
 """Words that can make a shell give up a command before it redirects anything, for a variable that it cannot expand."""
 
 
-class Split(NamedTuple):
+class FilterSplit(NamedTuple):
     """Where the trailing filters of a pipeline begin. Positions are offsets in the command's text.
 
     Attributes:
@@ -66,7 +66,7 @@ class Split(NamedTuple):
         return f"{before} >{write_to} {between} <{read_from} {after}"
 
 
-def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Split | None:
+def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> FilterSplit | None:
     """Return where the trailing filters of a command begin; None if there are none, or it is not certain.
 
     In a list, only the last pipeline with filters counts: ``make | tail -5; echo $?`` runs it once, as if it stood
@@ -96,7 +96,7 @@ def find_split(command: str, *, bash: bool = True, hardened: bool = False) -> Sp
     hardened = hardened or not bash or bool(_HARDENING.search(command))
     if not (_redirects_surely(left, hardened) and _redirects_surely(stages[first], hardened)):
         return None
-    return Split(
+    return FilterSplit(
         left=command[stages[0].start : left.end],
         words=left.words if first == 1 else (),
         write_at=left.redirect_at,
@@ -113,7 +113,7 @@ def _first_filter(stages: tuple[Stage, ...]) -> int:
     return first if first < len(stages) else 0
 
 
-def left_side(command: str, argv: list[str]) -> Split | None:
+def left_side(command: str, argv: list[str]) -> FilterSplit | None:
     """Return where the trailing filters of a command begin.
 
     It returns None if there are none, if that is not certain, and if the left side only reads buffers, which are

@@ -16,7 +16,7 @@ from sightline.capture.pipe_insertion import (
     PIPEFAIL,
     SEES_THE_PIPE,
     SUBSTITUTES,
-    Rules,
+    InsertionRules,
     before_filters,
     is_judged,
     lets_output_pass,
@@ -76,7 +76,7 @@ class LeftAlone(Exception):
     """A list gets no pipe; the text says why."""
 
 
-class Part(NamedTuple):
+class ListPart(NamedTuple):
     """A part of a list: a command or a pipeline.
 
     Attributes:
@@ -103,7 +103,7 @@ class InsertedList(NamedTuple):
     """
 
     command: str
-    parts: tuple[Part, ...]
+    parts: tuple[ListPart, ...]
     merged: bool
     kept: str = ""
 
@@ -128,7 +128,7 @@ def may_complain(text: str) -> bool:
     return not (ASSIGNMENT.match(text) or text.startswith("export ") or text in ("true", "false", ":"))
 
 
-def insert_list(command: str, program: str, rules: Rules) -> InsertedList:
+def insert_list(command: str, program: str, rules: InsertionRules) -> InsertedList:
     """Put a program into a list.
 
     Args:
@@ -213,7 +213,7 @@ def _before_the_last_filters(command: str, pipelines: Sequence[Pipeline], progra
     raise LeftAlone("a pipeline in it does not end in filters")
 
 
-def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rules: Rules) -> InsertedList:
+def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rules: InsertionRules) -> InsertedList:
     stages = [one.stages[0] for one in pipelines]
     if "|" in command and any(
         SUBSTITUTES.search(word) for stage in stages for word in (*stage.words, *stage.redirections)
@@ -226,7 +226,7 @@ def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rule
     like_functions = [_is_like_a_function(stage, rules) for stage in stages]
     joined = [one.joined for one in pipelines]
     places = _places_of_pipefail(joined, piped, like_functions)
-    made, parts, end, number, merged = "", list[Part](), 0, 0, True
+    made, parts, end, number, merged = "", list[ListPart](), 0, 0, True
     for at, stage in enumerate(stages):
         made += command[end : stage.start]
         if at in places:
@@ -240,7 +240,7 @@ def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rule
             merged &= joins or is_joined
             made += f"{' 2>&1' if joins and not is_joined else ''} | {program}.{number}"
         silent = not piped[at] and _is_silent(stage, like_functions[at])
-        parts.append(Part(text, joined[at], number if piped[at] else 0, silent))
+        parts.append(ListPart(text, joined[at], number if piped[at] else 0, silent))
     return InsertedList(made + command[end:], tuple(parts), merged)
 
 
@@ -261,7 +261,7 @@ def _places_of_pipefail(joined: Sequence[str], piped: Sequence[bool], like_funct
     return places
 
 
-def _gets_a_pipe(stage: Stage, rules: Rules, *, is_last: bool) -> bool:
+def _gets_a_pipe(stage: Stage, rules: InsertionRules, *, is_last: bool) -> bool:
     """Return whether a part runs a program, or a builtin that only writes, and its output goes to the common place."""
     name = program_of(stage.words)
     if not name or name in _STAY or _is_set_up(stage) or not lets_output_pass(stage):
@@ -279,7 +279,7 @@ def _is_set_up(stage: Stage) -> bool:
     return name in _LIKE_FUNCTIONS and not _PASSED_ON.get(name, frozenset()).intersection(behind)
 
 
-def _is_like_a_function(stage: Stage, rules: Rules) -> bool:
+def _is_like_a_function(stage: Stage, rules: InsertionRules) -> bool:
     """Return whether a part may run a script, or a function, in the shell itself."""
     name = program_of(stage.words)
     if not name or name in HARMLESS_BUILTINS:

@@ -104,7 +104,7 @@ class Inserted(NamedTuple):
     filtered: bool
 
 
-class Rules(NamedTuple):
+class InsertionRules(NamedTuple):
     """Further commands to leave alone.
 
     Attributes:
@@ -122,7 +122,7 @@ class Rules(NamedTuple):
     pipefail: str = PIPEFAIL
 
 
-def insert(command: str, program: str, rules: Rules) -> Inserted | None:
+def insert(command: str, program: str, rules: InsertionRules) -> Inserted | None:
     """Put a program into a command: at its end, or before its trailing filters.
 
     Args:
@@ -161,7 +161,7 @@ def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
     return name in HARMLESS_BUILTINS or "/" in word or found(name)
 
 
-def _at_end(command: str, stage: Stage, program: str, rules: Rules) -> Inserted | None:
+def _at_end(command: str, stage: Stage, program: str, rules: InsertionRules) -> Inserted | None:
     if any(SUBSTITUTES.search(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
         return None  # pipefail would hold in substitutions, too
     if not rules.pipefail or is_judged(stage, rules.judged) or not lets_output_pass(stage):

@@ -30,7 +30,7 @@ _SNIFFED_BYTES = 4096
 _FIELD = re.compile(rf'{TEXT_MIME}; of=(\d+); field=(".*")')
 
 
-class Block(NamedTuple):
+class ResultBlock(NamedTuple):
     """One block of a result.
 
     Attributes:
@@ -65,7 +65,7 @@ def call_text(name: str, arguments: Any = None) -> str:
 
 def capture_result(
     store: Store,
-    blocks: Iterable[Block],
+    blocks: Iterable[ResultBlock],
     *,
     command: str,
     cwd: str,
@@ -177,7 +177,7 @@ def number_of(stream: str) -> int:
     return int(stream.removeprefix("part."))
 
 
-def blocks_of(document: Any) -> tuple[list[Block], bool] | None:
+def blocks_of(document: Any) -> tuple[list[ResultBlock], bool] | None:
     """Return the blocks of an MCP result, and whether it reports an error; None for JSON that is no such result."""
     if not isinstance(document, dict) or not isinstance(content := document.get("content"), list) or not content:
         return None
@@ -186,18 +186,20 @@ def blocks_of(document: Any) -> tuple[list[Block], bool] | None:
     return [_block_of(one) for one in content], document.get("isError") is True
 
 
-def _block_of(content: dict[str, Any]) -> Block:
+def _block_of(content: dict[str, Any]) -> ResultBlock:
     if content["type"] == "text" and isinstance(content.get("text"), str):
-        return Block([content["text"].encode(errors="backslashreplace")])
+        return ResultBlock([content["text"].encode(errors="backslashreplace")])
     inner = content.get("resource")
     resource = inner if isinstance(inner, dict) else content
     if isinstance(resource.get("text"), str):
-        return Block([resource["text"].encode(errors="backslashreplace")])
+        return ResultBlock([resource["text"].encode(errors="backslashreplace")])
     encoded = content.get("data", resource.get("blob"))
     if isinstance(encoded, str) and (data := _decoded(encoded)) is not None:
         mime = resource.get("mimeType", content.get("mimeType"))
-        return Block([data], mime if isinstance(mime, str) and _MIME.fullmatch(mime) else "application/octet-stream")
-    return Block([json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace")])
+        return ResultBlock(
+            [data], mime if isinstance(mime, str) and _MIME.fullmatch(mime) else "application/octet-stream"
+        )
+    return ResultBlock([json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace")])
 
 
 _MIME = re.compile(r"[\w.+-]+/[\w.+-]+")

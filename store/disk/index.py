@@ -56,7 +56,7 @@ class GatheringFailed(SightlineError):
     """There is no room for a temporary file."""
 
 
-class Totals(NamedTuple):
+class StoreTotals(NamedTuple):
     """The number of buffers that have bytes in the store, and their bytes."""
 
     buffers: int
@@ -447,10 +447,10 @@ class Index(ViewIndex):
         self._db.execute("DELETE FROM derived WHERE buffer = ?", (name,))
         self._db.execute("DELETE FROM hashes WHERE buffer = ?", (name,))
 
-    def totals(self) -> Totals:
+    def totals(self) -> StoreTotals:
         """Return the totals for the limits, which triggers keep, so that no capture has to count."""
         row = self._db.row("SELECT buffers, bytes FROM totals")
-        return Totals(*row) if row else Totals(0, 0)
+        return StoreTotals(*row) if row else StoreTotals(0, 0)
 
     # commands that wait for a confirmation
 

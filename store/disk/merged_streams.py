@@ -19,7 +19,7 @@ _COPY_BYTES = 1 << 20
 _NEWLINES = {"out": 2, "err": 4}  # index of the count in a checkpoint
 
 
-class Run(NamedTuple):
+class StreamRun(NamedTuple):
     """Consecutive lines of one stream.
 
     Attributes:
@@ -90,18 +90,18 @@ class MergedReader:
             for line in islice(following[run.stream], run.length):
                 yield run.stream, line
 
-    def runs(self, first: int, last: int) -> Iterator[Run]:
+    def runs(self, first: int, last: int) -> Iterator[StreamRun]:
         """Yield which lines of which stream are lines first to last of both."""
         if self.single:
             count = min(last, self._readers[self.single].line_count) - first + 1
             if count > 0:
-                yield Run(first, self.single, first, count)
+                yield StreamRun(first, self.single, first, count)
             return
         for run in joined(self._runs_from(self._checkpoints.last_before(_newlines, first))):
             skip = max(first - run.number, 0)
             count = min(run.length - skip, last - run.number - skip + 1)
             if count > 0:
-                yield Run(run.number + skip, run.stream, run.first + skip, count)
+                yield StreamRun(run.number + skip, run.stream, run.first + skip, count)
             if run.number + run.length > last:
                 return
 
@@ -195,7 +195,7 @@ class MergedReader:
             yield reader.read(offset, min(_COPY_BYTES, start + line.length - offset))
         yield ending
 
-    def _runs_from(self, start: Checkpoint) -> Iterator[Run]:
+    def _runs_from(self, start: Checkpoint) -> Iterator[StreamRun]:
         number = start.out_newlines + start.err_newlines + 1
         windows = {
             "out": _Window(self._readers["out"], start.out_bytes),
@@ -207,13 +207,13 @@ class MergedReader:
             latest, stream = arrival, arrival.stream
             newlines = windows[stream].count(arrival.length)
             if newlines:
-                yield Run(number, stream, following[stream], newlines, arrival.time)
+                yield StreamRun(number, stream, following[stream], newlines, arrival.time)
                 number += newlines
                 following[stream] += newlines
         for stream in ("err", "out") if latest.stream == "out" else ("out", "err"):
             rest = self._readers[stream].line_count - following[stream] + 1
             if rest > 0:
-                yield Run(number, stream, following[stream], rest, latest.time)
+                yield StreamRun(number, stream, following[stream], rest, latest.time)
                 number += rest
 
 
@@ -246,9 +246,9 @@ class _Window:
         return newlines
 
 
-def joined(runs: Iterator[Run]) -> Iterator[Run]:
+def joined(runs: Iterator[StreamRun]) -> Iterator[StreamRun]:
     """Join neighbouring runs of one stream."""
-    held: Run | None = None
+    held: StreamRun | None = None
     for run in runs:
         if held and held.stream == run.stream:
             held = held._replace(length=held.length + run.length, time=run.time)

@@ -68,7 +68,7 @@ def run_command(
         >>> str(run_command("seq 1 3"))
         '1\\n2\\n3\\n'
     """
-    request = run_command_verb.Request(
+    request = run_command_verb.RunRequest(
         command=command if isinstance(command, str) else "",
         argv=() if isinstance(command, str) else tuple(command),
         cwd=os.fspath(cwd),
@@ -108,7 +108,7 @@ def read_file(
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
     """
-    request = read_file_verb.Request(os.fspath(path), start_line, end_line)
+    request = read_file_verb.FileRequest(os.fspath(path), start_line, end_line)
     return _answered(
         store, session, read_file_verb.VERB, request.logged(), lambda asking: read_file_verb.read_file(asking, request)
     )
@@ -160,7 +160,7 @@ def read_output(
         4000
         4001
     """
-    request = read_output_verb.Request(
+    request = read_output_verb.ReadRequest(
         ref, lines, offset, limit, search, context, ignore_case, stream, wait, path, schema, verbosity, until
     )
     return _answered(
@@ -188,7 +188,7 @@ def query(pipeline: str, *, store: Store | None = None, session: str = "") -> Re
         >>> query(f"grep -c 7 {ref}").text
         '1355\\n'
     """
-    request = query_verb.Request(pipeline)
+    request = query_verb.QueryRequest(pipeline)
     return _answered(
         store, session, query_verb.VERB, request.logged(), lambda asking: query_verb.query(asking, request)
     )
@@ -216,7 +216,7 @@ def list_outputs(
     Raises:
         SightlineError: the store cannot be opened, or its settings are wrong.
     """
-    request = list_outputs_verb.Request(match, captured_by, limit, mine=mine)
+    request = list_outputs_verb.ListRequest(match, captured_by, limit, mine=mine)
     return _answered(
         store,
         session,

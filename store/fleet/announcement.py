@@ -6,7 +6,7 @@ from typing import Any
 from psycopg import errors
 
 from sightline.errors import SightlineError
-from sightline.fleet.batch import Batch, Cursor
+from sightline.fleet.batch import Batch, QueueCursor
 from sightline.fleet.database import Connection
 from sightline.named_tuple import NamedTuple
 
@@ -15,7 +15,7 @@ class Fenced(SightlineError):
     """Another shipper was first, or the cursor is not of this queue; nothing was announced."""
 
 
-class Host(NamedTuple):
+class OwnHost(NamedTuple):
     """What the fleet knows about this store.
 
     Attributes:
@@ -31,7 +31,7 @@ class Host(NamedTuple):
     name: str
     team: str
     member: str
-    cursor: Cursor
+    cursor: QueueCursor
     is_watched: bool
 
 
@@ -75,7 +75,7 @@ def _insert(table: str) -> str:
 _INSERTS = {table: _insert(table) for table in _COLUMNS}
 
 
-def enter(connection: Connection, store: str, wish: str) -> Host:
+def enter(connection: Connection, store: str, wish: str) -> OwnHost:
     """Return what the fleet knows about a store, which gets a name the first time.
 
     Args:
@@ -94,10 +94,10 @@ def enter(connection: Connection, store: str, wish: str) -> Host:
     if row is None:
         raise Fenced("the fleet has no host of this store", "ask the fleet's owner: `sightline fleet status`")
     number, name, team, member, seq, mark, watched = row
-    return Host(number, name, team, member, Cursor(seq, mark), watched)
+    return OwnHost(number, name, team, member, QueueCursor(seq, mark), watched)
 
 
-def announce(connection: Connection, host: Host, batch: Batch, behind: dict[str, Any]) -> None:
+def announce(connection: Connection, host: OwnHost, batch: Batch, behind: dict[str, Any]) -> None:
     """Announce a batch whose packs are stored: all of it, or nothing if it raises.
 
     Args:
@@ -126,7 +126,7 @@ def announce(connection: Connection, host: Host, batch: Batch, behind: dict[str,
                 connection.execute(_INSERTS[table], (host.id, json.dumps(rows)))
 
 
-def greet(connection: Connection, host: Host, behind: dict[str, Any]) -> None:
+def greet(connection: Connection, host: OwnHost, behind: dict[str, Any]) -> None:
     """Tell the fleet that the host is there, and how much waits."""
     connection.execute(
         "UPDATE sightline.hosts SET seen = now(), behind = %s::jsonb WHERE id = %s",

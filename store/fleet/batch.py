@@ -10,9 +10,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from sightline.fleet.content import Content, Damaged, Rows
+from sightline.fleet.content import BatchContent, BatchRows, Damaged
 from sightline.fleet.pack import Pack, Packer
-from sightline.fleet.queue import Item, Queue
+from sightline.fleet.queue import Queue, QueueItem
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, read_file, remove_file, write_atomically
 from sightline.store import Store
@@ -24,7 +24,7 @@ BATCH_BYTES = 8 << 20
 _BATCH, _PACK_ENDING, _STORED_ENDING = "batch.json", ".pack", ".stored"
 
 
-class Cursor(NamedTuple):
+class QueueCursor(NamedTuple):
     """How far a host's queue is announced: the last item's number, and its mark."""
 
     seq: int
@@ -52,15 +52,15 @@ class Batch(NamedTuple):
         places: where each stream is, for `Queue.put_places`.
     """
 
-    begin: Cursor
-    end: Cursor
+    begin: QueueCursor
+    end: QueueCursor
     rules: str
     packs: list[PackRow]
-    rows: Rows
+    rows: BatchRows
     places: list[Any]
 
 
-class Spool:
+class PackSpool:
     """The folder where packs wait to be stored, and a batch to be announced.
 
     If it cannot be written to, as on a full disk, the batch is made again when it is needed.
@@ -101,12 +101,19 @@ class Spool:
         """Return whether that was noted."""
         return os.path.exists(os.path.join(self.folder, pack.day + pack.sha256 + _STORED_ENDING))
 
-    def batch(self, begin: Cursor, rules: str) -> Batch | None:
+    def batch(self, begin: QueueCursor, rules: str) -> Batch | None:
         """Return the batch after a cursor, made by these rules; if there is none, drop what is there: None."""
         try:
             fields = json.loads(read_file(os.path.join(self.folder, _BATCH)))
             first, last, made_by, packs, rows, places = fields
-            batch = Batch(Cursor(*first), Cursor(*last), made_by, [PackRow(*row) for row in packs], Rows(*rows), places)
+            batch = Batch(
+                QueueCursor(*first),
+                QueueCursor(*last),
+                made_by,
+                [PackRow(*row) for row in packs],
+                BatchRows(*rows),
+                places,
+            )
         except (FileNotFoundError, ValueError, TypeError):
             batch = None
         if batch is not None and (batch.begin, batch.rules) == (begin, rules):
@@ -143,7 +150,7 @@ class Making(NamedTuple):
     queue: Queue
     rules: str
     may_ship: Callable[[str], bool]
-    spool: Spool
+    spool: PackSpool
     take: Callable[[PackRow, bytes], None]
     most_items: int = MOST_ITEMS
     alive: Callable[[], object] = lambda: None
@@ -152,12 +159,12 @@ class Making(NamedTuple):
 class _Unreadable(Exception):
     """An item can never be shipped; it is left out, and the others go."""
 
-    def __init__(self, item: Item, why: str) -> None:
+    def __init__(self, item: QueueItem, why: str) -> None:
         super().__init__(why)
         self.item, self.why = item, why
 
 
-def make_batch(making: Making, begin: Cursor) -> Batch | None:
+def make_batch(making: Making, begin: QueueCursor) -> Batch | None:
     """Pack what follows a cursor, about 8 MiB, or more if its last buffer is large; None if nothing waits."""
     while True:
         try:
@@ -169,7 +176,7 @@ def make_batch(making: Making, begin: Cursor) -> Batch | None:
                 making.queue.leave_out(unreadable.item.name, unreadable.why, unreadable.item.bytes)
 
 
-def _made(making: Making, begin: Cursor) -> Batch | None:
+def _made(making: Making, begin: QueueCursor) -> Batch | None:
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
     packs: list[PackRow] = []
     last: list[bytes] = []
@@ -185,14 +192,14 @@ def _made(making: Making, begin: Cursor) -> Batch | None:
 
     packer = Packer(took)
     try:
-        content = Content(making.store, making.queue, packer, making.may_ship, making.alive)
+        content = BatchContent(making.store, making.queue, packer, making.may_ship, making.alive)
         end, count = begin, 0
         for item in making.queue.items(begin.seq, making.most_items):
             try:
                 content.add(item)
             except Damaged as damaged:
                 raise _Unreadable(item, damaged.message) from damaged
-            end, count = Cursor(item.seq, item.mark), count + 1
+            end, count = QueueCursor(item.seq, item.mark), count + 1
             making.alive()
             if packer.stored >= BATCH_BYTES:
                 break

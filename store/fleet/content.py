@@ -15,7 +15,7 @@ from sightline.config import Settings
 from sightline.errors import SightlineError
 from sightline.fleet.collector import DIRECTORY, PURGED, REMOVED, digest_of
 from sightline.fleet.pack import FRAME_BYTES, Frame, Packer
-from sightline.fleet.queue import Item, Queue
+from sightline.fleet.queue import Queue, QueueItem
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
@@ -44,7 +44,7 @@ class Damaged(SightlineError):
     """The bytes of a buffer differ from what was captured, or cannot be read."""
 
 
-class Rows(NamedTuple):
+class BatchRows(NamedTuple):
     """The rows that one batch announces, by table."""
 
     buffers: list[dict[str, Any]]
@@ -61,7 +61,7 @@ class _Located(NamedTuple):
     hashes: dict[str, str]
 
 
-class Content:
+class BatchContent:
     """Collects items for one batch: passes their bytes to a packer, and keeps their rows."""
 
     def __init__(
@@ -78,12 +78,12 @@ class Content:
         """
         self._store, self._queue, self._packer = store, queue, packer
         self._may_ship, self._alive = may_ship, alive
-        self._rows = Rows([], [], [], [])
+        self._rows = BatchRows([], [], [], [])
         self._located: list[_Located] = []
         self._left_out = queue.left_out()
         self._known = queue.known()
 
-    def add(self, item: Item) -> None:
+    def add(self, item: QueueItem) -> None:
         """Add an item; one that is gone meanwhile adds nothing.
 
         Raises:
@@ -96,7 +96,7 @@ class Content:
         else:
             self._add_buffer(item)
 
-    def finish(self, packs: Callable[[int], str]) -> tuple[Rows, list[tuple[str, list[str], list[Any]]]]:
+    def finish(self, packs: Callable[[int], str]) -> tuple[BatchRows, list[tuple[str, list[str], list[Any]]]]:
         """Return the rows, after all frames are placed, and where each stream is, for `Queue.put_places`.
 
         Args:
@@ -121,7 +121,7 @@ class Content:
 
     # buffers
 
-    def _add_buffer(self, item: Item) -> None:
+    def _add_buffer(self, item: QueueItem) -> None:
         buffer = self._store.index.buffer(item.name)
         if buffer is None:
             return  # a person has removed it
@@ -143,7 +143,7 @@ class Content:
         self._rows.buffers.append(row)
         self._located.append(_Located(row, frames, hashes))
 
-    def _row(self, item: Item, buffer: Buffer, told: "Redaction | None") -> dict[str, Any]:
+    def _row(self, item: QueueItem, buffer: Buffer, told: "Redaction | None") -> dict[str, Any]:
         record = record_of(buffer, told)
         return {
             "seq": item.seq,
@@ -217,7 +217,7 @@ class Content:
         except OSError:
             return  # an older version kept none
 
-    def _add_change(self, item: Item) -> None:
+    def _add_change(self, item: QueueItem) -> None:
         known, created = self._known.get(item.name, ("", 0.0))
         buffer = self._store.index.buffer(item.name)
         told = self._redaction()
@@ -240,7 +240,7 @@ class Content:
 
     # logs
 
-    def _add_log(self, item: Item) -> None:
+    def _add_log(self, item: QueueItem) -> None:
         rows: list[dict[str, Any]] = []
         lines: list[bytes] = []
         at = 0
@@ -290,7 +290,7 @@ class Content:
         return True
 
     @staticmethod
-    def _entry_row(item: Item, entry: dict[str, Any], started: float) -> dict[str, Any]:
+    def _entry_row(item: QueueItem, entry: dict[str, Any], started: float) -> dict[str, Any]:
         kind = str(entry.get("kind", ""))
         left = ("text", *log.TIES) if kind in ("view", *_PRIVATE) else log.TIES
         refs = entry.get("refs", ())
@@ -342,7 +342,7 @@ def _header(path: str) -> dict[str, Any]:
         return dict(json.loads(file.readline()).get("session", {}))
 
 
-def _lines_of(path: str, item: Item) -> Iterator[tuple[bytes, dict[str, Any]]]:
+def _lines_of(path: str, item: QueueItem) -> Iterator[tuple[bytes, dict[str, Any]]]:
     """Yield the lines of an item with their content, wherever blanking has moved them."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         for start in (item.at, 0):

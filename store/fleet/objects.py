@@ -33,7 +33,7 @@ class ObjectMissing(FleetRefused):
     """An object that a row names is missing."""
 
 
-class Stored(NamedTuple):
+class StoredObject(NamedTuple):
     """An object in a listing: its key below the fleet's prefix, and its bytes."""
 
     key: str
@@ -126,12 +126,12 @@ class Objects:
         except (BaseError, OSError) as error:
             raise self._told(error, key) from error
 
-    def list(self, prefix: str) -> Iterator[Stored]:
+    def list(self, prefix: str) -> Iterator[StoredObject]:
         """Yield the objects below a prefix. Raises FleetUnreachable, FleetRefused."""
         try:
             for batch in obstore.list(self._store, prefix):
                 for found in batch:
-                    yield Stored(str(found["path"]), int(found["size"]))
+                    yield StoredObject(str(found["path"]), int(found["size"]))
         except (BaseError, OSError) as error:
             raise self._told(error, prefix) from error
 

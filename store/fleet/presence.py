@@ -4,7 +4,7 @@ import json
 import time
 
 from sightline.errors import SightlineError, StoreFailed
-from sightline.fleet.announcement import Host
+from sightline.fleet.announcement import OwnHost
 from sightline.fleet.collector import Collector
 from sightline.fleet.content import record_of, redaction_of
 from sightline.fleet.database import Connection
@@ -41,7 +41,7 @@ class Presence:
         """Return the number of the last remark that was taken; 0 for none."""
         return int(self._queue.fact(_TAKEN) or 0)
 
-    def meet(self, connection: Connection, host: Host) -> None:
+    def meet(self, connection: Connection, host: OwnHost) -> None:
         """Tell what runs, send more of what is watched, and take remarks, all as the host's role."""
         running = self._running()
         self._tell(connection, host, running)
@@ -53,7 +53,7 @@ class Presence:
         found = self._store.index.running()[:_RUNNING]
         return {one.name: self._store.with_progress(one) for one in found if not self._collector.why_not(one)}
 
-    def _tell(self, connection: Connection, host: Host, running: dict[str, Buffer]) -> None:
+    def _tell(self, connection: Connection, host: OwnHost, running: dict[str, Buffer]) -> None:
         records = {}
         for name, buffer in running.items():
             records[name] = json.dumps(record_of(buffer, redaction_of(self._store.settings)))
@@ -68,7 +68,7 @@ class Presence:
             )
         self._told = records
 
-    def send(self, connection: Connection, host: Host, running: dict[str, Buffer] | None = None) -> None:
+    def send(self, connection: Connection, host: OwnHost, running: dict[str, Buffer] | None = None) -> None:
         """Send what came of the outputs that somebody looks at; remove what has ended."""
         running = self._running() if running is None else running
         watched = {
@@ -86,7 +86,7 @@ class Presence:
             for stream in ("out", "err"):
                 self._send(connection, host, running[name], stream)
 
-    def _send(self, connection: Connection, host: Host, buffer: Buffer, stream: str) -> None:
+    def _send(self, connection: Connection, host: OwnHost, buffer: Buffer, stream: str) -> None:
         key = (buffer.name, stream)
         if key not in self._sent:  # another shipper may have sent some, in other pieces
             connection.execute(
@@ -108,7 +108,7 @@ class Presence:
         except SightlineError:
             return  # it is gone meanwhile
 
-    def _take_remarks(self, connection: Connection, host: Host) -> None:
+    def _take_remarks(self, connection: Connection, host: OwnHost) -> None:
         rows = connection.execute(
             "SELECT id, reader, ref, session, text FROM sightline.remarks WHERE host = %s AND id > %s"
             " ORDER BY id LIMIT %s",

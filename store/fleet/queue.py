@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS places (
 """
 
 
-class Item(NamedTuple):
+class QueueItem(NamedTuple):
     """An item to be shipped.
 
     Attributes:
@@ -67,7 +67,7 @@ class Item(NamedTuple):
     mark: str
 
 
-class Waiting(NamedTuple):
+class Backlog(NamedTuple):
     """How far behind the fleet is: buffers, items of all kinds, bytes, and when the oldest was queued (0: none)."""
 
     buffers: int
@@ -181,12 +181,12 @@ class Queue:
         row = (seq + 1, kind, name, first, last, at, size, time.time(), mark)
         self._db.execute("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def items(self, after: int, limit: int) -> list[Item]:
+    def items(self, after: int, limit: int) -> list[QueueItem]:
         """Return items after a number, in order."""
         rows = self._db.execute("SELECT * FROM items WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
-        return [Item._make(row) for row in rows.fetchall()]
+        return [QueueItem._make(row) for row in rows.fetchall()]
 
-    def drop(self, item: Item) -> None:
+    def drop(self, item: QueueItem) -> None:
         """Remove an item that can never be shipped; later ones stay as they are."""
         self._db.execute("DELETE FROM items WHERE seq = ?", (item.seq,))
 
@@ -210,14 +210,14 @@ class Queue:
             self.put_fact("base_seq", str(seq))
             self.put_fact("base_mark", mark)
 
-    def waiting(self, after: int = 0) -> Waiting:
+    def waiting(self, after: int = 0) -> Backlog:
         """Return how far behind the fleet is, as far as this machine knows, if all up to a number is announced."""
         row = self._db.execute(
             "SELECT COALESCE(SUM(kind = 'buffer'), 0), COUNT(*), COALESCE(SUM(bytes), 0), COALESCE(MIN(queued), 0)"
             " FROM items WHERE seq > ?",
             (after,),
         ).fetchone()
-        return Waiting(*row)
+        return Backlog(*row)
 
     # what is known of the store
 

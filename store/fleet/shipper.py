@@ -15,8 +15,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from sightline.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
-from sightline.fleet.announcement import UNFIT, Fenced, Host, announce, enter, greet
-from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRow, Spool, make_batch
+from sightline.fleet.announcement import UNFIT, Fenced, OwnHost, announce, enter, greet
+from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRow, PackSpool, make_batch
 from sightline.fleet.collector import Collector
 from sightline.fleet.content import fit
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
@@ -41,7 +41,7 @@ class NotSet(SightlineError):
     exit_code = 2
 
 
-class Progress(NamedTuple):
+class ShippingProgress(NamedTuple):
     """How far a shipper is: items and bytes shipped since it began, and what waits."""
 
     items: int
@@ -58,7 +58,7 @@ class Shipper:
         most_items: of one batch; one where a larger batch was refused.
     """
 
-    def __init__(self, store: Store, *, tell: Callable[[Progress], None] = lambda _: None) -> None:
+    def __init__(self, store: Store, *, tell: Callable[[ShippingProgress], None] = lambda _: None) -> None:
         """Prepare; nothing is asked of the network yet.
 
         Raises:
@@ -77,7 +77,7 @@ class Shipper:
         self._objects = Objects(self._objects_address)
         self.queue = Queue(store.root)
         self._collector = Collector(store, self.queue)
-        self._spool = Spool(self.queue.folder)
+        self._spool = PackSpool(self.queue.folder)
         self._presence = Presence(store, self.queue, self._collector)
         self._puts = ThreadPoolExecutor(1, "sightline-put")
         self._putting: Future[None] | None = None
@@ -85,7 +85,7 @@ class Shipper:
         self._anew = 0
         self._ran = False
         self._shipped_items = self._shipped_bytes = 0
-        self.host: Host | None = None
+        self.host: OwnHost | None = None
 
     def __enter__(self) -> "Shipper":
         return self
@@ -124,7 +124,7 @@ class Shipper:
             self._announce(host, batch)
             return True
 
-    def _entered(self) -> Host:
+    def _entered(self) -> OwnHost:
         """Ask the fleet what it knows about this store, and where its cursor is."""
         with connected(self._database, self._settings.password_command) as connection:
             tables = tables_of(connection)
@@ -142,7 +142,7 @@ class Shipper:
         self.queue.put_fact("host", self.host.name)
         return self.host
 
-    def _start_anew(self, host: Host) -> None:
+    def _start_anew(self, host: OwnHost) -> None:
         self._anew += 1
         if self._anew > _MANY_TIMES:
             raise FleetRefused(
@@ -154,7 +154,7 @@ class Shipper:
         self._collector.start_anew()
         self.look(whole=True)
 
-    def _stored(self, host: Host) -> Batch | None:
+    def _stored(self, host: OwnHost) -> Batch | None:
         """Return the next batch, with all of its packs stored; None if nothing waits."""
         rules = self._rules()
         batch = self._spool.batch(host.cursor, rules)
@@ -189,7 +189,7 @@ class Shipper:
         ]
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
-    def _put_beside(self, host: Host, row: PackRow, data: bytes) -> None:
+    def _put_beside(self, host: OwnHost, row: PackRow, data: bytes) -> None:
         self._put_is_done()
         self._putting = self._puts.submit(self._put, host, row, data)
 
@@ -198,12 +198,12 @@ class Shipper:
         if putting is not None:
             putting.result()
 
-    def _put(self, host: Host, row: PackRow, data: bytes) -> None:
+    def _put(self, host: OwnHost, row: PackRow, data: bytes) -> None:
         if not self._spool.is_stored(row):
             self._objects.put(pack_key(host.team, host.member, self.queue.store_id, row.day, row.sha256), data)
             self._spool.note_stored(row)
 
-    def _announce(self, host: Host, batch: Batch) -> None:
+    def _announce(self, host: OwnHost, batch: Batch) -> None:
         behind = self._behind(batch.end.seq)
         try:
             with connected(self._database, self._settings.password_command) as connection:
@@ -226,7 +226,7 @@ class Shipper:
         self._shipped_bytes += sum(row.raw for row in batch.packs)
         self.host = host._replace(cursor=batch.end)
         self.queue.put_fact("contact", repr(time.time()))
-        self._tell(Progress(self._shipped_items, self._shipped_bytes, after.items, after.bytes))
+        self._tell(ShippingProgress(self._shipped_items, self._shipped_bytes, after.items, after.bytes))
 
     def _find_unfit(self, batch: Batch, why: str) -> None:
         """Find the row that the database never accepts, by shipping single items, and leave it out."""
@@ -310,7 +310,7 @@ class Shipper:
                 self._note(error)
                 again_at, wait = time.monotonic() + jittered(_MOST_WAIT), _MOST_WAIT
 
-    def _send_live(self, host: Host) -> None:
+    def _send_live(self, host: OwnHost) -> None:
         with connected(self._database, self._settings.password_command) as connection:
             self._presence.send(connection, host)
 

@@ -33,8 +33,8 @@ from sightline.harnesses.claude_code import HARNESS
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
-    Part,
     ToolCall,
+    ToolPart,
     dict_of,
     list_of,
     number,
@@ -50,7 +50,7 @@ from sightline.harnesses.tool_call import (
 from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
-    Kept,
+    KeptText,
     ToldEvent,
     TranscriptItem,
     TranscriptReading,
@@ -106,7 +106,7 @@ class _Result(NamedTuple):
 
     kind: str
     command: str
-    parts: tuple[Part, ...]
+    parts: tuple[ToolPart, ...]
     exit_code: int | None = None
     partial: str = ""
     note: str = ""
@@ -121,7 +121,7 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     return None
 
 
-def left_of(text: str, start: int = 0, stream: str = "out") -> Kept:
+def left_of(text: str, start: int = 0, stream: str = "out") -> KeptText:
     """Return what is left of a tool's output in a text that Claude Code may have cut; without gaps if it has not.
 
     It cuts a failure's text in the middle, so that both halves are of a size, after it has dropped what is beyond
@@ -361,7 +361,7 @@ class Parser:
         whole = given if isinstance(given, list) and given and not failed else content
         partial = "cut by the tool's own limit" if dict_of(told).get("appliedLimit") else ""
         if not isinstance(told, list) and shown.startswith(_PERSISTED) and (saved := self._saved(shown, session)):
-            return _Result("tool", "", (Part("part.0", saved),) if isinstance(saved, Beside) else parts_of(content))
+            return _Result("tool", "", (ToolPart("part.0", saved),) if isinstance(saved, Beside) else parts_of(content))
         if not isinstance(told, list) and shown.startswith(_PERSISTED):
             partial = _GONE
         return _Result("tool", "", parts_of(whole), None, partial)
@@ -376,7 +376,7 @@ class Parser:
         code = int(ended[1]) if ended else None if failed else 0
         if shown.startswith(_PERSISTED):
             if saved := self._saved(shown, session):
-                return _Result("cmd", "", (Part("out", saved),), code, "", "merged")
+                return _Result("cmd", "", (ToolPart("out", saved),), code, "", "merged")
             return _Result("cmd", "", text_part(shown[ended.end() if ended else 0 :]), code, _GONE, "merged")
         output, gaps, _ = left_of(shown, ended.end() if ended else 0)
         return _Result("cmd", "", text_part(output), code, HARNESS.cut if gaps else "", "merged", gaps)
@@ -395,7 +395,7 @@ class Parser:
             if size < 0:
                 partial, gaps = _GONE, parted([out, ""], [(None, "characters")], "out").gaps
             else:
-                parts, gaps = (Part("out", saved), *text_part(err, "err")), ()
+                parts, gaps = (ToolPart("out", saved), *text_part(err, "err")), ()
                 if 0 <= size < number(told.get("persistedOutputSize")):
                     partial = f"the file that was kept has {size:,} of {int(told['persistedOutputSize']):,} bytes"
         elif gaps:
@@ -463,7 +463,7 @@ def _file_read(told: Any) -> _Result | None:
     first, count, total = (int(number(file.get(name))) for name in ("startLine", "numLines", "totalLines"))
     last = first + count - 1
     partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
-    parts = (Part("out", text_bytes(file["content"])),) if file["content"] else ()
+    parts = (ToolPart("out", text_bytes(file["content"])),) if file["content"] else ()
     return _Result("file", plain(file["filePath"]), parts, None, partial, gaps=lines_not_read(first, last, total))
 
 

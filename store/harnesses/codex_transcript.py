@@ -41,7 +41,7 @@ from sightline.harnesses.tool_call import (
 from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
-    Kept,
+    KeptText,
     ToldEvent,
     TranscriptItem,
     TranscriptReading,
@@ -93,18 +93,18 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     return None
 
 
-def left_of(text: str, stream: str = "out") -> Kept:
+def left_of(text: str, stream: str = "out") -> KeptText:
     """Return what is left of a tool's output in a text that Codex may have cut; without gaps if it has not.
 
     Codex says so above the text, and cuts in the middle: of several such marks, it is that with the most equal halves.
     """
     head = _CUT_HEAD.match(text)
     if not head or not head.end():
-        return Kept(text)
+        return KeptText(text)
     body = text[head.end() :]
     cuts = list(_CUT_INSIDE.finditer(body))
     if not cuts:
-        return Kept(body, is_cut=True) if text.startswith("Warning") else Kept(text)
+        return KeptText(body, is_cut=True) if text.startswith("Warning") else KeptText(text)
     cut = min(cuts, key=lambda found: abs(len(body) - found.end() - found.start()))
     unit = "lines" if cut["lines"] else cut["unit"].replace("chars", "characters")
     return parted([body[: cut.start()], body[cut.end() :]], [(int(cut["count"] or cut["lines"]), unit)], stream)
@@ -304,7 +304,7 @@ class Parser:
         content = dict_of(asked.whole.get("result")).get("content")
         if isinstance(content, list) and content:
             return made._replace(parts=parts_of(content), failed=asked.whole.get("status") == "failed")
-        left = left_of(text, "part.0") if isinstance(asked.output, str) or len(shown) == 1 else Kept(text)
+        left = left_of(text, "part.0") if isinstance(asked.output, str) or len(shown) == 1 else KeptText(text)
         if not left.is_cut:
             return made._replace(parts=parts_of(asked.output))
         return made._replace(parts=text_part(left.text, "part.0"), partial=HARNESS.cut, gaps=left.gaps)
@@ -317,7 +317,7 @@ def _ran(call: ToolCall, whole: dict[str, Any], shown: str) -> ToolCall:
         out = whole["aggregated_output"]
         large = len(out) >= KEPT_BYTES or len(out.encode(errors="replace")) >= KEPT_BYTES
         partial = f"Codex keeps {KEPT_BYTES:,} bytes, head and tail" if large else ""
-        kept = _stored(out) if large else Kept(out)
+        kept = _stored(out) if large else KeptText(out)
         cwd = text_of(whole.get("cwd")).removeprefix("file://") or call.cwd
         exit_code = code if isinstance(code, int) else None
         call = call._replace(parts=text_part(kept.text), exit_code=exit_code, note="merged", cwd=cwd)
@@ -337,11 +337,11 @@ def _ran(call: ToolCall, whole: dict[str, Any], shown: str) -> ToolCall:
     return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
 
 
-def _stored(out: str) -> Kept:
+def _stored(out: str) -> KeptText:
     """Return what is left of an output larger than the kept part; the mark in its middle parts both halves."""
     cuts = list(_CUT_STORED.finditer(out))
     if not cuts:
-        return Kept(out)
+        return KeptText(out)
     cut = min(cuts, key=lambda found: abs(len(out) - found.end() - found.start()))
     return parted([out[: cut.start()], out[cut.end() :]], [(None, "bytes")], "out")
 

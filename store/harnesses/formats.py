@@ -13,7 +13,7 @@ _HEAD_BYTES = 1 << 16
 _LINES_LOOKED_AT = 20
 
 
-class Source(NamedTuple):
+class TranscriptSource(NamedTuple):
     """A transcript that was found.
 
     Attributes:
@@ -34,7 +34,7 @@ def transcribing() -> list[Harness]:
     return [one for one in known().values() if one.reader]
 
 
-def find_sources(path: str) -> Iterator[Source]:
+def find_sources(path: str) -> Iterator[TranscriptSource]:
     """Yield the transcripts at a path: itself, or all below it. Links below it are not followed."""
     if not os.path.isdir(path):
         yield from _source(path)
@@ -51,7 +51,7 @@ def find_sources(path: str) -> Iterator[Source]:
                 yield from _source(whole)
 
 
-def _source(path: str) -> Iterator[Source]:
+def _source(path: str) -> Iterator[TranscriptSource]:
     try:
         status = os.stat(path)
     except OSError as error:
@@ -63,7 +63,7 @@ def _source(path: str) -> Iterator[Source]:
             size, changed = size + log.st_size, max(changed, log.st_mtime_ns)
         except OSError:
             pass
-    yield Source(path, size, (size, changed, status.st_ino), changed / 1e9)
+    yield TranscriptSource(path, size, (size, changed, status.st_ino), changed / 1e9)
 
 
 def _of_folder(folder: str) -> Harness | None:
@@ -72,14 +72,14 @@ def _of_folder(folder: str) -> Harness | None:
     return next((one for one in transcribing() if name and one.transcript_folder == name), None)
 
 
-def _folder_source(folder: str, names: list[str]) -> Iterator[Source]:
+def _folder_source(folder: str, names: list[str]) -> Iterator[TranscriptSource]:
     found = [os.lstat(os.path.join(folder, name)) for name in names]
     if found:
         size, changed = sum(one.st_size for one in found), max(one.st_mtime_ns for one in found)
-        yield Source(folder, size, (size, changed, len(found)), changed / 1e9)
+        yield TranscriptSource(folder, size, (size, changed, len(found)), changed / 1e9)
 
 
-def open_reading(source: Source) -> TranscriptReading | None:
+def open_reading(source: TranscriptSource) -> TranscriptReading | None:
     """Open a reading of a transcript from its beginning; None for an unknown format.
 
     Raises:

@@ -22,8 +22,8 @@ from sightline.harnesses.gemini import HARNESS
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
-    Part,
     ToolCall,
+    ToolPart,
     dict_of,
     list_of,
     open_beside,
@@ -39,7 +39,7 @@ from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     BadRecord,
     Candidate,
-    Kept,
+    KeptText,
     ToldEvent,
     TranscriptItem,
     TranscriptReading,
@@ -76,18 +76,18 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     return file.of_document(parser.document) if header is not None or (named and file.is_document) else None
 
 
-def left_of(text: str, stream: str = "out") -> Kept:
+def left_of(text: str, stream: str = "out") -> KeptText:
     """Return what is left of a tool's output in a text that Gemini CLI may have cut, once, with a note above it.
 
     Of several such marks, the first is taken, because the end is the longer half.
     """
     head = _LARGE.match(text)
     if not head:
-        return Kept(text)
+        return KeptText(text)
     body = text[head.end() :]
     cut = _OMITTED.search(body)
     if not cut:
-        return Kept(body, is_cut=True)
+        return KeptText(body, is_cut=True)
     missing = int(cut[1].replace(",", "") or 0)
     return parted([body[: cut.start()], body[cut.end() :]], [(missing, "characters")], stream)
 
@@ -205,7 +205,7 @@ class Parser:
             folder, name = os.path.split(found[1])
             saved = Beside(self._folder, ("tool-outputs", os.path.basename(folder), name))
             if size_beside(saved) >= 0:
-                return made._replace(parts=(Part("part.0", saved),))
+                return made._replace(parts=(ToolPart("part.0", saved),))
             left = left_of(text, "part.0")
             gone = "the file that the whole was kept in is gone"
             return made._replace(parts=text_part(left.text, "part.0"), partial=gone, gaps=left.gaps)

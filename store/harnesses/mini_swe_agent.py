@@ -17,7 +17,7 @@ from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_o
 from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     Candidate,
-    Kept,
+    KeptText,
     TranscriptItem,
     TranscriptReading,
     misshapen,
@@ -97,14 +97,14 @@ def _answered(call: ToolCall, answer: dict[str, Any]) -> ToolCall:
     return call._replace(parts=text_part(left.text), partial=HARNESS.cut if left.is_cut else "", gaps=left.gaps)
 
 
-def _left_of(text: str) -> Kept:
+def _left_of(text: str) -> KeptText:
     """Return what is left of a command's output in what was shown; a cut output has no ``<output>`` of its own."""
     if "<elided_chars>" in text and (halves := _HALVES.fullmatch(text)):
         return parted([halves[1], halves[3]], [(int(halves[2]), "characters")], "out")
     start, end = text.find("<output>"), text.rfind("</output>")
     if not 0 <= start < end:
-        return Kept(text, is_cut=bool(CUT.search(text)))
-    return Kept(text[start + len("<output>") : end].removeprefix("\n").removesuffix("\n"))
+        return KeptText(text, is_cut=bool(CUT.search(text)))
+    return KeptText(text[start + len("<output>") : end].removeprefix("\n").removesuffix("\n"))
 
 
 def _commands(message: dict[str, Any]) -> list[str]:

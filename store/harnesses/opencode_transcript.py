@@ -25,8 +25,8 @@ from sightline.harnesses.opencode import HARNESS
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
-    Part,
     ToolCall,
+    ToolPart,
     dict_of,
     number,
     parts_of,
@@ -43,7 +43,7 @@ from sightline.harnesses.transcript import (
     TOO_DEEP,
     BadRecord,
     Candidate,
-    Kept,
+    KeptText,
     NotReadable,
     ToldEvent,
     TranscriptItem,
@@ -260,13 +260,13 @@ class DatabaseReading:
         saved = Beside(self._folder, ("tool-output", os.path.basename(path)))
         if size_beside(saved) < 0:
             return made._replace(partial=_GONE if path else HARNESS.cut)
-        return made._replace(parts=(Part(stream, saved),))
+        return made._replace(parts=(ToolPart(stream, saved),))
 
 
 def _read(made: ToolCall, display: dict[str, Any]) -> ToolCall:
     first, last, total = (int(number(display.get(name))) for name in ("lineStart", "lineEnd", "totalLines"))
     partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
-    parts = (Part("out", text_bytes(display["text"])),) if display["text"] else ()
+    parts = (ToolPart("out", text_bytes(display["text"])),) if display["text"] else ()
     return made._replace(
         kind="file",
         command=plain(text_of(display.get("path"))),
@@ -276,10 +276,10 @@ def _read(made: ToolCall, display: dict[str, Any]) -> ToolCall:
     )
 
 
-def left_of(text: str, stream: str = "out") -> Kept:
+def left_of(text: str, stream: str = "out") -> KeptText:
     """Return what is left of a command's output in a text whose beginning opencode has cut, with a note there."""
     head = _CUT_HEAD.match(text)
-    return parted(["", text[head.end() :]], [(None, "")], stream) if head else Kept(text)
+    return parted(["", text[head.end() :]], [(None, "")], stream) if head else KeptText(text)
 
 
 def _quoted(path: str) -> str:

@@ -17,8 +17,8 @@ from typing import Any
 from sightline.harnesses.pi import HARNESS, made_of
 from sightline.harnesses.tool_call import (
     CallSession,
-    Part,
     ToolCall,
+    ToolPart,
     dict_of,
     list_of,
     number,
@@ -155,4 +155,4 @@ def _whole(call: ToolCall) -> ToolCall:
             ends_so = os.pread(file.fileno(), len(tail), max(0, size - len(tail))) == tail
     except OSError:
         return call
-    return call._replace(parts=(Part("out", call.saved.file),), partial="", gaps=()) if ends_so else call
+    return call._replace(parts=(ToolPart("out", call.saved.file),), partial="", gaps=()) if ends_so else call

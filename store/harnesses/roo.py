@@ -15,8 +15,8 @@ from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
-    Part,
     ToolCall,
+    ToolPart,
     dict_of,
     list_of,
     number,
@@ -118,7 +118,7 @@ class FolderReading:
             command=plain(command),
             cwd="",
             shown=() if shown is None else (plain(shown),),
-            parts=(Part("out", artifact),) if size else (),
+            parts=(ToolPart("out", artifact),) if size else (),
             exit_code=int(ended[1]) if ended else None,
             note="merged",
         )

@@ -72,7 +72,7 @@ class SavedOutput(NamedTuple):
     tail: str = ""
 
 
-class Part(NamedTuple):
+class ToolPart(NamedTuple):
     """One stream of a tool's result.
 
     Attributes:
@@ -126,7 +126,7 @@ class ToolCall(NamedTuple):
     command: str
     cwd: str
     shown: tuple[str, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ToolPart, ...] = ()
     exit_code: int | None = None
     partial: str = ""
     note: str = ""
@@ -225,11 +225,11 @@ def _shown(block: Any) -> str:
     return plain(json.dumps(block, ensure_ascii=False))
 
 
-def parts_of(content: Any) -> tuple[Part, ...]:
+def parts_of(content: Any) -> tuple[ToolPart, ...]:
     """Return the streams of a result, one for each block; images and the like become their bytes."""
     blocks = content if isinstance(content, list) else [] if content is None else [content]
     made = ((f"part.{place}", *_bytes(block)) for place, block in enumerate(blocks))
-    return tuple(Part(stream, data, mime) for stream, data, mime in made if data)
+    return tuple(ToolPart(stream, data, mime) for stream, data, mime in made if data)
 
 
 def _bytes(block: Any) -> tuple[bytes, str]:
@@ -257,9 +257,9 @@ def _binary(block: dict[str, Any]) -> tuple[bytes, str] | None:
     return data, str(mime) if known else "application/octet-stream"
 
 
-def text_part(text: str, stream: str = "out") -> tuple[Part, ...]:
+def text_part(text: str, stream: str = "out") -> tuple[ToolPart, ...]:
     """Return a text as a stream; nothing if it is empty."""
-    return (Part(stream, text_bytes(text)),) if text else ()
+    return (ToolPart(stream, text_bytes(text)),) if text else ()
 
 
 def own_file(path: str, ends: Sequence[str]) -> Beside | None:

@@ -58,7 +58,7 @@ class NotReadable(SightlineError):
     exit_code = 2
 
 
-class Line(NamedTuple):
+class TranscriptLine(NamedTuple):
     """One whole line: its number from 1, its bytes, and whether it ended in a newline."""
 
     number: int
@@ -111,7 +111,7 @@ class Transcript:
         """Return the last bytes without counting them as read."""
         return os.pread(self._file.fileno(), size, max(0, self.status.st_size - size))
 
-    def lines(self, *, last: bool = False) -> Iterator[Line]:
+    def lines(self, *, last: bool = False) -> Iterator[TranscriptLine]:
         """Yield the whole lines from where reading stopped.
 
         Args:
@@ -124,7 +124,7 @@ class Transcript:
                 self._number += 1
                 self.position += len(data)
                 skipped, self._skipping = self._skipping, 0
-                yield Line(self._number, b"" if skipped else data)
+                yield TranscriptLine(self._number, b"" if skipped else data)
             elif len(data) == LINE_BYTES:
                 self._skipping += len(data)
                 self.position += len(data)
@@ -134,7 +134,7 @@ class Transcript:
             self._number += 1
             self.position += len(data)
             skipped, self._skipping = self._skipping, 0
-            yield Line(self._number, b"" if skipped else data, ended=False)
+            yield TranscriptLine(self._number, b"" if skipped else data, ended=False)
         elif data:
             self._file.seek(self.position)
 
@@ -328,7 +328,7 @@ def misshapen(line: int, error: Exception) -> BadRecord:
     return BadRecord(line, f"not of the known shape: {type(error).__name__}: {error}"[:200])
 
 
-def load_object(line: Line) -> dict[str, Any] | BadRecord | None:
+def load_object(line: TranscriptLine) -> dict[str, Any] | BadRecord | None:
     """Return a line's object; None for a blank line."""
     if not line.data:
         return BadRecord(line.number, f"a line of more than {LINE_BYTES >> 20} MiB was not read")
@@ -355,7 +355,7 @@ def when(value: Any, otherwise: float = 0.0) -> float:
     return otherwise
 
 
-class Kept(NamedTuple):
+class KeptText(NamedTuple):
     """What a harness left of a text, without its marks for cuts.
 
     Attributes:
@@ -369,7 +369,7 @@ class Kept(NamedTuple):
     is_cut: bool = False
 
 
-def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], stream: str) -> Kept:
+def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], stream: str) -> KeptText:
     """Join what is left of a text.
 
     Args:
@@ -382,7 +382,7 @@ def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], str
         is_open = bool(text) and not text.endswith("\n")
         gaps.append(Gap(stream, text.count("\n") + is_open, count, unit))
         text += ("\n" if is_open and piece else "") + piece
-    return Kept(text, tuple(gaps), bool(gaps))
+    return KeptText(text, tuple(gaps), bool(gaps))
 
 
 def lines_not_read(first: int, last: int, total: int) -> tuple[Gap, ...]:

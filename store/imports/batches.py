@@ -36,7 +36,7 @@ _LEFT = "`sightline doctor` finds what is left"
 Calls = Sequence[tuple[ToolCall, Session]]
 
 
-class Kept(NamedTuple):
+class KeptBatch(NamedTuple):
     """The result of a batch.
 
     Attributes:
@@ -48,19 +48,19 @@ class Kept(NamedTuple):
     error: StoreFailed | None = None
 
 
-def keep_calls(store: Store, calls: Calls) -> Kept:
+def keep_calls(store: Store, calls: Calls) -> KeptBatch:
     """Write their buffers, up to the first that the store could not keep."""
     kept: list[KeptCall] = []
     try:
         for call, session in calls:
             kept.append(keep_call(store, call, session))
     except StoreFailed as error:
-        return Kept(kept, error)
+        return KeptBatch(kept, error)
     except Exception as error:  # this process reports errors only through the pipe
         failed = StoreFailed(f"an output could not be written: {type(error).__name__}: {error}", _LEFT)
         failed.__cause__ = error
-        return Kept(kept, failed)
-    return Kept(kept)
+        return KeptBatch(kept, failed)
+    return KeptBatch(kept)
 
 
 class Writing:
@@ -92,7 +92,7 @@ class Writing:
             _write(store, calls, to)
         os.close(to)
 
-    def wait(self) -> Kept:
+    def wait(self) -> KeptBatch:
         """Return the result. It may be called again after an interrupt."""
         if self._kept is None:
             while data := os.read(self._from, _READ_BYTES):
@@ -128,7 +128,7 @@ class Writings:
         """Start writing one more batch."""
         self._begun.append(Writing(self._store, calls))
 
-    def first(self) -> Kept:
+    def first(self) -> KeptBatch:
         """Wait for the first batch, remove it, and return its result."""
         kept = self._begun[0].wait()
         self._begun.popleft()
@@ -173,10 +173,10 @@ def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
     return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])), calls)
 
 
-def _told(data: bytearray, calls: Calls) -> Kept:
+def _told(data: bytearray, calls: Calls) -> KeptBatch:
     try:
         packed, error = pickle.loads(data)  # noqa: S301 - from our own other half, through a pipe that nobody else has
     except (pickle.UnpicklingError, EOFError, IndexError, AttributeError):  # what an incomplete answer raises
-        return Kept([], StoreFailed("the process that writes outputs has ended", _LEFT))
+        return KeptBatch([], StoreFailed("the process that writes outputs has ended", _LEFT))
     kept = [_unpacked(one, session) for one, (_, session) in zip(packed, calls, strict=False)]  # fewer if it failed
-    return Kept(kept, error and StoreFailed(*error))
+    return KeptBatch(kept, error and StoreFailed(*error))

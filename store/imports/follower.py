@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 
 from sightline.folder_watch import Unwatchable, watching
-from sightline.harnesses.formats import Source, find_sources
+from sightline.harnesses.formats import TranscriptSource, find_sources
 from sightline.harnesses.transcript import NotReadable, TranscriptReading
 from sightline.imports.importer import QUIET_SECONDS, Importer
 
@@ -21,7 +21,7 @@ _OPEN_READINGS = 64  # more transcripts than sessions run side by side
 class _Followed:
     """A transcript that is kept open."""
 
-    def __init__(self, source: Source, reading: TranscriptReading) -> None:
+    def __init__(self, source: TranscriptSource, reading: TranscriptReading) -> None:
         self.source = source
         self.reading = reading
 
@@ -66,8 +66,8 @@ class Follower:
         self._importer.settle()
         return self._importer.counts.calls - before
 
-    def _sources(self) -> list[Source]:
-        found: list[Source] = []
+    def _sources(self) -> list[TranscriptSource]:
+        found: list[TranscriptSource] = []
         for path in self._paths:
             try:
                 found += find_sources(path)
@@ -120,6 +120,6 @@ class Follower:
         self._open.clear()
 
 
-def _was_replaced(followed: _Followed, source: Source) -> bool:
+def _was_replaced(followed: _Followed, source: TranscriptSource) -> bool:
     """Return whether the path names another file now, or the file was cut short; then it is read from its start."""
     return source.stamp[2] != followed.source.stamp[2] or source.size < followed.reading.position

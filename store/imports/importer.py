@@ -13,7 +13,7 @@ from typing import Any
 from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
 from sightline.errors import StoreFailed, UnsafeStore
-from sightline.harnesses.formats import Source, open_reading
+from sightline.harnesses.formats import TranscriptSource, open_reading
 from sightline.harnesses.tool_call import CallSession, ToolCall
 from sightline.harnesses.transcript import (
     NotReadable,
@@ -26,7 +26,7 @@ from sightline.harnesses.transcript import (
 )
 from sightline.imports.batches import MOST_WRITING, Writings
 from sightline.imports.past_call import KeptCall
-from sightline.log.past_views import Known, Nameless, ViewRow, known_calls, log_past_views
+from sightline.log.past_views import LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.session_events import (
     AgentMessage,
@@ -55,7 +55,7 @@ _PLACE_BUFFERS = 20_000  # after this many buffers they are put in order, whatev
 _OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
 
 
-class Told(NamedTuple):
+class UnreadRecord(NamedTuple):
     """An unreadable record: its place (line 0 if there are no lines), and what is wrong."""
 
     path: str
@@ -63,7 +63,7 @@ class Told(NamedTuple):
     text: str
 
 
-class Counts(NamedTuple):
+class ImportCounts(NamedTuple):
     """The counts of an import.
 
     Attributes:
@@ -99,7 +99,7 @@ class Counts(NamedTuple):
     evicted: int = 0
 
 
-class Ledger:
+class ImportLedger:
     """Remembers by path which transcripts were imported in their present state, so that the next run can skip them.
 
     It is a file under the root that may be removed, because the log knows every call that was imported.
@@ -121,17 +121,17 @@ class Ledger:
         if isinstance(data, dict) and version == _LEDGER_FORMAT and isinstance(data.get("files"), dict):
             self._known = data["files"]
 
-    def has(self, source: Source) -> bool:
+    def has(self, source: TranscriptSource) -> bool:
         """Return whether a transcript was imported and has not changed since."""
         known = self._known.get(source.path)
         return isinstance(known, dict) and known.get("stamp") == list(source.stamp)
 
-    def silent(self, source: Source) -> set[str]:
+    def silent(self, source: TranscriptSource) -> set[str]:
         """Return ids of calls without any view, because their transcripts do not say what was shown of them."""
         known = self._known.get(source.path)
         return set(known.get("silent", ())) if isinstance(known, dict) else set()
 
-    def put(self, source: Source, silent: set[str]) -> None:
+    def put(self, source: TranscriptSource, silent: set[str]) -> None:
         """Note that a transcript was imported in its present state."""
         self._known[source.path] = {"stamp": list(source.stamp), **({"silent": sorted(silent)} if silent else {})}
         self._changed = True
@@ -159,12 +159,12 @@ class Importer:
             store: the store that keeps everything.
             progress: called with the number of bytes read since its last call.
         """
-        self.counts = Counts()
-        self.troubles: list[Told] = []
+        self.counts = ImportCounts()
+        self.troubles: list[UnreadRecord] = []
         self._store = store
         self._progress = progress
-        self._ledger = Ledger(store.layout, durable=store.settings.durable)
-        self._known: dict[str, Known] = {}
+        self._ledger = ImportLedger(store.layout, durable=store.settings.durable)
+        self._known: dict[str, LoggedCalls] = {}
         self._sessions: dict[str, Session] = {}
         self._met: dict[CallSession, Session] = {}
         self._touched: set[str] = set()
@@ -173,7 +173,9 @@ class Importer:
         self._waiting: set[str] = set()  # ids of the calls in the batch
         self._batch_bytes = 0
         self._writings = Writings(store)
-        self._read_whole: list[tuple[Source, set[str]]] = []  # transcripts with calls that are not all kept yet
+        self._read_whole: list[
+            tuple[TranscriptSource, set[str]]
+        ] = []  # transcripts with calls that are not all kept yet
         self._placed: dict[str, float] = {}
         self._logged: set[str] = set()  # buffers of the batch being recorded, once the log has them
         self._silent: set[str] = set()
@@ -184,7 +186,7 @@ class Importer:
         """The store's settings, whose limits say what may stay."""
         return self._store.settings
 
-    def run(self, sources: Iterable[Source]) -> Counts:
+    def run(self, sources: Iterable[TranscriptSource]) -> ImportCounts:
         """Import transcripts, those that were written last first.
 
         Raises:
@@ -227,11 +229,11 @@ class Importer:
             or totals.bytes > self.limits.max_bytes
         )
 
-    def is_known(self, source: Source) -> bool:
+    def is_known(self, source: TranscriptSource) -> bool:
         """Return whether a transcript was imported in its present state."""
         return self._ledger.has(source)
 
-    def open(self, source: Source) -> TranscriptReading | None:
+    def open(self, source: TranscriptSource) -> TranscriptReading | None:
         """Open a reading of a transcript; None for any other or unreadable file, which is counted."""
         try:
             reading = open_reading(source)
@@ -243,7 +245,7 @@ class Importer:
             self._count(foreign=1)
         return reading
 
-    def take_in(self, source: Source, reading: TranscriptReading, *, ended: bool) -> None:
+    def take_in(self, source: TranscriptSource, reading: TranscriptReading, *, ended: bool) -> None:
         """Import what a reading yields now.
 
         Args:
@@ -276,7 +278,7 @@ class Importer:
         self._count(bytes=size)
         self._progress(size)
 
-    def _take(self, source: Source, event: TranscriptItem) -> None:
+    def _take(self, source: TranscriptSource, event: TranscriptItem) -> None:
         if isinstance(event, ToldEvent):
             self._take_event(source, event)
             return
@@ -313,7 +315,7 @@ class Importer:
             if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 
-    def _take_event(self, source: Source, event: ToldEvent) -> None:
+    def _take_event(self, source: TranscriptSource, event: ToldEvent) -> None:
         if isinstance(event.what, AgentMessage | SessionSubject) and not self.limits.evidence.messages:
             return
         if self._may_capture(event.session.cwd):
@@ -456,6 +458,6 @@ class Importer:
     def _count(self, **more: int) -> None:
         self.counts = self.counts._replace(**{name: getattr(self.counts, name) + value for name, value in more.items()})
 
-    def _tell(self, source: Source, line: int, text: str) -> None:
+    def _tell(self, source: TranscriptSource, line: int, text: str) -> None:
         if len(self.troubles) < TOLD_TROUBLES:
-            self.troubles.append(Told(source.path, line, text))
+            self.troubles.append(UnreadRecord(source.path, line, text))

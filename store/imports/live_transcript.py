@@ -33,7 +33,7 @@ from sightline.harnesses.transcript import (
     load_object,
 )
 from sightline.imports.past_call import KeptCall, Recorded, keep_call
-from sightline.log.past_views import Known, Nameless, known_calls, log_past_views
+from sightline.log.past_views import LoggedCalls, Nameless, known_calls, log_past_views
 from sightline.log.session_events import AgentMessage, SessionEvent
 from sightline.log.session_history import write_events
 from sightline.log.sessions import use_key
@@ -65,7 +65,7 @@ class TranscriptPlace(NamedTuple):
     own: tuple[str, ...] = ()
 
 
-class Waiting(NamedTuple):
+class WaitingCall(NamedTuple):
     """A recorded call whose view waits.
 
     Attributes:
@@ -95,7 +95,7 @@ class LiveTranscript:
         self._position = int(state.get("position", -1))  # earlier bytes need not be read again
         self._waiting = [_waiting_from(one) for one in state.get("waiting", ())]
         self._parser: LiveParser | None = None
-        self._known: Known | None = None
+        self._known: LoggedCalls | None = None
         self._kept: list[KeptCall] = []
         self._told: list[SessionEvent] = []
         self.is_readable = True
@@ -150,7 +150,7 @@ class LiveTranscript:
         if told:
             write_events(self._store, self._session, told)
 
-    def add(self, waiting: Waiting, *, is_told: bool) -> None:
+    def add(self, waiting: WaitingCall, *, is_told: bool) -> None:
         """Let the view of a recorded call wait, or log it if its shown text is known."""
         self._waiting.append(waiting)
         if is_told:
@@ -207,7 +207,7 @@ class LiveTranscript:
                 recorded[one.id] = Recorded(buffer, waiting[one.id].shown if one.id in waiting else ())
         self._kept.append(keep_call(self._store, call, self._session, recorded))
 
-    def _take_waiting(self, call: ToolCall) -> Waiting | None:
+    def _take_waiting(self, call: ToolCall) -> WaitingCall | None:
         """Return what waited for this call, and remove it."""
         for place, one in enumerate(self._waiting):
             same = one.call.use == call.use if one.call.use else _key(one.call) == _key(call)
@@ -356,9 +356,9 @@ def _told(call: ToolCall) -> Json:
     return {**fields, "session": call.session._asdict()}
 
 
-def _waiting_from(fields: Json) -> Waiting:
+def _waiting_from(fields: Json) -> WaitingCall:
     told = known_fields(ToolCall, fields["call"])
     session = CallSession(**known_fields(CallSession, told["session"]))
     call = ToolCall(**{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": ()})
     shown = tuple(map(shown_from, fields.get("shown", ())))
-    return Waiting(call, str(fields.get("buffer", "")), shown, bool(fields.get("is_logged")))
+    return WaitingCall(call, str(fields.get("buffer", "")), shown, bool(fields.get("is_logged")))

@@ -10,8 +10,8 @@ from typing import Any
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.harnesses.file_changes import files_changed
-from sightline.harnesses.tool_call import CHANGES_FILES, Part, ToolCall, open_beside
-from sightline.imports.shown_lines import Found, shown_lines
+from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside
+from sightline.imports.shown_lines import LinesShown, shown_lines
 from sightline.log.past_views import PastView, past_view
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
@@ -133,7 +133,7 @@ class _Unreadable(Exception):
     """A file that a transcript names can no longer be read."""
 
 
-def _pieces(part: Part) -> Iterator[bytes]:
+def _pieces(part: ToolPart) -> Iterator[bytes]:
     if isinstance(part.content, bytes):
         yield part.content
         return
@@ -177,7 +177,7 @@ def _view(
 ) -> PastView:
     text = "\n".join(call.shown)
     found = [
-        Found(told.shown, ())
+        LinesShown(told.shown, ())
         if (told := recorded.get(one.id)) and told.shown
         else shown_lines(store, buffer, text, contents=_contents(one), is_read=one.kind == "file")
         for one, buffer in pairs

@@ -13,7 +13,7 @@ _SEARCHED_BYTES = 64 << 20  # in a larger stream shown lines are not searched
 _CHARACTER_BYTES = 4  # in UTF-8, at most
 
 
-class Found(NamedTuple):
+class LinesShown(NamedTuple):
     """Lines of a buffer that a text shows.
 
     Attributes:
@@ -38,7 +38,7 @@ def shown_lines(
     command: str = "",
     contents: Mapping[str, bytes] = _NONE_AT_HAND,
     is_read: bool = False,
-) -> Found:
+) -> LinesShown:
     """Find the lines of a buffer in what a model was shown, whole or in part.
 
     Args:
@@ -62,7 +62,7 @@ def shown_lines(
             found = _matched(store, buffer, stream, text, how)
             matched += (Shown(buffer.name, stream, first, last) for first, last in found.lines)
             parts += (LinePart(buffer.name, stream, *cut, matched=True) for cut in found.cuts)
-    return Found(tuple(known), tuple(matched), tuple(parts))
+    return LinesShown(tuple(known), tuple(matched), tuple(parts))
 
 
 def _runs_of(store: Reading, buffer: Buffer, stream: str, content: bytes | None, characters: int) -> list[str]:

@@ -171,7 +171,7 @@ def _file_name(note: Note, to: str) -> str:
     return f"{'' if to == ANYONE else to}+{note.id.replace(':', '+')}"
 
 
-class Waiting(NamedTuple):
+class WaitingNote(NamedTuple):
     """A waiting note that a reply is about to take along; while it is held, no other reply can take it.
 
     Attributes:
@@ -194,7 +194,7 @@ class Waiting(NamedTuple):
         return {"ref": self.ref, "text": self.text}
 
 
-def hold_waiting(store: Store, session: str, *, anyone: bool) -> list[Waiting]:
+def hold_waiting(store: Store, session: str, *, anyone: bool) -> list[WaitingNote]:
     """Return the notes that wait for a session, oldest first, each held until `release`.
 
     Args:
@@ -215,7 +215,7 @@ def hold_waiting(store: Store, session: str, *, anyone: bool) -> list[Waiting]:
     return sorted(held, key=lambda waiting: os.fstat(waiting.fd).st_mtime_ns)
 
 
-def _hold(path: str) -> Waiting | None:
+def _hold(path: str) -> WaitingNote | None:
     try:
         fd = open_private(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -224,14 +224,14 @@ def _hold(path: str) -> Waiting | None:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(fd).st_nlink:
             kept = json.loads(os.read(fd, os.fstat(fd).st_size))
-            return Waiting(kept["id"], kept["ref"], kept["text"], path, fd)
+            return WaitingNote(kept["id"], kept["ref"], kept["text"], path, fd)
     except (BlockingIOError, ValueError, KeyError, TypeError):
         pass  # another reply holds it, or it was changed from outside
     os.close(fd)
     return None
 
 
-def release(store: Store, held: list[Waiting], session: Session | None) -> None:
+def release(store: Store, held: list[WaitingNote], session: Session | None) -> None:
     """Release notes: those that were sent leave the outbox, which is logged; others wait again.
 
     Args:

@@ -81,7 +81,7 @@ class Nameless(NamedTuple):
     time: float
 
 
-class Known(NamedTuple):
+class LoggedCalls(NamedTuple):
     """The calls that the log of a session has.
 
     Attributes:
@@ -112,12 +112,12 @@ def at_its_time(view: str, nanoseconds: int) -> str:
     return f"{view}@{nanoseconds // 1000}"
 
 
-def known_calls(store: Store, sessions: Iterable[str]) -> Known:
+def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
     """Return the calls that sessions' logs have, whether or not their buffers still exist.
 
     Calls that were logged but not indexed, because an import ended in between, are indexed now.
     """
-    known = Known(set(), set(), [])
+    known = LoggedCalls(set(), set(), [])
     for name in sessions:
         indexed = store.index.artifacts(name)
         lost: list[IndexedView] = []

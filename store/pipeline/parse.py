@@ -8,14 +8,14 @@ from collections.abc import Callable
 from sightline.errors import QueryRefused
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import PIPE, Argument, check
-from sightline.pipeline.query_words import Word, split
+from sightline.pipeline.query_words import QueryWord, split
 from sightline.refs import format_ref, looks_like_a_ref, parse_ref
 
 MAX_CHARACTERS = 1 << 16
 MAX_STAGES = 16  # each is a process with a memory limit of its own; real questions have fewer than six
 
 
-class Stage(NamedTuple):
+class QueryStage(NamedTuple):
     """One program of a pipeline.
 
     Attributes:
@@ -33,7 +33,7 @@ class Stage(NamedTuple):
     words: tuple[str, ...]
 
 
-class Pipeline(NamedTuple):
+class ParsedQuery(NamedTuple):
     """A query that may run.
 
     Attributes:
@@ -42,12 +42,12 @@ class Pipeline(NamedTuple):
         text: the query as written.
     """
 
-    stages: tuple[Stage, ...]
+    stages: tuple[QueryStage, ...]
     refs: tuple[str, ...]
     text: str
 
 
-def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
+def parse(text: str, resolve: Callable[[str], str]) -> ParsedQuery:
     """Parse a query.
 
     Args:
@@ -78,10 +78,10 @@ def parse(text: str, resolve: Callable[[str], str]) -> Pipeline:
         judged.append(arguments)
     paths: dict[str, str] = {}
     made = tuple(_stage(words, arguments, paths, resolve) for words, arguments in zip(stages, judged, strict=True))
-    return Pipeline(made, tuple(paths), text)
+    return ParsedQuery(made, tuple(paths), text)
 
 
-def _is_ref(word: Word) -> bool:
+def _is_ref(word: QueryWord) -> bool:
     """Return whether the word is a ref. Raises BadRef, and QueryRefused for a ref with a range of lines."""
     if word.literal or not looks_like_a_ref(word.text):
         return False
@@ -93,7 +93,9 @@ def _is_ref(word: Word) -> bool:
     return True
 
 
-def _stage(words: list[Word], arguments: list[Argument], paths: dict[str, str], resolve: Callable[[str], str]) -> Stage:
+def _stage(
+    words: list[QueryWord], arguments: list[Argument], paths: dict[str, str], resolve: Callable[[str], str]
+) -> QueryStage:
     refs: dict[str, str] = {}
     argv = [words[0].text]
     for argument in arguments:
@@ -102,4 +104,4 @@ def _stage(words: list[Word], arguments: list[Argument], paths: dict[str, str], 
                 paths[argument.text] = resolve(argument.text)
             refs[argument.text] = paths[argument.text]
         argv.append(paths[argument.text] if argument.is_ref else argument.text)
-    return Stage(words[0].text, tuple(argv), tuple(refs), tuple(refs.values()), tuple(word.text for word in words))
+    return QueryStage(words[0].text, tuple(argv), tuple(refs), tuple(refs.values()), tuple(word.text for word in words))

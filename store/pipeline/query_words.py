@@ -42,7 +42,7 @@ _IN_DOUBLE = re.compile(rf'\\(?P<escaped>[$`"\\\n])|(?P<expanded>{_DOLLAR}|`)|[^
 _EXAMPLE = "for example: grep FAILED @cmd_a1b2c3 | sort | uniq -c"
 
 
-class Word(NamedTuple):
+class QueryWord(NamedTuple):
     """One word of a program's arguments.
 
     Attributes:
@@ -61,7 +61,7 @@ def refuse(what: str, hint: str) -> NoReturn:
     raise QueryRefused(f"a query cannot have {what}", hint)
 
 
-def split(text: str) -> list[list[Word]]:
+def split(text: str) -> list[list[QueryWord]]:
     """Return the words of each program of a pipeline.
 
     Raises:
@@ -76,7 +76,7 @@ def split(text: str) -> list[list[Word]]:
     query = text.strip(" \t\r\n")
     if not query:
         raise QueryRefused("the query is empty", _EXAMPLE)
-    stages: list[list[Word]] = [[]]
+    stages: list[list[QueryWord]] = [[]]
     end = 0
     for token in without_idle_redirections(lexed(query).tokens):
         _check_between(query[end : token.start])
@@ -136,12 +136,12 @@ def _check_between(text: str) -> None:
         refuse("`#` (a comment)", "quote it where it belongs to a pattern: '#'")
 
 
-def _check_stage(words: list[Word]) -> None:
+def _check_stage(words: list[QueryWord]) -> None:
     if not words:
         refuse("a `|` without a program on each side", _EXAMPLE)
 
 
-def _word(text: str) -> Word:
+def _word(text: str) -> QueryWord:
     """Return a word as the program gets it; refuse one that a shell would replace."""
     values, masks, literal = list[str](), list[str](), False
     for piece in pieces_of(text):
@@ -165,7 +165,7 @@ def _word(text: str) -> Word:
             refuse(f"a {quotes} quote that is not closed", f"close it, or put the word in {others} quotes")
         values.append(value)
         masks.append(value if piece.kind == PLAIN else QUOTED * len(value))
-    return Word("".join(values), "".join(masks), literal)
+    return QueryWord("".join(values), "".join(masks), literal)
 
 
 def _double_quoted(inside: str) -> tuple[str, bool]:
@@ -192,7 +192,7 @@ def _refuse_expansion(found: str) -> NoReturn:
     refuse(f"`{found}` ({kind})", "single-quote it where it belongs to a pattern or a script: '$1'")
 
 
-def _check_word(word: Word, *, first: bool) -> None:
+def _check_word(word: QueryWord, *, first: bool) -> None:
     shown = word.text if len(word.text) <= 40 else word.text[:39] + "…"
     if first and _ASSIGNMENT.match(word.mask):
         refuse(f"an assignment before a program: {shown}", "leave it out: a query's environment is fixed")

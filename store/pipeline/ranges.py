@@ -10,8 +10,8 @@ from functools import partial
 
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import Argument, ProgramArguments, check
-from sightline.pipeline.parse import Pipeline, Stage
-from sightline.pipeline.run import DEFAULT_LIMITS, Limits, run
+from sightline.pipeline.parse import ParsedQuery, QueryStage
+from sightline.pipeline.run import DEFAULT_LIMITS, QueryLimits, run
 from sightline.search.processes import Cancel
 from sightline.search.sandbox import Backing
 
@@ -45,11 +45,11 @@ class _Window(NamedTuple):
 
 
 def exact_ranges(
-    pipeline: Pipeline,
+    pipeline: ParsedQuery,
     shown: int,
     *,
     lines_of: Callable[[str], int | None],
-    limits: Limits = DEFAULT_LIMITS,
+    limits: QueryLimits = DEFAULT_LIMITS,
     backing: Backing | None = None,
 ) -> dict[str, list[Range]] | None:
     """Return the raw lines that a query's reply shows.
@@ -83,11 +83,11 @@ def exact_ranges(
 
 
 def input_ranges(
-    pipeline: Pipeline,
+    pipeline: ParsedQuery,
     *,
     lines_of: Callable[[str], int | None],
     numbered: bool = True,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: QueryLimits = DEFAULT_LIMITS,
     backing: Backing | None = None,
 ) -> dict[str, list[Range]]:
     """Return the raw lines that went into a query's answer: those that its first program passed on, if it only picks.
@@ -109,7 +109,7 @@ def input_ranges(
         if ref in first.refs and ref not in {other for stage in pipeline.stages[1:] for other in stage.refs}:
             if first.program in _SEARCHERS and numbered:
                 one, wanted = _only(first, ref), _Window(1, _MOST_NUMBERED)
-                alone = Pipeline((one,), (ref,), pipeline.text)
+                alone = ParsedQuery((one,), (ref,), pipeline.text)
                 found = _matching(one, _call(one, first=True), wanted, alone, limits, backing, all_of_it=True)
             elif first.refs == (ref,):
                 found = _picked(first.program, _call(first, first=True), partial(lines_of, ref))
@@ -118,7 +118,7 @@ def input_ranges(
     return made
 
 
-def _only(stage: Stage, ref: str) -> Stage:
+def _only(stage: QueryStage, ref: str) -> QueryStage:
     """Return the stage with only one of its refs as file, so that no names stand before its lines."""
     kept = [(word, given) for word, given in zip(stage.words[1:], stage.argv[1:], strict=False) if word in (given, ref)]
     if len(stage.refs) == 1:
@@ -143,12 +143,12 @@ def _within(wanted: _Window, window: _Window) -> _Window:
     return _Window(window.first + wanted.first - 1, min(window.last, window.first + wanted.last - 1))
 
 
-def _call(stage: Stage, *, first: bool) -> ProgramArguments:
+def _call(stage: QueryStage, *, first: bool) -> ProgramArguments:
     pairs = zip(stage.words[1:], stage.argv[1:], strict=False)
     return check(stage.program, [Argument(word, word != given) for word, given in pairs], first=first)
 
 
-def _window(stage: Stage) -> _Window | None:
+def _window(stage: QueryStage) -> _Window | None:
     """Return the lines that a program picks from its pipe; None if it does anything else."""
     call = _call(stage, first=False)
     if call.files:
@@ -164,11 +164,11 @@ def _window(stage: Stage) -> _Window | None:
 
 
 def _made_by(
-    stage: Stage,
+    stage: QueryStage,
     wanted: _Window,
-    pipeline: Pipeline,
+    pipeline: ParsedQuery,
     total: Callable[[], int | None],
-    limits: Limits,
+    limits: QueryLimits,
     backing: Backing | None,
 ) -> list[Range] | None:
     """Return the raw lines behind some lines of the first program's output."""
@@ -272,11 +272,11 @@ def _sed_items(call: ProgramArguments) -> list[Range] | None:
 
 
 def _matching(
-    stage: Stage,
+    stage: QueryStage,
     call: ProgramArguments,
     wanted: _Window,
-    pipeline: Pipeline,
-    limits: Limits,
+    pipeline: ParsedQuery,
+    limits: QueryLimits,
     backing: Backing | None,
     *,
     all_of_it: bool = False,
@@ -294,7 +294,7 @@ def _matching(
     cancel = Cancel()
     reader = _Numbered(wanted.last, cancel)
     ended = run(
-        Pipeline((numbered,), pipeline.refs, pipeline.text),
+        ParsedQuery((numbered,), pipeline.refs, pipeline.text),
         limits=limits,
         sink=reader.feed,
         cancel=cancel,

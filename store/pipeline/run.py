@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from sightline.named_tuple import NamedTuple
-from sightline.pipeline.parse import Pipeline
+from sightline.pipeline.parse import ParsedQuery
 from sightline.profile import DEFAULT
 from sightline.search.executables import executable_of
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
@@ -17,7 +17,7 @@ _PAGE = re.compile(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
 _STDERR_SHARE = 2  # stderr takes at most this part of the bytes if there is an answer to show
 
 
-class Limits(NamedTuple):
+class QueryLimits(NamedTuple):
     """The limits of a query, and of its reply.
 
     Attributes:
@@ -35,7 +35,7 @@ class Limits(NamedTuple):
     max_stderr_lines: int = DEFAULT.query.max_stderr_lines
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = QueryLimits()
 
 ANSWER_BYTES = 1 << 28
 ANSWER_TIMES = 16  # of the input: od and xxd write four times as much, a number before each short line ten times
@@ -85,9 +85,9 @@ class _TooMuch(Exception):
 
 
 def run(
-    pipeline: Pipeline,
+    pipeline: ParsedQuery,
     *,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: QueryLimits = DEFAULT_LIMITS,
     sink: Callable[[bytes], None] | None = None,
     stderr_sink: Callable[[bytes], None] | None = None,
     cancel: Cancel | None = None,
@@ -225,7 +225,7 @@ def whole_characters(text: bytes) -> bytes:
     return text
 
 
-def reply_of(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryResult:
+def reply_of(pipeline: ParsedQuery, limits: QueryLimits, out: Head, err: Head) -> QueryResult:
     """Make the result as far as the output determines it: stderr first, the answer in what that leaves."""
     err_bytes = limits.max_bytes // _STDERR_SHARE if out.bytes else limits.max_bytes
     stderr, stderr_shown, stderr_clipped = err.shown(min(limits.max_stderr_lines, limits.max_lines), err_bytes)
@@ -250,7 +250,7 @@ def reply_of(pipeline: Pipeline, limits: Limits, out: Head, err: Head) -> QueryR
     )
 
 
-def _next_page(pipeline: Pipeline, shown: int, total: int, size: int) -> str | None:
+def _next_page(pipeline: ParsedQuery, shown: int, total: int, size: int) -> str | None:
     """Return the query for the lines after those shown; a full page is always followed by another."""
     page = _PAGE.search(pipeline.text)
     first, last = (int(page[1]), int(page[2])) if page else (0, 0)

@@ -8,7 +8,7 @@ wherever it lies.
 from typing import Any
 
 from sightline.redact import keys
-from sightline.redact.rules import Match, Rules, Spans, across, load_rules, marker, spans_of
+from sightline.redact.rules import Match, SecretRules, Spans, across, load_rules, marker, spans_of
 
 LINE_BYTES = 1 << 16
 OVERLAP_BYTES = 1 << 14
@@ -24,7 +24,7 @@ class StreamHider:
         count: number of secrets hidden so far.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: SecretRules) -> None:
         self.count = 0
         self._rules = rules
         self._held = bytearray()  # the line that has no end yet
@@ -167,7 +167,7 @@ def _cut(matches: list[Match], begin: int) -> tuple[int, bool]:
 class Redaction:
     """The streams of one capture."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: SecretRules) -> None:
         self._rules = rules
         self._streams: dict[str, StreamHider] = {}
         self._in_texts = 0

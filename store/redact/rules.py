@@ -109,7 +109,7 @@ class Match(NamedTuple):
     rule: bytes
 
 
-class Rules:
+class SecretRules:
     """The rules that are in force."""
 
     def __init__(self, rules: Iterable[SecretRule]) -> None:
@@ -257,11 +257,11 @@ def marker(name: bytes) -> bytes:
 
 
 @cache
-def load_rules(known: bool, patterns: tuple[str, ...]) -> Rules:
+def load_rules(known: bool, patterns: tuple[str, ...]) -> SecretRules:
     """Return the rules: well-known formats, and a person's regular expressions, which `check_pattern` has accepted."""
     rules = list(_known()) if known else []
     rules += [SecretRule(b"pattern %d" % number, pattern) for number, pattern in enumerate(patterns, start=1)]
-    return Rules(rules)
+    return SecretRules(rules)
 
 
 def _known() -> Iterator[SecretRule]:

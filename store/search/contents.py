@@ -33,7 +33,7 @@ _MOST_OF_A_RECORD = 1 << 12  # bytes of the engine's output for one match, which
 _RG = (*RG, "--no-mmap", "--no-messages", "--with-filename", "--null", "-n", "-b", "-o", "-m", str(LINES_PER_STREAM))
 
 
-class Found(NamedTuple):
+class FoundLine(NamedTuple):
     """A matching line.
 
     Attributes:
@@ -51,7 +51,7 @@ class Found(NamedTuple):
     after: str
 
 
-class Progress(NamedTuple):
+class SearchProgress(NamedTuple):
     """What a search has found since the last report.
 
     Attributes:
@@ -61,17 +61,17 @@ class Progress(NamedTuple):
     """
 
     buffer: Buffer | None
-    lines: tuple[Found, ...]
+    lines: tuple[FoundLine, ...]
     searched: int
 
 
-def may_lack(lines: Sequence[Found]) -> bool:
+def may_lack(lines: Sequence[FoundLine]) -> bool:
     """Return whether a buffer may have more matching lines than were passed on."""
     return max(Counter(line.stream for line in lines).values(), default=0) >= LINES_PER_STREAM
 
 
 def search_contents(
-    store: Reading, pattern: str, tell: Callable[[Progress], None], *, cancel: Cancel, use_ripgrep: bool = True
+    store: Reading, pattern: str, tell: Callable[[SearchProgress], None], *, cancel: Cancel, use_ripgrep: bool = True
 ) -> bool:
     """Search every output of a store.
 
@@ -100,11 +100,11 @@ def search_contents(
         found = look(batch) if look else _each(store, batch, pattern, ignore_case, cancel)
         for buffer, lines in found:
             left -= len(lines)
-            tell(Progress(buffer, lines, searched))
+            tell(SearchProgress(buffer, lines, searched))
             if left <= 0:
                 return False
         searched += len({output.target.buffer.name for output in batch})
-        tell(Progress(None, (), searched))
+        tell(SearchProgress(None, (), searched))
         cancel.check()
     return True
 
@@ -142,7 +142,7 @@ def _batches(outputs: Iterator[_Output]) -> Iterator[list[_Output]]:
         size = _FILES
 
 
-Look = Callable[[list[_Output]], Iterable[tuple[Buffer, tuple[Found, ...]]]]
+Look = Callable[[list[_Output]], Iterable[tuple[Buffer, tuple[FoundLine, ...]]]]
 
 
 def _ripgrep_look(pattern: str, ignore_case: bool, cancel: Cancel) -> Look:
@@ -150,12 +150,12 @@ def _ripgrep_look(pattern: str, ignore_case: bool, cancel: Cancel) -> Look:
     how = ["-i"] if ignore_case else []
     how += ["-F"] if pattern_of(pattern, ignore_case=ignore_case, engines=("rg",)).literal else []
 
-    def look(batch: list[_Output]) -> Iterator[tuple[Buffer, tuple[Found, ...]]]:
+    def look(batch: list[_Output]) -> Iterator[tuple[Buffer, tuple[FoundLine, ...]]]:
         records = _Records()
         paths = {output.path: output.target for output in batch}
         command = Executable(ripgrep(), (*_RG, *how, "-e", pattern, "--", *paths))
         run_engine(command, records.feed, reads=tuple(paths), cancel=cancel)
-        found = dict[str, list[Found]]()
+        found = dict[str, list[FoundLine]]()
         for path, matches in records.by_path.items():
             target = paths[path]
             found.setdefault(target.buffer.name, []).extend(_lines(target.stream, path, matches))
@@ -196,7 +196,7 @@ class _Records:
             matches.append(_Match(int(line), int(offset), len(match)))
 
 
-def _lines(stream: str, path: str, matches: list[_Match]) -> list[Found]:
+def _lines(stream: str, path: str, matches: list[_Match]) -> list[FoundLine]:
     try:
         fd = open_private(path, os.O_RDONLY)
     except OSError:
@@ -207,14 +207,14 @@ def _lines(stream: str, path: str, matches: list[_Match]) -> list[Found]:
         os.close(fd)
 
 
-def _around(fd: int, stream: str, match: _Match) -> Found:
+def _around(fd: int, stream: str, match: _Match) -> FoundLine:
     start = max(match.offset - _BEFORE_BYTES, 0)
     length = min(match.length, _AFTER_BYTES)
     data = os.pread(fd, match.offset - start + length + _AFTER_BYTES, start)
     at = match.offset - start
     before = data[:at].rpartition(b"\n")[2]
     behind = data[at + length :].partition(b"\n")[0]
-    return Found(stream, match.line, _text(before), _text(data[at : at + length]), _text(behind))
+    return FoundLine(stream, match.line, _text(before), _text(data[at : at + length]), _text(behind))
 
 
 def _text(data: bytes) -> str:
@@ -224,9 +224,9 @@ def _text(data: bytes) -> str:
 
 def _each(
     store: Reading, batch: list[_Output], pattern: str, ignore_case: bool, cancel: Cancel
-) -> Iterator[tuple[Buffer, tuple[Found, ...]]]:
+) -> Iterator[tuple[Buffer, tuple[FoundLine, ...]]]:
     """Search a batch stream by stream, with any engine that exists."""
-    found = dict[str, tuple[Buffer, list[Found]]]()
+    found = dict[str, tuple[Buffer, list[FoundLine]]]()
     for output in batch:
         hits = search(
             output.path, pattern, ignore_case=ignore_case, first=LINES_PER_STREAM, seconds=SEARCH_SECONDS, cancel=cancel
@@ -238,8 +238,8 @@ def _each(
         yield buffer, tuple(lines)
 
 
-def _whole_lines(store: Reading, target: Target, numbers: tuple[int, ...]) -> Iterator[Found]:
+def _whole_lines(store: Reading, target: Target, numbers: tuple[int, ...]) -> Iterator[FoundLine]:
     with store.open_text(target) as reader:
         for number in numbers:
             for line in reader.lines(number, number, _AFTER_BYTES):
-                yield Found(target.stream, number, "", "", clean_line(line.data))
+                yield FoundLine(target.stream, number, "", "", clean_line(line.data))

@@ -42,7 +42,7 @@ _RG_ANSWERS = {
 _RE_ANSWERS = {"lines": "", "count": "c", "offsets": "b", "places": "bo", "matches": "nbo"}
 
 
-class Pattern(NamedTuple):
+class SearchPattern(NamedTuple):
     """What to search for.
 
     Attributes:
@@ -56,7 +56,7 @@ class Pattern(NamedTuple):
     literal: bool = False
 
 
-class Wanted(NamedTuple):
+class WantedAnswer(NamedTuple):
     """What to print.
 
     Attributes:
@@ -70,7 +70,7 @@ class Wanted(NamedTuple):
     invert: bool = False
 
 
-class Ended(NamedTuple):
+class EngineEnd(NamedTuple):
     """How an engine ended: its exit code, and its last complaint."""
 
     exit_code: int
@@ -84,7 +84,7 @@ def check_pattern(text: str) -> None:
         raise UsageError(f"a search cannot be for {what}", "a search looks at one line at a time")
 
 
-def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES) -> Pattern:
+def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES) -> SearchPattern:
     """Return a text as a regular expression, or as plain text if it is not a valid one.
 
     Raises:
@@ -92,15 +92,15 @@ def pattern_of(text: str, *, ignore_case: bool, engines: Sequence[str] = ENGINES
     """
     check_pattern(text)
     if text.replace(" ", "").replace("_", "").isalnum():
-        return Pattern(text, ignore_case, True)
-    pattern = Pattern(text, ignore_case)
+        return SearchPattern(text, ignore_case, True)
+    pattern = SearchPattern(text, ignore_case)
     return pattern._replace(literal=not compiles(pattern, engine_of(engines)))
 
 
-def compiles(pattern: Pattern, engine: str) -> bool:
+def compiles(pattern: SearchPattern, engine: str) -> bool:
     """Return whether an engine accepts a pattern."""
     with opened(os.devnull) as stdin:
-        return look(stdin, pattern, Wanted("count"), lambda _: None, engine=engine).exit_code <= NO_MATCH
+        return look(stdin, pattern, WantedAnswer("count"), lambda _: None, engine=engine).exit_code <= NO_MATCH
 
 
 def engine_of(engines: Sequence[str] = ENGINES) -> str:
@@ -132,14 +132,14 @@ def opened(path: str, offset: int = 0) -> Iterator[int]:
 
 def look(
     stdin: int,
-    pattern: Pattern,
-    wanted: Wanted,
+    pattern: SearchPattern,
+    wanted: WantedAnswer,
     take: Callable[[bytes], None],
     *,
     engine: str,
     seconds: float = SEARCH_SECONDS,
     cancel: Cancel | None = None,
-) -> Ended:
+) -> EngineEnd:
     """Search an open file or a pipe, and pass on what the engine prints.
 
     Raises:
@@ -161,7 +161,7 @@ def run_engine(
     reads: Sequence[str] = (),
     seconds: float = SEARCH_SECONDS,
     cancel: Cancel | None = None,
-) -> Ended:
+) -> EngineEnd:
     """Let an engine search some files, or its input, and pass on what it prints. Raises what `look` raises."""
     cancel = cancel or Cancel()
     complaint = bytearray()
@@ -179,10 +179,10 @@ def run_engine(
     if ended.timed_out:
         raise SearchFailed(f"the search took more than {round(seconds, 1):g} s", "try a simpler pattern")
     lines = complaint.decode(errors="replace").strip().splitlines()
-    return Ended(ended.exit_code, lines[-1] if lines else "no reason was given")
+    return EngineEnd(ended.exit_code, lines[-1] if lines else "no reason was given")
 
 
-def _command(engine: str, pattern: Pattern, wanted: Wanted, file_bytes: int) -> Executable:
+def _command(engine: str, pattern: SearchPattern, wanted: WantedAnswer, file_bytes: int) -> Executable:
     """Return an engine's command to search its standard input, a file of this size; 0 if it is not a whole file."""
     if engine == "re":
         return _re_command(pattern, wanted)
@@ -202,7 +202,7 @@ def _command(engine: str, pattern: Pattern, wanted: Wanted, file_bytes: int) -> 
     return Executable(find("grep"), (*GREP, *how, "-e", pattern.text))
 
 
-def _re_command(pattern: Pattern, wanted: Wanted) -> Executable:
+def _re_command(pattern: SearchPattern, wanted: WantedAnswer) -> Executable:
     folder = os.path.dirname(os.path.realpath(__file__))
     how = "".join(
         letter for letter, on in (("i", pattern.ignore_case), ("v", wanted.invert), ("F", pattern.literal)) if on

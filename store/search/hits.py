@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 from sightline.named_tuple import NamedTuple
-from sightline.search.engine import ENGINES, NO_MATCH, Pattern, Wanted, engine_of, look, opened
+from sightline.search.engine import ENGINES, NO_MATCH, SearchPattern, WantedAnswer, engine_of, look, opened
 from sightline.search.errors import SearchFailed
 from sightline.search.processes import Cancel, fed
 
@@ -25,7 +25,7 @@ class _Enough(Exception):
 
 def scan(
     path: str,
-    pattern: Pattern,
+    pattern: SearchPattern,
     take: Callable[[list[bytes]], bool],
     *,
     offset: int = 0,
@@ -49,7 +49,7 @@ def scan(
     Raises:
         SearchFailed: there is no engine, or it failed. Cancelled: ``cancel`` was used.
     """
-    wanted = Wanted("places" if matches else "offsets", first)
+    wanted = WantedAnswer("places" if matches else "offsets", first)
     reader = _Heads(take)
     with opened(path, offset) as stdin:
         try:
@@ -87,7 +87,7 @@ class _Heads:
 
 
 def places_in(
-    texts: Sequence[str], pattern: Pattern, *, engines: Sequence[str] = ENGINES
+    texts: Sequence[str], pattern: SearchPattern, *, engines: Sequence[str] = ENGINES
 ) -> list[list[tuple[int, int]]]:
     """Return where a pattern matches in each of some lines: (start, end) in characters.
 
@@ -99,7 +99,7 @@ def places_in(
     found: list[list[tuple[int, int]]] = [[] for _ in texts]
     answer = bytearray()
     with fed(b"\n".join(data)) as stdin:
-        look(stdin, pattern, Wanted("matches"), answer.extend, engine=engine_of(engines))
+        look(stdin, pattern, WantedAnswer("matches"), answer.extend, engine=engine_of(engines))
     for hit in bytes(answer).split(b"\n"):
         number, _, rest = hit.partition(b":")
         offset, _, match = rest.partition(b":")

@@ -11,9 +11,9 @@ from sightline.search.engine import (
     GREP,
     NO_MATCH,
     RG,
-    Ended,
-    Pattern,
-    Wanted,
+    EngineEnd,
+    SearchPattern,
+    WantedAnswer,
     check_pattern,
     compiles,
     engine_of,
@@ -85,26 +85,26 @@ def search(
     check_pattern(pattern)
     engine, deadline = engine_of(engines), time.monotonic() + seconds
 
-    def answer(sought: Pattern, wanted: Wanted, take: Callable[[bytes], None]) -> Ended:
+    def answer(sought: SearchPattern, wanted: WantedAnswer, take: Callable[[bytes], None]) -> EngineEnd:
         left = max(0.0, deadline - time.monotonic())
         with opened(path, offset) as stdin:
             return look(stdin, sought, wanted, take, engine=engine, seconds=left, cancel=cancel)
 
-    sought, count = Pattern(pattern, ignore_case), bytearray()
-    ended = answer(sought, Wanted("count", invert=invert), count.extend)
+    sought, count = SearchPattern(pattern, ignore_case), bytearray()
+    ended = answer(sought, WantedAnswer("count", invert=invert), count.extend)
     if ended.exit_code > NO_MATCH and not compiles(sought, engine):
         sought = sought._replace(literal=True)
-        ended = answer(sought, Wanted("count", invert=invert), count.extend)
+        ended = answer(sought, WantedAnswer("count", invert=invert), count.extend)
     if ended.exit_code > NO_MATCH:
         raise SearchFailed(f"the search broke off: {ended.complaint}", "try a simpler pattern")
     total = int(count.strip() or 0)
     numbers = _Numbers(lines_before, first, last)
     if total and last:
         with suppress(_Beyond):
-            answer(sought, Wanted("lines", invert=invert), numbers.feed)
+            answer(sought, WantedAnswer("lines", invert=invert), numbers.feed)
         return LineHits(numbers.total, tuple(numbers.lines), sought.literal, engine)
     if total and first > 0:
-        answer(sought, Wanted("lines", first, invert), numbers.feed)
+        answer(sought, WantedAnswer("lines", first, invert), numbers.feed)
     return LineHits(max(total, len(numbers.lines)), tuple(numbers.lines), sought.literal, engine)
 
 
@@ -129,8 +129,8 @@ def first_place(
             raise _Beyond
 
     with suppress(_Beyond, SearchFailed), opened(path, offset) as stdin:
-        sought = Pattern(pattern, ignore_case, literal)
-        look(stdin, sought, Wanted("places", 1), feed, engine=engine_of(), seconds=DEFAULT_SECONDS, cancel=cancel)
+        sought = SearchPattern(pattern, ignore_case, literal)
+        look(stdin, sought, WantedAnswer("places", 1), feed, engine=engine_of(), seconds=DEFAULT_SECONDS, cancel=cancel)
     number = bytes(begun).partition(b":")[0]
     return int(number) if number.isdigit() else 0
 

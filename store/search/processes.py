@@ -64,7 +64,7 @@ class Cancel:
                 _kill(group)
 
 
-class Ended(NamedTuple):
+class GroupEnd(NamedTuple):
     """How a group ended.
 
     Attributes:
@@ -138,7 +138,7 @@ class Group:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def collect(self, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> Ended:
+    def collect(self, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> GroupEnd:
         """Pass on what the last program writes, and what all write to stderr, until all have ended."""
         timed_out = not self._pump({self._out: out, self._err: err})
         if timed_out:
@@ -148,7 +148,7 @@ class Group:
         fed = [_reap(pid) for pid in self._feeds]
         codes = [_reap(pid) for pid in self._pids]
         self._pids, self._feeds = [], []
-        return Ended(codes[-1], timed_out, not any(fed))
+        return GroupEnd(codes[-1], timed_out, not any(fed))
 
     def _pump(self, readers: Mapping[int, Callable[[bytes], None]], *, drain: bool = False) -> bool:
         """Read until everything is read, and return True; or until the time is over, and return False."""

@@ -27,7 +27,7 @@ FOLDED_BYTES = 1 << 20
 """Raw bytes of a stream up to which ``ends`` folds repeated lines, for which it has to read all of it."""
 
 
-class Part(NamedTuple):
+class CutPart(NamedTuple):
     """The shown part of one stream.
 
     Attributes:
@@ -81,9 +81,9 @@ def shape_as(
 def _middle(cut: Cut, out: Source, err: Source, room: int) -> Shaped:
     """Cut both streams in the middle; standard error gets what standard output leaves, and at least its share."""
     if not err.line_count:
-        return _shaped(_fitted(cut, out, room), out, Part((), 0), err)
+        return _shaped(_fitted(cut, out, room), out, CutPart((), 0), err)
     if not out.line_count:
-        return _shaped(Part((), 0), out, _fitted(cut, err, room - len(SEPARATOR.text)), err)
+        return _shaped(CutPart((), 0), out, _fitted(cut, err, room - len(SEPARATOR.text)), err)
     room -= len(SEPARATOR.text) + 1
     out_whole, err_whole = whole_part(out, room), whole_part(err, room)
     left = max(room * ERR_PERCENT // 100, room - _size(out_whole) if out_whole else 0)
@@ -93,7 +93,7 @@ def _middle(cut: Cut, out: Source, err: Source, room: int) -> Shaped:
     return _shaped(out_part, out, err_part, err)
 
 
-def _fitted(cut: Cut, source: Source, room: int) -> Part:
+def _fitted(cut: Cut, source: Source, room: int) -> CutPart:
     return whole_part(source, room) or cut_middle(source, room, cut)
 
 
@@ -111,7 +111,7 @@ def _ends(cut: Cut, out: Source, err: Source, room: int) -> Shaped | None:
     return _shaped(parts[0], out, parts[1], err) if room >= 0 else None
 
 
-def _end_lines(cut: Cut, source: Source, room: int) -> Part | None:
+def _end_lines(cut: Cut, source: Source, room: int) -> CutPart | None:
     count = source.line_count
     fold = bool(cut.repeats_marker) and source.byte_count <= FOLDED_BYTES
     if fold:
@@ -128,7 +128,7 @@ def _end_lines(cut: Cut, source: Source, room: int) -> Part | None:
     segments, shown = _with_marker(cut, rows, source.ref, count)
     if segments and not terminated(source) and segments[-1].last == count:
         segments[-1] = segments[-1]._replace(text=segments[-1].text[:-1])
-    part = Part(tuple(segments if source.ref else [Segment(segment.text) for segment in segments]), shown)
+    part = CutPart(tuple(segments if source.ref else [Segment(segment.text) for segment in segments]), shown)
     return part if _size(part) <= room else None
 
 
@@ -187,11 +187,11 @@ def _lines_marker(cut: Cut, ref: str, first: int, last: int) -> Segment:
     return Segment((cut.lines_marker.replace("{count}", str(last - first + 1)) or ours) + "\n")
 
 
-def _size(part: Part) -> int:
+def _size(part: CutPart) -> int:
     return text_bytes(join_segments(part.segments))
 
 
-def _shaped(out_part: Part, out: Source, err_part: Part, err: Source) -> Shaped:
+def _shaped(out_part: CutPart, out: Source, err_part: CutPart, err: Source) -> Shaped:
     segments = out_part.segments
     if err.line_count:
         ended = () if not segments or segments[-1].text.endswith("\n") else (Segment("\n"),)
@@ -222,7 +222,7 @@ def split_bytes(text: str, head_bytes: int, tail_bytes: int) -> tuple[str, str]:
     return head, tail
 
 
-def whole_part(source: Source, room: int) -> Part | None:
+def whole_part(source: Source, room: int) -> CutPart | None:
     """Return all of a stream, cleaned; None if it takes more than the room."""
     if source.byte_count > WHOLE_BYTES:
         return None
@@ -235,10 +235,10 @@ def whole_part(source: Source, room: int) -> Part | None:
             return None
     text = "".join(texts)
     text = text if terminated(source) else text[:-1]
-    return Part((_range(source, text, 1, source.line_count),) if source.line_count else (), source.line_count)
+    return CutPart((_range(source, text, 1, source.line_count),) if source.line_count else (), source.line_count)
 
 
-def cut_middle(source: Source, room: int, cut: Cut) -> Part:
+def cut_middle(source: Source, room: int, cut: Cut) -> CutPart:
     """Return the two ends of a stream that is larger than the room.
 
     Args:
@@ -249,14 +249,14 @@ def cut_middle(source: Source, room: int, cut: Cut) -> Part:
     inner = room - cut.marker_bytes
     if inner <= 0:
         marker, _ = split_bytes(_marker(cut, source.byte_count).strip("\n"), max(room, 0), 0)
-        return Part((Segment(marker),), 0, True)
+        return CutPart((Segment(marker),), 0, True)
     head = _Head(source, inner * cut.head_percent // 100)
     if head.last == source.line_count:
-        return Part(head.segments, head.shown)
+        return CutPart(head.segments, head.shown)
     tail = _Tail(source, inner - inner * cut.head_percent // 100, head)
     shown = text_bytes(join_segments((*head.segments, *tail.segments)))
     marker = _marker(cut, max(source.byte_count - shown, 0))
-    return Part((*head.segments, Segment(marker), *tail.segments), head.shown + tail.shown, True)
+    return CutPart((*head.segments, Segment(marker), *tail.segments), head.shown + tail.shown, True)
 
 
 def _marker(cut: Cut, count: int) -> str:

@@ -29,7 +29,7 @@ class _NotDiff(ValueError):
     """A hunk does not match its header."""
 
 
-class Hunk(NamedTuple):
+class PatchHunk(NamedTuple):
     """One hunk: the line of its header, its last line, and the bytes between."""
 
     first: int
@@ -37,7 +37,7 @@ class Hunk(NamedTuple):
     body_bytes: int
 
 
-class File:
+class PatchFile:
     """What a diff says about one file.
 
     Attributes:
@@ -50,7 +50,7 @@ class File:
     def __init__(self, first: int) -> None:
         self.first = self.last = first
         self.added = self.removed = 0
-        self.hunks: list[Hunk] = []
+        self.hunks: list[PatchHunk] = []
 
 
 class Diff(NamedTuple):
@@ -62,7 +62,7 @@ class Diff(NamedTuple):
         added: number of lines added in all; removed counts those removed.
     """
 
-    files: tuple[File, ...]
+    files: tuple[PatchFile, ...]
     total: int
     added: int
     removed: int
@@ -95,9 +95,9 @@ class _Reader:
 
     def __init__(self) -> None:
         self.hunk_count = 0
-        self._kept: list[File] = []
+        self._kept: list[PatchFile] = []
         self._count = self._added = self._removed = 0
-        self._file: File | None = None
+        self._file: PatchFile | None = None
         self._is_named = False  # whether the file's +++ was read
         self._is_binary = False
         self._old = self._new = 0  # lines that the hunk still has
@@ -145,7 +145,7 @@ class _Reader:
     def _end_hunk(self) -> None:
         first, size = self._hunk
         if first and self._file and self.hunk_count <= KEPT_HUNKS:
-            self._file.hunks.append(Hunk(first, self._file.last, size))
+            self._file.hunks.append(PatchHunk(first, self._file.last, size))
         self._hunk = (0, 0)
 
     def _between(self, number: int, line: bytes) -> None:
@@ -182,7 +182,7 @@ class _Reader:
 
     def _begin(self, number: int) -> None:
         self._leave()
-        self._file = File(number)
+        self._file = PatchFile(number)
         self._count += 1
         if len(self._kept) < KEPT_FILES:
             self._kept.append(self._file)

@@ -28,7 +28,7 @@ IsError = Callable[[bytes], bool]
 """Returns whether a raw line is an error line."""
 
 
-class Run(NamedTuple):
+class EqualLines(NamedTuple):
     """Neighbouring lines that are equal; usually just one.
 
     Attributes:
@@ -68,9 +68,9 @@ class Taken(NamedTuple):
         misfit: the line that did not fit; None if all lines fitted.
     """
 
-    runs: list[Run]
+    runs: list[EqualLines]
     cost: int
-    misfit: Run | None
+    misfit: EqualLines | None
 
 
 def text_bytes(text: str) -> int:
@@ -85,7 +85,7 @@ def read_rows(
     *,
     backward: bool = False,
     gone: Sequence[Span] = (),
-) -> Iterator[Run]:
+) -> Iterator[EqualLines]:
     """Yield the lines of some spans as runs of one, up to READ_BYTES or READ_LINES; backward, each span from its end.
 
     Args:
@@ -98,12 +98,12 @@ def read_rows(
     left, lines_left = READ_BYTES, READ_LINES
     for first, last, is_gone in _split(spans, gone, backward=backward):
         if is_gone:
-            yield Run(first, last, markers.rewritten(source.ref, first, last), gone=True)
+            yield EqualLines(first, last, markers.rewritten(source.ref, first, last), gone=True)
             continue
         known, row = None, None
         for line in lines_backward(source, first, last) if backward else source.lines(first, last):
             if row is not None and line.data == known and line.whole:  # a repeated line is judged and cleaned once
-                row = Run(line.number, line.number, row.text, row.error)
+                row = EqualLines(line.number, line.number, row.text, row.error)
             else:
                 row = _row(line, judge)
                 known = line.data if line.whole else None
@@ -122,7 +122,7 @@ def _split(spans: Iterable[Span], gone: Sequence[Span], *, backward: bool) -> It
         yield from sorted(parts, reverse=backward)
 
 
-def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
+def take(rows: Iterable[EqualLines], room: int, fold_bytes: int) -> Taken:
     """Take as many rows as fit, from the first on, and join equal lines into one run.
 
     Args:
@@ -130,7 +130,7 @@ def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
         room: the bytes available.
         fold_bytes: most bytes of the marker for a folded run, with its newline.
     """
-    runs: list[Run] = []
+    runs: list[EqualLines] = []
     used = last_cost = 0
     for row in rows:
         joined = join_runs(runs[-1], row) if runs else None
@@ -147,7 +147,7 @@ def take(rows: Iterable[Run], room: int, fold_bytes: int) -> Taken:
     return Taken(runs, used, None)
 
 
-def join_runs(one: Run, other: Run) -> Run | None:
+def join_runs(one: EqualLines, other: EqualLines) -> EqualLines | None:
     """Join two neighbouring runs of the same text, given in either order; None if they differ."""
     if one.last + 1 != other.first and other.last + 1 != one.first:
         return None
@@ -155,10 +155,10 @@ def join_runs(one: Run, other: Run) -> Run | None:
         return None
     if one.text != other.text or one.error != other.error or one.clipped or other.clipped or one.unread or other.unread:
         return None
-    return Run(min(one.first, other.first), max(one.last, other.last), one.text, one.error)
+    return EqualLines(min(one.first, other.first), max(one.last, other.last), one.text, one.error)
 
 
-def clip(run: Run, ref: str, limit: int, *, short: bool = False) -> Run | None:
+def clip(run: EqualLines, ref: str, limit: int, *, short: bool = False) -> EqualLines | None:
     """Cut out the middle of a line so that it fits; None if nothing would be left.
 
     The marker counts bytes of the cleaned text, or raw ones if the line was not read whole.
@@ -192,7 +192,7 @@ def free_spans(taken: Iterable[Span], first: int, last: int) -> list[Span]:
     return free
 
 
-def spans_of(runs: Iterable[Run]) -> list[Span]:
+def spans_of(runs: Iterable[EqualLines]) -> list[Span]:
     """Return the lines of some runs, in order, neighbours joined."""
     spans: list[Span] = []
     for run in sorted(runs):
@@ -203,22 +203,22 @@ def spans_of(runs: Iterable[Run]) -> list[Span]:
     return spans
 
 
-def _cost(run: Run, fold_bytes: int) -> int:
+def _cost(run: EqualLines, fold_bytes: int) -> int:
     one = text_bytes(run.text) + 1
     return one if run.gone else one + min(one * (run.lines - 1), fold_bytes)
 
 
-def _row(line: Line, judge: IsError | None) -> Run:
+def _row(line: Line, judge: IsError | None) -> EqualLines:
     error = judge is not None and judge(line.data)
     if line.whole:
-        return Run(line.number, line.number, clean_line(line.data), error)
+        return EqualLines(line.number, line.number, clean_line(line.data), error)
     half = len(line.data) // 2
     if b"\r" in line.data[half:].rstrip(b"\r"):
         text = _last_state(line.data[:half], line.data[half:])
-        return Run(line.number, line.number, text, error, clipped=True, ends=("", text))
+        return EqualLines(line.number, line.number, text, error, clipped=True, ends=("", text))
     head, tail = _whole_characters(line.data[:half], line.data[half:])
     unread = line.length - len(head) - len(tail)
-    return Run(line.number, line.number, clean_line(head), error, unread=unread, tail=clean_line(tail))
+    return EqualLines(line.number, line.number, clean_line(head), error, unread=unread, tail=clean_line(tail))
 
 
 def _last_state(head: bytes, tail: bytes) -> str:
@@ -250,7 +250,7 @@ def lines_backward(source: Source, first: int, last: int, limit: int = LINE_LIMI
         last = start - 1
 
 
-class Written(NamedTuple):
+class WrittenText(NamedTuple):
     """The text that lines of a stream were written as.
 
     Attributes:
@@ -262,7 +262,7 @@ class Written(NamedTuple):
     is_open: bool
 
 
-def write_runs(runs: Iterable[Run], source: Source, *, ended: bool, short: bool = False) -> Written:
+def write_runs(runs: Iterable[EqualLines], source: Source, *, ended: bool, short: bool = False) -> WrittenText:
     """Write some lines of a stream as segments, and markers for all others.
 
     Args:
@@ -283,14 +283,14 @@ def write_runs(runs: Iterable[Run], source: Source, *, ended: bool, short: bool 
             plain = []
         segments.append(piece if ref else Segment(piece.text))
     if not plain:
-        return Written(tuple(segments), False)
+        return WrittenText(tuple(segments), False)
     last = _merged(plain, ref)
     is_open = not ended and plain[-1].last == line_count
     segments.append(last._replace(text=last.text[:-1]) if is_open else last)
-    return Written(tuple(segments), is_open)
+    return WrittenText(tuple(segments), is_open)
 
 
-def _pieces(runs: Iterable[Run], source: Source, *, short: bool) -> Iterator[Segment]:
+def _pieces(runs: Iterable[EqualLines], source: Source, *, short: bool) -> Iterator[Segment]:
     """Yield the runs, and markers for what is missing between them."""
     ref, line_count, line = source.ref, source.line_count, 1
     for run in _joined(runs):
@@ -302,7 +302,7 @@ def _pieces(runs: Iterable[Run], source: Source, *, short: bool) -> Iterator[Seg
         yield Segment(markers.elision(ref, line, line_count, short=short) + "\n")
 
 
-def _run_pieces(run: Run, source: Source, *, short: bool) -> Iterator[Segment]:
+def _run_pieces(run: EqualLines, source: Source, *, short: bool) -> Iterator[Segment]:
     ref, text = source.ref, run.text + "\n"
     if run.gone:
         yield Segment(text)
@@ -318,15 +318,15 @@ def _run_pieces(run: Run, source: Source, *, short: bool) -> Iterator[Segment]:
         yield Segment(text * run.lines, ref, run.first, run.last)
 
 
-def _cut(run: Run, source: Source) -> CutLine:
+def _cut(run: EqualLines, source: Source) -> CutLine:
     """Return how much of a clipped line its text shows; the line is read again, because only such lines need it."""
     line = next(iter(source.lines(run.first, run.first)), None)
     return cut_at_ends(line, *run.ends) if line else CutLine(run.first, 1, ())
 
 
-def _joined(runs: Iterable[Run]) -> Iterator[Run]:
+def _joined(runs: Iterable[EqualLines]) -> Iterator[EqualLines]:
     """Join neighbouring runs with the same text."""
-    pending: Run | None = None
+    pending: EqualLines | None = None
     for run in runs:
         joined = join_runs(pending, run) if pending else None
         if pending and not joined:

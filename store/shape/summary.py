@@ -11,8 +11,8 @@ from sightline.shape.source import Source
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
-    from sightline.shape.failure.failure_scan import Named
-    from sightline.shape.failure.tallies import Tally
+    from sightline.shape.failure.failure_scan import NamedFailure
+    from sightline.shape.failure.tallies import ToolTally
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -107,7 +107,7 @@ def _within(at_most: int | None, sentences: list[str]) -> str:
     return (cut[:end] if end > 0 else re.split(r"\d", cut, maxsplit=1)[0].rstrip(" (:,;")) + "…"
 
 
-def _told(tally: "Tally", failed: list["Named"], several: bool, naming: _Naming) -> str:
+def _told(tally: "ToolTally", failed: list["NamedFailure"], several: bool, naming: _Naming) -> str:
     """Word what one tool counts, and what it names as failed."""
     numbers = ", ".join(
         _counted(number, noun) + (" (counted)" if noun in tally.counted else "")
@@ -118,7 +118,7 @@ def _told(tally: "Tally", failed: list["Named"], several: bool, naming: _Naming)
     return text + _listed([one for one in failed if one.rule is tally.rule], naming)
 
 
-def _listed(names: list["Named"], naming: _Naming) -> str:
+def _listed(names: list["NamedFailure"], naming: _Naming) -> str:
     if not names or not naming.names:
         return ""
     word = "FAILED" if any(one.name for one in names) else "at"
@@ -136,7 +136,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {words[:-1] if number == 1 and words.endswith('s') else words}"
 
 
-def _unread(tallies: list["Tally"]) -> str:
+def _unread(tallies: list["ToolTally"]) -> str:
     unclear = [tally.rule.name for tally in tallies if tally.unclear]
     # If single lines are counted, none is a number, too, because no count could be misread.
     unknown = [one.rule.name for one in tallies if not one.unclear and any(not count.each for count in one.rule.counts)]

@@ -26,12 +26,12 @@ def render(text: str) -> str:
     """Return the cleaned text of one line with control characters."""
     if not MOVES.search(text):
         return TOKEN.sub("", text)
-    row = Row()
+    row = TerminalRow()
     row.feed(text)
     return "".join(row.cells).rstrip(ERASED).replace(ERASED, " ")
 
 
-class Row:
+class TerminalRow:
     """The cells of one line, and the cursor.
 
     Attributes:

@@ -12,10 +12,10 @@ from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
 from sightline.shape import markers
 from sightline.shape.repeated_lines import (
+    EqualLines,
     IsError,
-    Run,
     Span,
-    Written,
+    WrittenText,
     clip,
     free_spans,
     read_rows,
@@ -79,7 +79,7 @@ class StreamView(NamedTuple):
 class _Picked:
     """The lines to show, and the picker that adds more if their markers took less than was set aside."""
 
-    def __init__(self, runs: list[Run], picker: "Picker | None" = None) -> None:
+    def __init__(self, runs: list[EqualLines], picker: "Picker | None" = None) -> None:
         self.runs = runs
         self._picker = picker
 
@@ -161,7 +161,7 @@ class StreamViewer:
             view = wider
         return view
 
-    def _made(self, runs: list[Run], room: int) -> StreamView:
+    def _made(self, runs: list[EqualLines], room: int) -> StreamView:
         """Make the view that shows these lines."""
         if not runs:
             errors = self._failures.total if self._failures else 0
@@ -194,7 +194,7 @@ class StreamViewer:
         shown = self._count - self._gone_lines
         return StreamView(segments, size, shown, False, is_open=is_open) if size <= room else None
 
-    def _write(self, runs: list[Run]) -> Written:
+    def _write(self, runs: list[EqualLines]) -> WrittenText:
         return write_runs(runs, self._source, ended=self._terminated, short=self._short)
 
     def _left_out(self) -> tuple[Span, ...]:
@@ -259,13 +259,13 @@ class StreamViewer:
         """Whether the errors that are not shown are in enough files to be worth listing."""
         return self._short and self._failures is not None and self._failures.files >= FEWEST_FILES
 
-    def _places(self, runs: list[Run], room: int) -> tuple[Segment, ...]:
+    def _places(self, runs: list[EqualLines], room: int) -> tuple[Segment, ...]:
         """Return where the errors are that no run shows, as far as there is room."""
         assert self._examination is not None
         text = markers.error_places(self._examination.places(self._source, spans_of(runs)), room)
         return (Segment(text + "\n"),) if text else ()
 
-    def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_percent: int) -> tuple[list[Run], int]:
+    def _pick_ends(self, blocks: list[Span], left: int, spare: int, head_percent: int) -> tuple[list[EqualLines], int]:
         """Pick whole lines from the head and the tail, and return the bytes they leave.
 
         The next line is clipped if it alone would leave much room unused.
@@ -286,9 +286,9 @@ class StreamViewer:
                 return [*runs, clipped], left - text_bytes(clipped.text) - 1
         return runs, left
 
-    def _fill(self, runs: list[Run]) -> list[Run]:
+    def _fill(self, runs: list[EqualLines]) -> list[EqualLines]:
         """Show the lines of short gaps whose markers would take as much."""
-        more: list[Run] = []
+        more: list[EqualLines] = []
         for first, last in free_spans(spans_of(runs), 1, self._count):
             if last - first >= FILL_LINES:
                 continue
@@ -298,7 +298,7 @@ class StreamViewer:
                 more += taken.runs
         return sorted(runs + more)
 
-    def _hidden_errors(self, runs: list[Run]) -> Iterator[Span]:
+    def _hidden_errors(self, runs: list[EqualLines]) -> Iterator[Span]:
         """Yield the error lines that no run shows, as far as they are known."""
         blocks = spans_of(runs)
         for first, last in self._failures.spans if self._failures else ():

@@ -20,7 +20,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents
 from sightline.records import Buffer, IndexedView, Note, Session, known_fields
 from sightline.refs import host_of, looks_like_a_ref, parse_ref
-from sightline.shared.rows import EVENTS, REMARKS, Entry, Host, SharedRows, Span, Stored
+from sightline.shared.rows import EVENTS, REMARKS, GrantedHost, HostSpan, LogEntry, SharedRows, StoredOutput
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shared_facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -188,10 +188,10 @@ class Mirror:
         """The time since which it has everything, in seconds since the epoch; infinite if only names were asked for."""
         return float(self.fact("since") or "inf")
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[GrantedHost]:
         """The hosts that the reader was granted when it was last asked."""
         rows = self._db.rows("SELECT record FROM shared_hosts ORDER BY id")
-        return [Host(*json.loads(row[0])) for row in rows]
+        return [GrantedHost(*json.loads(row[0])) for row in rows]
 
     def reach(self) -> Reach:
         """How far it reaches."""
@@ -211,17 +211,17 @@ class Mirror:
     # where bytes are
 
     def places(self, buffer: str) -> tuple[list[str], dict[str, list[list[int]]]]:
-        """Return (packs, frames by stream) of an output, as in `Stored`; empty for an unknown one."""
+        """Return (packs, frames by stream) of an output, as in `StoredOutput`; empty for an unknown one."""
         row = self._db.row("SELECT packs, frames FROM shared_places WHERE buffer = ?", (buffer,))
         return (json.loads(row[0]), json.loads(row[1])) if row else ([], {})
 
     def line(self, session: str, number: int) -> tuple[str, int, int, int, int] | None:
-        """Return where a line of a log is, as in `Entry`."""
+        """Return where a line of a log is, as in `LogEntry`."""
         row = self._db.row("SELECT place FROM shared_lines WHERE session = ? AND number = ?", (session, number))
         return tuple(json.loads(row[0])) if row else None
 
     def events(self, session: str) -> list[tuple[str, int, int, int, int]] | None:
-        """Return where the lines of a session's events are, as in `Entry`; None if not all of them are known."""
+        """Return where the lines of a session's events are, as in `LogEntry`; None if not all of them are known."""
         rows = self._db.rows("SELECT number, place FROM shared_events WHERE session = ? ORDER BY number", (session,))
         if not rows or rows[0][0] != _ALL:
             return None
@@ -246,15 +246,15 @@ class Mirror:
             self.put_fact("since", "inf")  # until everything is here
             older = {host.id: (0, cursors[host.id]) for host in hosts if cursors.get(host.id)}
             if older and before < float("inf"):
-                is_new |= self._take(rows, Span(older, since, before), older=True)
+                is_new |= self._take(rows, HostSpan(older, since, before), older=True)
         newer = {
             host.id: (cursors.get(host.id, 0), host.shipped) for host in hosts if host.shipped > cursors.get(host.id, 0)
         }
         if before == float("inf"):
             newer = {host.id: (0, host.shipped) for host in hosts}
         if newer:
-            is_new |= self._take(rows, Span(newer, min(since, before)), on_top=before < float("inf"))
-            self._take_changes(rows, Span(newer, 0.0))
+            is_new |= self._take(rows, HostSpan(newer, min(since, before)), on_top=before < float("inf"))
+            self._take_changes(rows, HostSpan(newer, 0.0))
         self._take_replaced(rows)
         with self._db.writing():
             self._db.execute_all(
@@ -267,17 +267,17 @@ class Mirror:
             is_new |= self._put_remarks(hosts, remarks)
         return is_new
 
-    def take_in(self, stored: Sequence[Stored]) -> None:
+    def take_in(self, stored: Sequence[StoredOutput]) -> None:
         """Take in outputs that were asked for."""
         for batch in _batches(stored):
             self._put(batch)
 
-    def take_in_entries(self, entries: Iterable[Entry]) -> None:
+    def take_in_entries(self, entries: Iterable[LogEntry]) -> None:
         """Take in lines of logs that were asked for, which may be older than the mirror."""
         for batch in _batches(entries):
             self._put_entries(batch, older=True)
 
-    def _keep_to(self, hosts: Sequence[Host]) -> bool:
+    def _keep_to(self, hosts: Sequence[GrantedHost]) -> bool:
         """Forget hosts that the reader may not read, or no longer."""
         granted = {host.name for host in hosts}
         gone = [host for host in self.hosts() if host.name not in granted]
@@ -285,7 +285,7 @@ class Mirror:
             self._forget(host)
         return bool(gone)
 
-    def _forget(self, host: Host) -> None:
+    def _forget(self, host: GrantedHost) -> None:
         within = (len(host.name) + 1, host.name + "/")
         with self._db.writing():
             self._db.execute("DELETE FROM shared_hosts WHERE id = ?", (host.id,))
@@ -303,7 +303,7 @@ class Mirror:
                 self._db.execute(f"DELETE FROM {table} WHERE substr({column}, 1, ?) = ?", within)  # noqa: S608
             self._db.execute("DELETE FROM views_of WHERE view NOT IN (SELECT number FROM views)")
 
-    def _take(self, rows: SharedRows, span: Span, *, older: bool = False, on_top: bool = False) -> bool:
+    def _take(self, rows: SharedRows, span: HostSpan, *, older: bool = False, on_top: bool = False) -> bool:
         found = False
         for stored in _batches(rows.buffers(span)):
             found = True
@@ -333,7 +333,7 @@ class Mirror:
                     "INSERT OR IGNORE INTO shared_events VALUES (?, -1, '')", [(one,) for one in named]
                 )
 
-    def _put_events(self, entries: Iterable[Entry]) -> None:
+    def _put_events(self, entries: Iterable[LogEntry]) -> None:
         self._db.execute_all(
             "INSERT OR IGNORE INTO shared_events VALUES (?, ?, ?)",
             [(entry.session, entry.number, json.dumps(entry.place)) for entry in entries if entry.kind in EVENTS],
@@ -359,7 +359,7 @@ class Mirror:
         for start in range(0, len(wanted), _MOST_NAMED):
             self._put(rows.named(wanted[start : start + _MOST_NAMED]))
 
-    def _take_changes(self, rows: SharedRows, span: Span) -> None:
+    def _take_changes(self, rows: SharedRows, span: HostSpan) -> None:
         known = [one for one in rows.changed(span) if Index.buffer(self.index, one.buffer.name)]
         purged = rows.purged(span)
         with self._db.writing():
@@ -391,7 +391,7 @@ class Mirror:
         """Return the hash of the pack that replaces one, as far as that is known here."""
         return self.fact(_INSTEAD + pack) or pack
 
-    def _put(self, stored: Sequence[Stored], *, on_top: bool = False) -> None:
+    def _put(self, stored: Sequence[StoredOutput], *, on_top: bool = False) -> None:
         """Take in outputs in the order of their beginning; with ``on_top``, late ones stand above earlier ones."""
         ran = {buffer.name for buffer in self.index.running()}
         above = next((item.used for item in self.index.listed(1)), 0) if on_top else 0
@@ -424,7 +424,7 @@ class Mirror:
             self.index.forget_buffer(name)
         return changed or bool(before)
 
-    def _put_remarks(self, hosts: Sequence[Host], remarks: Sequence[tuple[int, Note]]) -> bool:
+    def _put_remarks(self, hosts: Sequence[GrantedHost], remarks: Sequence[tuple[int, Note]]) -> bool:
         """Keep remarks of the reader that no host has taken yet; for those that were taken, the host's log tells."""
         taken = {host.id: host.taken for host in hosts}
         waiting = {note.id: note for host, note in remarks if int(note.id.rpartition(":")[2]) > taken.get(host, 0)}
@@ -450,7 +450,7 @@ class Mirror:
             if name not in known:
                 self.index.put_session(Session(name, "", "", "", "", started))
 
-    def _put_entries(self, entries: Sequence[Entry], *, older: bool) -> None:
+    def _put_entries(self, entries: Sequence[LogEntry], *, older: bool) -> None:
         with self._db.writing():
             known = self._known_lines(entries)
             new = [entry for entry in entries if (entry.session, entry.number) not in known]
@@ -481,7 +481,7 @@ class Mirror:
         row = self._db.row("SELECT MIN(number) FROM views")
         return int(row[0]) if row and row[0] is not None else _FIRST_VIEW
 
-    def _known_lines(self, entries: Sequence[Entry]) -> set[tuple[str, int]]:
+    def _known_lines(self, entries: Sequence[LogEntry]) -> set[tuple[str, int]]:
         wanted = json.dumps([[entry.session, entry.number] for entry in entries])
         rows = self._db.rows(
             "SELECT known.session, known.number FROM json_each(?) AS given JOIN shared_lines AS known"
@@ -500,7 +500,7 @@ class Mirror:
         began = float(started) if isinstance(started, int | float) else 0.0
         self.index.put_session(Session(name, harness, harness_id, client, cwd, began, title))
 
-    def _amend(self, entry: Entry) -> None:
+    def _amend(self, entry: LogEntry) -> None:
         try:
             known = self.index.view(entry.session, int(entry.record["of"]))
             if known:
@@ -516,13 +516,13 @@ def _is_remark(note: Note) -> bool:
 _OTHERS = ("note", "send", "sent", "titled", "removed")
 
 
-def _is_sound_other(entry: Entry) -> bool:
+def _is_sound_other(entry: LogEntry) -> bool:
     told = entry.record
     texts = {"note": ("ref",), "send": ("note", "to"), "sent": ("note",), "titled": ("title",)}.get(entry.kind, ())
     return isinstance(told.get("time"), int | float) and all(isinstance(told.get(name), str) for name in texts)
 
 
-def _refs(entry: Entry) -> Iterator[str]:
+def _refs(entry: LogEntry) -> Iterator[str]:
     refs = entry.record.get("refs")
     return (str(name) for name in refs if "/" in str(name)) if isinstance(refs, list) else iter(())
 

@@ -30,7 +30,7 @@ _TEXTS = ("command", "cwd", "session", "label", "artifact", "note", "origin", "p
 _CHANGING = ("state", "exit_code", "signal", "timed_out", "label", "pinned", "note")
 
 
-class Host(NamedTuple):
+class GrantedHost(NamedTuple):
     """A host that the reader was granted.
 
     Attributes:
@@ -60,7 +60,7 @@ class Host(NamedTuple):
     taken: int = 0
 
 
-class Stored(NamedTuple):
+class StoredOutput(NamedTuple):
     """An output, with the places of its bytes.
 
     Attributes:
@@ -82,7 +82,7 @@ class PackPlace(NamedTuple):
     is_kept: bool
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """A line of a log, and where its bytes are.
 
     Attributes:
@@ -158,7 +158,7 @@ _FAR = 2.5e11
 """Later than any time in the database, in seconds since the epoch."""
 
 
-class Span(NamedTuple):
+class HostSpan(NamedTuple):
     """What is asked of each host.
 
     Attributes:
@@ -192,10 +192,10 @@ class SharedRows:
         """Return the address of the object store."""
         return str(self._connection.rows("SELECT objects FROM sightline.fleet")[0][0])
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[GrantedHost]:
         """Return the hosts that the reader was granted."""
         rows = self._connection.rows(_HOSTS)
-        return [Host._make((*row[:-2], int(row[-2]), int(row[-1]))) for row in rows]
+        return [GrantedHost._make((*row[:-2], int(row[-2]), int(row[-1]))) for row in rows]
 
     def running(self) -> list[Buffer]:
         """Return what runs on them."""
@@ -206,12 +206,12 @@ class SharedRows:
         found = (_buffer(host, record, None) for host, record in rows)
         return [buffer for buffer in found if buffer is not None and buffer.state == "running"]
 
-    def buffers(self, span: Span) -> Iterator[Stored]:
+    def buffers(self, span: HostSpan) -> Iterator[StoredOutput]:
         """Yield outputs that hosts have announced."""
         statement = _BUFFER + _OF_HOSTS.format(table="buffers", time="created")
         return _stored(self._connection.each(statement, span.parameters()))
 
-    def entries(self, span: Span, *, newest_first: bool = False) -> Iterator[Entry]:
+    def entries(self, span: HostSpan, *, newest_first: bool = False) -> Iterator[LogEntry]:
         """Yield lines of logs that they have announced, by time, those of each session in order."""
         statement = (
             _ENTRY + _OF_HOSTS.format(table="entries", time="time") + "ORDER BY found.time {0}, found.number {0}"
@@ -219,7 +219,7 @@ class SharedRows:
         statement = statement.format("DESC" if newest_first else "ASC")
         return _entries(self._connection.each(statement, span.parameters()))
 
-    def changed(self, span: Span) -> list[Stored]:
+    def changed(self, span: HostSpan) -> list[StoredOutput]:
         """Return older outputs that have changed since."""
         statement = (
             _BUFFER
@@ -243,7 +243,7 @@ class SharedRows:
         told = {on_host(host, name): _object(record) for host, name, record in rows}
         return {name: record for name, record in told.items() if record}
 
-    def named(self, names: Sequence[str]) -> list[Stored]:
+    def named(self, names: Sequence[str]) -> list[StoredOutput]:
         """Return outputs by their names with hosts."""
         hosts, own = zip(*(name.rsplit("/", 1) for name in names), strict=True) if names else ((), ())
         rows = self._connection.rows(
@@ -254,7 +254,7 @@ class SharedRows:
         )
         return list(_stored(rows))
 
-    def like(self, prefix: str, host: str = "", most: int = 3) -> list[Stored]:
+    def like(self, prefix: str, host: str = "", most: int = 3) -> list[StoredOutput]:
         """Return outputs whose own name begins so, on any host or one."""
         rows = self._connection.rows(
             _BUFFER + "FROM sightline.buffers AS found JOIN sightline.hosts AS host ON host.id = found.host"
@@ -264,7 +264,7 @@ class SharedRows:
         )
         return list(_stored(rows))
 
-    def found(self, wanted: Narrowing) -> list[Stored]:
+    def found(self, wanted: Narrowing) -> list[StoredOutput]:
         """Return the newest outputs that match."""
         words, hosts, since, failed, most = wanted
         rows = self._connection.rows(
@@ -275,7 +275,7 @@ class SharedRows:
         )
         return list(_stored(rows))
 
-    def entries_of(self, buffers: Sequence[str]) -> list[Entry]:
+    def entries_of(self, buffers: Sequence[str]) -> list[LogEntry]:
         """Return lines of logs about some outputs: of their own hosts, and of all that were shown them."""
         own = [name.rsplit("/", 1) for name in buffers]
         rows = self._connection.rows(
@@ -293,7 +293,7 @@ class SharedRows:
         )
         return list(_entries(rows))
 
-    def entries_of_session(self, session: str) -> list[Entry]:
+    def entries_of_session(self, session: str) -> list[LogEntry]:
         """Return all lines of a session's log that are there, in order."""
         host, _, name = session.rpartition("/")
         rows = self._connection.rows(
@@ -303,7 +303,7 @@ class SharedRows:
         )
         return list(_entries(rows))
 
-    def events_of(self, sessions: Sequence[str]) -> list[Entry]:
+    def events_of(self, sessions: Sequence[str]) -> list[LogEntry]:
         """Return the lines of sessions' logs about their contexts and what their agents said, by time."""
         hosts, own = zip(*(name.rsplit("/", 1) for name in sessions), strict=True) if sessions else ((), ())
         rows = self._connection.rows(
@@ -357,7 +357,7 @@ class SharedRows:
         )
         return [(sha256, instead, when) for sha256, instead, when in rows]
 
-    def purged(self, span: Span) -> list[str]:
+    def purged(self, span: HostSpan) -> list[str]:
         """Return names, with hosts, of what hosts have asked to purge, whenever it was captured."""
         given = span.parameters()
         rows = self._connection.rows(
@@ -378,11 +378,11 @@ class SharedRows:
         return float(rows[0][0]) if rows else 0.0
 
 
-def _stored(rows: Iterable[tuple[Any, ...]]) -> Iterator[Stored]:
+def _stored(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredOutput]:
     for host, record, packs, frames, change in rows:
         buffer = _buffer(host, record, change)
         if buffer is not None:
-            yield Stored(buffer, packs, _frames(frames))
+            yield StoredOutput(buffer, packs, _frames(frames))
 
 
 def _frames(text: str) -> dict[str, list[list[int]]]:
@@ -434,12 +434,12 @@ def _changed(buffer: Buffer, change: dict[str, Any]) -> Buffer:
     return buffer._replace(**known)
 
 
-def _entries(rows: Iterable[tuple[Any, ...]]) -> Iterator[Entry]:
+def _entries(rows: Iterable[tuple[Any, ...]]) -> Iterator[LogEntry]:
     for host, session, number, when, kind, record, *place in rows:
         told = _object(record)
         pack, offset, size, begin, length = place
         name = on_host(host, session)
-        yield Entry(name, number, when, kind, _named(host, told), (pack, offset, size, begin, length))
+        yield LogEntry(name, number, when, kind, _named(host, told), (pack, offset, size, begin, length))
 
 
 def _named(host: str, record: dict[str, Any]) -> dict[str, Any]:

@@ -39,9 +39,9 @@ from sightline.shared.live import RunningOutputs
 from sightline.shared.log import LinesOfLog, SharedLog
 from sightline.shared.mirror import LetGo, Mirror, Reach, SharedIndex
 from sightline.shared.pack_cache import PackCache, Tampered
-from sightline.shared.rows import REMARKS, Host, SharedRows
+from sightline.shared.rows import REMARKS, GrantedHost, SharedRows
 from sightline.shared.streams import FrameReader
-from sightline.store import Listed, Narrowing, Place, Store, Target
+from sightline.store import Listed, Narrowing, SharedPlace, Store, Target
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change
@@ -104,7 +104,7 @@ class SharedStore:
         self._feeding = LastingConnection(address, command)  # so that neither waits for the other's reading
         self._rows = SharedRows(self._asking)
         self._objects: Objects | None = None
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, GrantedHost] = {}
         self._viewed: set[str] = set()
         self._updating = threading.Lock()
         self._running = RunningOutputs(self._folder, self._feeding)
@@ -196,22 +196,22 @@ class SharedStore:
                 raise
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SharedPlace:
         """What is read, and how far it reaches."""
         if self.trouble:
-            return Place(f"lost: {self.trouble}", self.trouble, self._reach.ended)
+            return SharedPlace(f"lost: {self.trouble}", self.trouble, self._reach.ended)
         if self.offline:
-            return Place(f"offline, as of {_ago(self._reach.synced)}", ended=self._reach.ended)
+            return SharedPlace(f"offline, as of {_ago(self._reach.synced)}", ended=self._reach.ended)
         hosts, newest, behind = self._reach.hosts, self._reach.newest, self._reach.behind
         told = f"{hosts:,} host{'' if hosts == 1 else 's'}" if newest else "asking the hosts"
         told += (f", newest {_ago(newest)}" if newest else "") + (f", {behind:,} behind" if behind else "")
-        return Place(told, ended=self._reach.ended)
+        return SharedPlace(told, ended=self._reach.ended)
 
     def reach(self) -> Reach:
         """Return how far what is read here reaches."""
         return self._mirror.reach()
 
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[GrantedHost]:
         """Return the hosts that the reader was granted, as far as that is known here."""
         return self._mirror.hosts()
 
@@ -243,7 +243,7 @@ class SharedStore:
         for pack in packs:
             self._cache.forget(pack)
 
-    def _host(self, name: str) -> Host:
+    def _host(self, name: str) -> GrantedHost:
         """Return a host by its name. Raises StoreFailed."""
         if name not in self._hosts:
             known = self._mirror.hosts()

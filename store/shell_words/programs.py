@@ -20,7 +20,7 @@ _DEEPEST = 6
 """Commands within commands, such as ``ssh host "bash -c '…'"``, are followed this deep."""
 
 
-class Program(NamedTuple):
+class WritingProgram(NamedTuple):
     """A program that writes some of what a command line prints.
 
     Attributes:
@@ -45,7 +45,7 @@ class Program(NamedTuple):
         return tuple(word for word in self.words[begin:] if not word.startswith("-"))
 
 
-def programs_of(command: str) -> tuple[Program, ...]:
+def programs_of(command: str) -> tuple[WritingProgram, ...]:
     """Return the programs whose output a command line prints: of a pipeline, the last that is no filter.
 
     Raises:
@@ -54,13 +54,13 @@ def programs_of(command: str) -> tuple[Program, ...]:
     return tuple(_of_text(command, ends=True, depth=0))
 
 
-def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[Program]:
+def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[WritingProgram]:
     if depth > _DEEPEST:
         raise Unclear
     yield from _of_list(Pipelines(tokens_of(command).tokens).all_pipelines(), ends=ends, depth=depth)
 
 
-def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterator[Program]:
+def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterator[WritingProgram]:
     """Yield what a list prints. In ``a && b``, both have ended as the command did, if it succeeded."""
     found = tuple(pipelines)
     for at, pipeline in enumerate(found):
@@ -68,7 +68,7 @@ def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterat
         yield from _of_pipeline(pipeline, ends=ends and all(one.joined == "&&" for one in behind), depth=depth)
 
 
-def _of_pipeline(pipeline: Pipeline, *, ends: bool, depth: int) -> Iterator[Program]:
+def _of_pipeline(pipeline: Pipeline, *, ends: bool, depth: int) -> Iterator[WritingProgram]:
     stages, filters = list(pipeline.stages), list[str]()
     while len(stages) > 1 and (words := _called(stages[-1].words)) and words[0] in FILTERS:
         filters.append(words[0])
@@ -77,7 +77,7 @@ def _of_pipeline(pipeline: Pipeline, *, ends: bool, depth: int) -> Iterator[Prog
         yield program._replace(filters=(*program.filters, *reversed(filters)))
 
 
-def _of_stage(stage: Stage, *, ends: bool, depth: int) -> Iterator[Program]:
+def _of_stage(stage: Stage, *, ends: bool, depth: int) -> Iterator[WritingProgram]:
     if stage.is_compound:
         yield from _of_list(stage.inner, ends=False, depth=depth)
     elif words := _called(stage.words):
@@ -94,7 +94,7 @@ def _named(words: tuple[str, ...]) -> tuple[str, ...]:
     return (words[0].rpartition("/")[2], *words[1:])
 
 
-def _behind(words: tuple[str, ...], *, ends: bool, depth: int) -> Iterator[Program]:
+def _behind(words: tuple[str, ...], *, ends: bool, depth: int) -> Iterator[WritingProgram]:
     """Yield what a simple command runs, behind ``sudo``, ``ssh``, ``docker exec``, ``bash -c`` and the like."""
     if depth > _DEEPEST:
         raise Unclear
@@ -107,4 +107,4 @@ def _behind(words: tuple[str, ...], *, ends: bool, depth: int) -> Iterator[Progr
         for run in inner:
             yield from _behind(run, ends=False, depth=depth + 1)
         if not inner:
-            yield Program(ran, ends and "xargs" not in words[: reached.at])
+            yield WritingProgram(ran, ends and "xargs" not in words[: reached.at])

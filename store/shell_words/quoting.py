@@ -19,7 +19,7 @@ _ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-class Piece(NamedTuple):
+class WordPiece(NamedTuple):
     """A part of a word.
 
     Attributes:
@@ -35,12 +35,12 @@ class Piece(NamedTuple):
     closed: bool
 
 
-def pieces_of(word: str) -> Iterator[Piece]:
+def pieces_of(word: str) -> Iterator[WordPiece]:
     """Yield the parts of a word, in order."""
     for match in _QUOTED.finditer(word):
         kind = match.lastgroup or PLAIN
         closed = kind in (PLAIN, ESCAPED) or (match.end() > match.end(kind) and match[0][-1] != "\\")
-        yield Piece(kind, match[kind], match[0], closed)
+        yield WordPiece(kind, match[kind], match[0], closed)
 
 
 def unquoted(word: str) -> str:
@@ -50,7 +50,7 @@ def unquoted(word: str) -> str:
     return "".join(_meaning(piece) for piece in pieces_of(word))
 
 
-def _meaning(piece: Piece) -> str:
+def _meaning(piece: WordPiece) -> str:
     if piece.kind == DOUBLE:
         return re.sub(r'\\([$`"\\\n])', lambda found: found[1].strip("\n"), piece.inside)
     if piece.kind == ANSI:

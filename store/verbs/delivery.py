@@ -19,7 +19,7 @@ from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes
 
 if TYPE_CHECKING:
-    from sightline.log.notes import Waiting
+    from sightline.log.notes import WaitingNote
     from sightline.redact.hiding import Redaction
 
 
@@ -104,14 +104,14 @@ def _written(render: Render, reply: Reply) -> str:
     return join_segments(render(reply))
 
 
-def _as_many_as_fit(room: Room, reply: Reply, held: "list[Waiting]") -> "list[Waiting]":
+def _as_many_as_fit(room: Room, reply: Reply, held: "list[WaitingNote]") -> "list[WaitingNote]":
     count = len(held)
     while count and serialised_bytes(_with(reply, held[:count]).fields, reply.text) > room.bytes:
         count -= 1
     return held[:count]
 
 
-def _with(reply: Reply, notes: "list[Waiting]") -> Reply:
+def _with(reply: Reply, notes: "list[WaitingNote]") -> Reply:
     if not notes:
         return reply
     has_code = "exit_code" in reply.fields

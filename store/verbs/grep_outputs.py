@@ -18,8 +18,7 @@ from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.list_outputs import MATCHED_BUFFERS, find_buffers
-from sightline.verbs.list_outputs import Request as ListRequest
+from sightline.verbs.list_outputs import MATCHED_BUFFERS, ListRequest, find_buffers
 from sightline.verbs.reply import Reply, in_order
 
 VERB = "grep"
@@ -34,7 +33,7 @@ _OVERLAP_BYTES = 1 << 16  # that consecutive windows share, so that a match may 
 _REPLY_BYTES = 48 << 10
 
 
-class Request(NamedTuple):
+class GrepRequest(NamedTuple):
     """The arguments of grep.
 
     Attributes:
@@ -49,7 +48,7 @@ class Request(NamedTuple):
 
     def logged(self) -> dict[str, Any]:
         """Return the given arguments, for the audit log."""
-        return {name: value for name, value in self._asdict().items() if value != Request._field_defaults.get(name)}
+        return {name: value for name, value in self._asdict().items() if value != GrepRequest._field_defaults.get(name)}
 
 
 class _Looked:
@@ -65,7 +64,7 @@ class _Looked:
         return f"looked through {self.outputs:,} of {of:,} outputs{hosts}, {human_bytes(self.bytes)}{unread}"
 
 
-def grep_outputs(asking: Asker, request: Request) -> Reply:
+def grep_outputs(asking: Asker, request: GrepRequest) -> Reply:
     """Search many outputs. Raises UsageError for a pattern that is empty or spans lines, and a limit below 1."""
     if not request.pattern or "\n" in request.pattern or "\0" in request.pattern:
         raise UsageError("the pattern is empty, or spans lines", "give some text, or a regular expression for one line")

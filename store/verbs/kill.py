@@ -19,7 +19,7 @@ from sightline.verbs.reply import Reply, state_in_words
 _KILL = re.compile(r"\s*kill((?:\s+-(?:s\s+)?\w+)?)((?:\s+[\"']?@[\w.]+[\"']?)+)\s*;?\s*")
 
 
-class Order(NamedTuple):
+class KillRequest(NamedTuple):
     """The commands to end.
 
     Attributes:
@@ -31,7 +31,7 @@ class Order(NamedTuple):
     signal: int = signal.SIGTERM
 
 
-def order_of(command: str) -> Order | None:
+def order_of(command: str) -> KillRequest | None:
     """Return the order in a command line that is just ``kill`` with refs; None for any other."""
     match = _KILL.fullmatch(command)
     if not match:
@@ -40,7 +40,7 @@ def order_of(command: str) -> Order | None:
     if not all(map(looks_like_a_ref, refs)):
         return None
     number = _number_of(match[1].replace("-s", "").strip().lstrip("-"))
-    return None if number is None else Order(refs, number)
+    return None if number is None else KillRequest(refs, number)
 
 
 def _number_of(name: str) -> int | None:
@@ -53,7 +53,7 @@ def _number_of(name: str) -> int | None:
         return None
 
 
-def kill(asking: Asker, order: Order, *, verb: str, request: dict[str, Any]) -> Reply:
+def kill(asking: Asker, order: KillRequest, *, verb: str, request: dict[str, Any]) -> Reply:
     """End commands with all that they started, and reply with how they ended: one by its view, several in a line each.
 
     Raises:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from sightline.log.views import Traced
-from sightline.pipeline.parse import Pipeline
+from sightline.pipeline.parse import ParsedQuery
 from sightline.pipeline.ranges import Range, exact_ranges, input_ranges
 from sightline.pipeline.run import QueryResult
 from sightline.records import LinePart, Shown
@@ -22,7 +22,7 @@ def lines_of(target: Target) -> int:
 
 
 def tracer(
-    store: Reading, pipeline: Pipeline, result: QueryResult, targets: Mapping[str, Target], *, everything: bool
+    store: Reading, pipeline: ParsedQuery, result: QueryResult, targets: Mapping[str, Target], *, everything: bool
 ) -> Callable[[], Traced]:
     """Finds the raw lines behind an answer.
 

@@ -17,7 +17,7 @@ from sightline.verbs import late
 from sightline.verbs.short_output import clean
 
 
-class Lines(Protocol):
+class PageLines(Protocol):
     """The lines for a page or a search."""
 
     @property
@@ -91,7 +91,7 @@ class _BothStreams:
 
 
 @contextlib.contextmanager
-def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> Iterator[Lines]:
+def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> Iterator[PageLines]:
     """Open the lines that a target names, as they are now, for reading by a profile's rule."""
     lines = _BothStreams(store, target, profile) if target.stream == "all" else _OneStream(store, target, profile)
     try:
@@ -127,7 +127,7 @@ def beyond(path: str, first: int, total: int) -> BadRange:
     )
 
 
-def page_of(lines: Lines, first: int, last: int, room: int) -> Page:
+def page_of(lines: PageLines, first: int, last: int, room: int) -> Page:
     """Return as many whole lines as fit; if even the first one does not, it is cut in its middle."""
     if plain := lines.plain(first, last, room):
         return Page((plain,), plain.last)

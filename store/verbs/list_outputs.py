@@ -26,7 +26,7 @@ _COMMAND_CHARACTERS = 100
 PAGE_BUFFERS = 500
 
 
-class Request(NamedTuple):
+class ListRequest(NamedTuple):
     """The arguments of list_outputs.
 
     Attributes:
@@ -45,10 +45,10 @@ class Request(NamedTuple):
 
     def logged(self) -> dict[str, Any]:
         """Return the given arguments, for the audit log."""
-        return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
+        return {name: value for name, value in self._asdict().items() if value != ListRequest._field_defaults[name]}
 
 
-def list_outputs(asking: Asker, request: Request) -> Reply:
+def list_outputs(asking: Asker, request: ListRequest) -> Reply:
     """List buffers, or the calls of a session, a line each. Raises UsageError for a limit below 1."""
     if request.mine:
         return _calls(asking, request)
@@ -79,7 +79,7 @@ def list_outputs(asking: Asker, request: Request) -> Reply:
     return Reply(ordered, body, Shows(VERB, request.logged()), missing=bool(ordered))
 
 
-def _calls(asking: Asker, request: Request) -> Reply:
+def _calls(asking: Asker, request: ListRequest) -> Reply:
     if others := [name for name in ("match", "session", "project") if getattr(request, name)]:
         raise UsageError(
             f"mine and {others[0]} cannot be combined", "leave one out: mine lists what this session has asked"
@@ -92,7 +92,7 @@ def _calls(asking: Asker, request: Request) -> Reply:
     return Reply(fields, body, Shows(VERB, request.logged()), missing=bool(fields))
 
 
-def find_buffers(store: Reading, request: Request) -> list[Buffer]:
+def find_buffers(store: Reading, request: ListRequest) -> list[Buffer]:
     """Return the buffers that a request names, in order. Raises UsageError for a limit below 1."""
     if request.limit < 1:
         raise UsageError(f"limit cannot be {request.limit}", "give a number from 1 up")
@@ -111,7 +111,7 @@ def find_buffers(store: Reading, request: Request) -> list[Buffer]:
     return _matching(store, request.match, session, project)[: request.limit]
 
 
-def _narrowing(request: Request) -> tuple[Narrowing, bool]:
+def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
     """Return the part of a request that a store can answer from its index, and whether that is all of it."""
     if not request.match:
         return Narrowing(limit=request.limit), not (request.session or request.project)

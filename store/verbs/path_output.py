@@ -9,7 +9,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import LinePart, Shown
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
-from sightline.shape.json.path import Found, find, parse_path
+from sightline.shape.json.path import FoundValue, find, parse_path
 from sightline.shape.json.pretty import pretty, pretty_size, raw_size
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sample import line_numbers
@@ -90,7 +90,7 @@ def _check(source: Source) -> None:
         )
 
 
-def _description(source: Source, found: Found, sampling: Sampling) -> str:
+def _description(source: Source, found: FoundValue, sampling: Sampling) -> str:
     if found.end - found.start > _DESCRIBED_BYTES:
         return found.kind if found.taken is None else f"last {found.taken} items"
     data = source.read(found.start, found.end - found.start)
@@ -114,7 +114,7 @@ class _Text(NamedTuple):
     end: int
 
 
-def _text(source: Source, found: Found, room: int) -> _Text:
+def _text(source: Source, found: FoundValue, room: int) -> _Text:
     """Return the value as text, as far as there is room."""
     is_string = found.kind == "string" and found.taken is None
     chunks = string_text(source, found.start, found.end) if is_string else pretty(_written(source, found))
@@ -136,7 +136,7 @@ def _text(source: Source, found: Found, room: int) -> _Text:
     return _Text(text, False, max(text.count("\n"), 1), max(end, found.start))
 
 
-def _written(source: Source, found: Found) -> Iterator[bytes]:
+def _written(source: Source, found: FoundValue) -> Iterator[bytes]:
     if found.taken is not None:
         yield b"["
     for at in range(found.start, found.end, _READ_BYTES):

@@ -6,8 +6,8 @@ from typing import Any
 from sightline.errors import BadRef, QueryRefused
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
-from sightline.pipeline.parse import Pipeline, Stage, parse
-from sightline.pipeline.run import Limits, QueryResult, run
+from sightline.pipeline.parse import ParsedQuery, QueryStage, parse
+from sightline.pipeline.run import QueryLimits, QueryResult, run
 from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.shape.segments import Segment
 from sightline.shape.variants import text_of
@@ -23,7 +23,7 @@ VERB = "query"
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
 
 
-class Request(NamedTuple):
+class QueryRequest(NamedTuple):
     """The arguments of query.
 
     Attributes:
@@ -39,7 +39,7 @@ class Request(NamedTuple):
         return {"pipeline": self.pipeline, **({"full": True} if self.sink else {})}
 
 
-def query(asking: Asker, request: Request) -> Reply:
+def query(asking: Asker, request: QueryRequest) -> Reply:
     """Ask a question of captured outputs.
 
     Raises:
@@ -78,7 +78,7 @@ _BYTE_WISE = {"wc": "-c", "head": "-c", "tail": "-c", "cut": "-b", "cmp": "", "x
 """Programs that count bytes of a stored JSON result rather than its lines, with the option for that."""
 
 
-def _counts_bytes(question: "Question", stage: Stage) -> bool:
+def _counts_bytes(question: "Question", stage: QueryStage) -> bool:
     option = _BYTE_WISE.get(stage.program)
     if option is None or (option and not any(word.startswith((option, "--bytes")) for word in stage.words)):
         return False
@@ -93,7 +93,7 @@ class Question(NamedTuple):
         targets: what its refs name.
     """
 
-    pipeline: Pipeline
+    pipeline: ParsedQuery
     targets: dict[str, Target]
 
 
@@ -128,7 +128,7 @@ def _answered(
     asking: Asker, question: Question, verb: str, logged: dict[str, Any], sink: Callable[[bytes], None] | None
 ) -> Reply:
     pipeline, targets = question
-    limits = Limits(**asking.profile.query._asdict())
+    limits = QueryLimits(**asking.profile.query._asdict())
     result = run(pipeline, limits=limits, sink=sink, cancel=asking.cancel)
     fields = _fields(asking, result)
     names = {asking.store.local_copy(target): target.ref for target in targets.values()}

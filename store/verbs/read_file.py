@@ -13,8 +13,7 @@ from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, file_re
 from sightline.verbs.line_pieces import beyond, open_lines, page_of
 from sightline.verbs.outline import definitions, place_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
-from sightline.verbs.read_output import Request as ReadOutput
-from sightline.verbs.read_output import clipping_fields, read_output
+from sightline.verbs.read_output import ReadRequest, clipping_fields, read_output
 from sightline.verbs.reply import Reply, fitting
 from sightline.verbs.unkept_view import unkept_file
 
@@ -22,7 +21,7 @@ VERB = "read_file"
 _LONG_LINES = 200  # in a shorter file, a part's place needs no words
 
 
-class Request(NamedTuple):
+class FileRequest(NamedTuple):
     """The arguments of read_file.
 
     Attributes:
@@ -47,7 +46,7 @@ def names_output(asking: Asker, path: str) -> bool:
     return looks_like_a_ref(asking.ref_of(path)) and not os.path.exists(path)
 
 
-def read_file(asking: Asker, request: Request) -> Reply:
+def read_file(asking: Asker, request: FileRequest) -> Reply:
     """Show a file; for the ref of an output, do what read_output does.
 
     Raises:
@@ -58,7 +57,7 @@ def read_file(asking: Asker, request: Request) -> Reply:
         lines = (
             f"{max(request.start_line, 1)}-{request.end_line or ''}" if request.start_line or request.end_line else ""
         )
-        return read_output(asking, ReadOutput(request.path, lines=lines))
+        return read_output(asking, ReadRequest(request.path, lines=lines))
     path = os.path.abspath(os.path.expanduser(request.path))
     if request.start_line < 0 or (request.end_line and request.end_line < max(request.start_line, 1)):
         raise BadRange(
@@ -80,7 +79,7 @@ def read_file(asking: Asker, request: Request) -> Reply:
     return file_reply(asking, target, called)
 
 
-def _part(asking: Asker, target: Target, request: Request, called: Called) -> Reply:
+def _part(asking: Asker, target: Target, request: FileRequest, called: Called) -> Reply:
     with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > max(total, 1):

@@ -27,7 +27,7 @@ VERB = "read_output"
 _STREAMS = ("out", "err", "all")
 
 
-class Request(NamedTuple):
+class ReadRequest(NamedTuple):
     """The arguments of read_output.
 
     Attributes:
@@ -68,10 +68,12 @@ class Request(NamedTuple):
     def logged(self) -> dict[str, Any]:
         """Return the given arguments, for the audit log."""
         given = self._asdict()
-        return {name: given[name] for name in given if name == "ref" or given[name] != Request._field_defaults[name]}
+        return {
+            name: given[name] for name in given if name == "ref" or given[name] != ReadRequest._field_defaults[name]
+        }
 
 
-def read_output(asking: Asker, request: Request) -> Reply:
+def read_output(asking: Asker, request: ReadRequest) -> Reply:
     """Show a buffer, as a view or in the part that is asked for.
 
     Raises:
@@ -91,7 +93,7 @@ def read_output(asking: Asker, request: Request) -> Reply:
     return telling_changes(asking.store, reply, (target.buffer,))
 
 
-def _shown(asking: Asker, target: Target, request: Request, *, named: bool) -> Reply:
+def _shown(asking: Asker, target: Target, request: ReadRequest, *, named: bool) -> Reply:
     """Return the stream asked for; both streams of a command if none was named."""
     if request.path or request.schema:
         return _json_part(asking, target, request)
@@ -122,7 +124,7 @@ def _shown(asking: Asker, target: Target, request: Request, *, named: bool) -> R
     return _byte_page(asking, target, request)
 
 
-def _json_part(asking: Asker, target: Target, request: Request) -> Reply:
+def _json_part(asking: Asker, target: Target, request: ReadRequest) -> Reply:
     if target.first or target.stream == "all":
         raise BadRef(f"{request.ref}: a path needs the whole stream", f"without the lines: {target.ref}")
     if request.schema:
@@ -144,7 +146,7 @@ _NEEDS = {
 }
 
 
-def _ways(request: Request) -> dict[str, bool]:
+def _ways(request: ReadRequest) -> dict[str, bool]:
     """Return each way to ask, and whether it is used."""
     return {
         "lines": bool(request.lines),
@@ -157,7 +159,7 @@ def _ways(request: Request) -> dict[str, bool]:
     }
 
 
-def _qualifiers(request: Request, ways: Collection[str]) -> dict[str, tuple[bool, bool]]:
+def _qualifiers(request: ReadRequest, ways: Collection[str]) -> dict[str, tuple[bool, bool]]:
     """Return arguments that only some ways have, each with whether it is given, and whether it applies."""
     return {
         "context": (bool(request.context), "search" in ways),
@@ -166,7 +168,7 @@ def _qualifiers(request: Request, ways: Collection[str]) -> dict[str, tuple[bool
     }
 
 
-def _check(request: Request) -> None:
+def _check(request: ReadRequest) -> None:
     if request.stream and request.stream not in _STREAMS:
         raise BadRef(f"no such stream: {request.stream!r}", f"it is one of {', '.join(_STREAMS)}")
     ways = {name: value for name, value in _ways(request).items() if value}
@@ -184,7 +186,7 @@ def _check(request: Request) -> None:
         raise UsageError(f"context cannot be {request.context}", "give a number of lines from 0 to 100")
 
 
-def _line_page(asking: Asker, target: Target, request: Request, more: dict[str, Any] | None = None) -> Reply:
+def _line_page(asking: Asker, target: Target, request: ReadRequest, more: dict[str, Any] | None = None) -> Reply:
     with open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > total:
@@ -234,7 +236,7 @@ def clipping_fields(asking: Asker, line: Segment) -> dict[str, Any]:
     return {"truncated": True, "hint": f"line {line.first} is larger than a page; its bytes: {by_bytes}"}
 
 
-def _byte_page(asking: Asker, target: Target, request: Request) -> Reply:
+def _byte_page(asking: Asker, target: Target, request: ReadRequest) -> Reply:
     if target.stream == "all":
         if request.offset is not None:
             raise UsageError(
@@ -318,7 +320,7 @@ def _page_end(source: Stream, start: int, end: int) -> int:
     return end
 
 
-def _follow(asking: Asker, target: Target, request: Request, *, named: bool) -> Reply:
+def _follow(asking: Asker, target: Target, request: ReadRequest, *, named: bool) -> Reply:
     """Show what has come since the session's last look; after the end, the view as if it had been waited for."""
     seconds = WAIT_SECONDS if request.wait is None else request.wait
     arrived = wait_for(asking, target, seconds, request.until, either=not named)
@@ -362,7 +364,7 @@ def _follow(asking: Asker, target: Target, request: Request, *, named: bool) -> 
 _LINES_BEFORE_MATCH = 20  # lines before the match, if more are new
 
 
-def _view(asking: Asker, target: Target, request: Request, *, named: bool, **more: Any) -> Reply:
+def _view(asking: Asker, target: Target, request: ReadRequest, *, named: bool, **more: Any) -> Reply:
     """Return the view of an output, or of its only named stream, as the capturing verb gave it."""
     buffer, verbosity, logged = target.buffer, request.verbosity or "auto", request.logged()
     if buffer.kind == "file":
@@ -411,7 +413,7 @@ def _reply(
     fields: dict[str, Any],
     body: tuple[Segment, ...],
     target: Target,
-    request: Request,
+    request: ReadRequest,
     total: int,
     *,
     missing: bool,

@@ -27,14 +27,14 @@ from sightline.verbs.safety import reason_to_confirm
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import Unfiltered
-    from sightline.capture.filters import Split
+    from sightline.capture.filters import FilterSplit
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
 ACK_KEPT_SECONDS = 900.0  # a later confirmation is about another situation
 
 
-class Request(NamedTuple):
+class RunRequest(NamedTuple):
     """The arguments of run_command.
 
     Attributes:
@@ -70,7 +70,7 @@ class Request(NamedTuple):
 
     def logged(self) -> dict[str, Any]:
         """Return the given arguments, for the audit log."""
-        return {name: value for name, value in self._asdict().items() if value != Request._field_defaults[name]}
+        return {name: value for name, value in self._asdict().items() if value != RunRequest._field_defaults[name]}
 
     def limit_secs(self, profile: Profile) -> float | None:
         """Return the seconds after which it is ended; None for never."""
@@ -100,7 +100,7 @@ class Doorway(NamedTuple):
     confine: Callable[[str], str] = str
 
 
-def run_command(asking: Asker, request: Request, doorway: Doorway | None = None) -> Reply:
+def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = None) -> Reply:
     """Run a command and reply with a view of its output.
 
     Raises:
@@ -144,13 +144,13 @@ def run_command(asking: Asker, request: Request, doorway: Doorway | None = None)
     return reply.about([target.buffer.name for target in targets]) if targets else reply
 
 
-def _asks_only(request: Request, doorway: Doorway) -> bool:
+def _asks_only(request: RunRequest, doorway: Doorway) -> bool:
     """Return whether a command may be answered by `query`, because only its answer is wanted."""
     plain = not (request.background or request.label or request.compare) and request.verbosity == "auto"
     return "@" in request.command and plain and doorway.echo is None
 
 
-def _argv(asking: Asker, request: Request) -> tuple[list[str], tuple[Target, ...]]:
+def _argv(asking: Asker, request: RunRequest) -> tuple[list[str], tuple[Target, ...]]:
     if "@" not in request.line:
         return (shell_argv(request.command) if request.command else list(request.argv)), ()
     path = asking.local.local_copy
@@ -160,14 +160,14 @@ def _argv(asking: Asker, request: Request) -> tuple[list[str], tuple[Target, ...
     return late_verbs.substitute_words(list(request.argv), asking.resolve, path)
 
 
-def _split(request: Request, argv: list[str]) -> "Split | None":
+def _split(request: RunRequest, argv: list[str]) -> "FilterSplit | None":
     """Return where the command's trailing filters begin; None if there are none, or all their input is kept already."""
     if "|" not in request.command:
         return None
     return late.left_side(request.command, argv)
 
 
-def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
+def _foreground(asking: Asker, request: RunRequest, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
     split = _split(request, argv)
     capture = CommandCapture(
         asking.local,
@@ -211,7 +211,7 @@ def _foreground(asking: Asker, request: Request, argv: list[str], cwd: str, door
     return _with_same_failure(asking, reply, earlier, captured.buffer) if earlier else reply
 
 
-def _earlier(asking: Asker, request: Request, buffer: Buffer, ending: Ending) -> Buffer | None:
+def _earlier(asking: Asker, request: RunRequest, buffer: Buffer, ending: Ending) -> Buffer | None:
     """Return the run to compare with, if that is asked for, or this one failed; None if there is none.
 
     Raises:
@@ -225,7 +225,7 @@ def _earlier(asking: Asker, request: Request, buffer: Buffer, ending: Ending) ->
 
 
 def _compared(
-    asking: Asker, request: Request, before: Buffer, buffer: Buffer, ending: Ending, more: dict[str, Any]
+    asking: Asker, request: RunRequest, before: Buffer, buffer: Buffer, ending: Ending, more: dict[str, Any]
 ) -> Reply:
     """Make the reply that says what changed."""
     text = late_verbs.comparison_of_runs(asking, before, buffer)
@@ -256,7 +256,7 @@ def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
     return {"unfiltered_output": kept.ref, "unfiltered_lines": kept.lines, "unfiltered_bytes": kept.bytes}
 
 
-def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> Reply:
+def _background(asking: Asker, request: RunRequest, argv: list[str], cwd: str) -> Reply:
     if not asking.local.settings.captures(cwd):
         raise UsageError("nothing is kept of what runs in this folder (capture = off)", "run it in the foreground")
     name = late.start_in_background(
@@ -271,7 +271,7 @@ def _background(asking: Asker, request: Request, argv: list[str], cwd: str) -> R
     return _goes_on(asking, request, name)
 
 
-def _goes_on(asking: Asker, request: Request, name: str) -> Reply:
+def _goes_on(asking: Asker, request: RunRequest, name: str) -> Reply:
     """Make the reply for a command that the caller no longer waits for; it may have ended meanwhile."""
     target = asking.local.resolve(format_ref(name))
     return command_reply(
@@ -286,7 +286,7 @@ def _goes_on(asking: Asker, request: Request, name: str) -> Reply:
     )
 
 
-def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
+def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
     token = f"@ack_{os.urandom(4).hex()}"
     now = time.time()
     kept = json.dumps(request._asdict())
@@ -310,9 +310,9 @@ def _ask_back(asking: Asker, request: Request, reason: str) -> Reply:
     return Reply(fields, (), Shows(VERB, request.logged()), missing=True, exit_code=1)
 
 
-def _confirmed(asking: Asker, request: Request) -> Request:
+def _confirmed(asking: Asker, request: RunRequest) -> RunRequest:
     kept = asking.local.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
     if kept is None:
         raise ExpiredRef(f"{request.line.strip()} has expired or was used already", "run the command itself again")
-    confirmed = Request(**known_fields(Request, json.loads(kept)))
+    confirmed = RunRequest(**known_fields(RunRequest, json.loads(kept)))
     return confirmed._replace(argv=tuple(confirmed.argv), acknowledge_risk=True)

@@ -20,7 +20,7 @@ ALL = "all"
 """Stands for every known kind in ``[safety] confirm_not``."""
 
 
-class Kind(NamedTuple):
+class DestructiveKind(NamedTuple):
     """A kind of destructive command.
 
     Attributes:
@@ -62,7 +62,7 @@ def reason_to_confirm(line: str, confirm: Collection[str] = (), confirm_not: Col
     return _reason(line, kinds) if kinds else ""
 
 
-def _reason(line: str, kinds: Sequence[Kind]) -> str:
+def _reason(line: str, kinds: Sequence[DestructiveKind]) -> str:
     plain = line.translate(_QUOTES)
     if not any(word in plain for word in _SIGNS) and "drop" not in plain.lower() and "$'" not in line:
         return ""
@@ -271,45 +271,53 @@ def _always(_: "Command") -> bool:
 
 _GIT = _words("git")
 KINDS = (
-    Kind(
+    DestructiveKind(
         "rm -rf",
         _words("rm"),
         lambda command: _has(command.words, "rR", "--recursive"),
         "removes folders with all they hold",
     ),
-    Kind("git push --force", _GIT, _forces_push, "overwrites history on a remote"),
-    Kind("git push --delete", _GIT, _deletes_by_push, "deletes branches on a remote"),
-    Kind(
+    DestructiveKind("git push --force", _GIT, _forces_push, "overwrites history on a remote"),
+    DestructiveKind("git push --delete", _GIT, _deletes_by_push, "deletes branches on a remote"),
+    DestructiveKind(
         "git reset --hard", _GIT, lambda command: _has(_reset(command), "", "--hard"), "throws away uncommitted changes"
     ),
-    Kind("git clean -f", _GIT, _cleans, "deletes untracked files"),
-    Kind("git branch -D", _GIT, _deletes_branch, "deletes a branch that may not be merged"),
-    Kind("git checkout -- .", _GIT, _checks_out_all, "throws away uncommitted changes"),
-    Kind("git checkout -f", _GIT, _checks_out_by_force, "throws away uncommitted changes"),
-    Kind(
+    DestructiveKind("git clean -f", _GIT, _cleans, "deletes untracked files"),
+    DestructiveKind("git branch -D", _GIT, _deletes_branch, "deletes a branch that may not be merged"),
+    DestructiveKind("git checkout -- .", _GIT, _checks_out_all, "throws away uncommitted changes"),
+    DestructiveKind("git checkout -f", _GIT, _checks_out_by_force, "throws away uncommitted changes"),
+    DestructiveKind(
         "git stash clear", _GIT, lambda command: "clear" in _stashed(command)[1:2], "throws away all that was stashed"
     ),
-    Kind("DROP TABLE", frozenset(), _drops_data, "deletes data from a database"),
-    Kind("dropdb", _words("dropdb"), _always, "deletes a database"),
-    Kind("redis-cli flushall", _words("redis-cli valkey-cli"), _flushes, "deletes data from a database"),
-    Kind("chmod 777", _words("chmod"), _lets_all_write, "lets everyone write"),
-    Kind("kill -9", _words("kill pkill killall skill"), _kills, "ends a process without letting it clean up"),
-    Kind(
+    DestructiveKind("DROP TABLE", frozenset(), _drops_data, "deletes data from a database"),
+    DestructiveKind("dropdb", _words("dropdb"), _always, "deletes a database"),
+    DestructiveKind("redis-cli flushall", _words("redis-cli valkey-cli"), _flushes, "deletes data from a database"),
+    DestructiveKind("chmod 777", _words("chmod"), _lets_all_write, "lets everyone write"),
+    DestructiveKind(
+        "kill -9", _words("kill pkill killall skill"), _kills, "ends a process without letting it clean up"
+    ),
+    DestructiveKind(
         "find -delete", _words("find"), lambda command: "-delete" in command.words, "deletes every file that it finds"
     ),
-    Kind("shred", _words("shred"), _always, "overwrites files, so that nothing brings them back"),
-    Kind(
+    DestructiveKind("shred", _words("shred"), _always, "overwrites files, so that nothing brings them back"),
+    DestructiveKind(
         "truncate -s 0",
         _words("truncate"),
         lambda command: bool(re.search(_EMPTIED, " ".join(command.words))),
         "empties files",
     ),
-    Kind("mkfs", frozenset(), lambda command: command.name.partition(".")[0] == "mkfs", "formats a file system"),
-    Kind("dd of=", _words("dd"), _overwrites, "overwrites a device or a file"),
-    Kind("terraform destroy", _words("terraform tofu terragrunt"), _destroys, "takes down what runs, with its data"),
-    Kind("kubectl delete", _words("kubectl oc"), _deletes_from_cluster, "deletes what runs in a cluster"),
-    Kind("docker system prune", _words("docker podman nerdctl"), _prunes, "deletes images, containers or volumes"),
-    Kind("aws s3 rm --recursive", _words("aws"), _removes_from_s3, "deletes many objects of a bucket"),
+    DestructiveKind(
+        "mkfs", frozenset(), lambda command: command.name.partition(".")[0] == "mkfs", "formats a file system"
+    ),
+    DestructiveKind("dd of=", _words("dd"), _overwrites, "overwrites a device or a file"),
+    DestructiveKind(
+        "terraform destroy", _words("terraform tofu terragrunt"), _destroys, "takes down what runs, with its data"
+    ),
+    DestructiveKind("kubectl delete", _words("kubectl oc"), _deletes_from_cluster, "deletes what runs in a cluster"),
+    DestructiveKind(
+        "docker system prune", _words("docker podman nerdctl"), _prunes, "deletes images, containers or volumes"
+    ),
+    DestructiveKind("aws s3 rm --recursive", _words("aws"), _removes_from_s3, "deletes many objects of a bucket"),
 )
 _SIGNS = ("mkfs", *sorted(frozenset().union(*(kind.programs for kind in KINDS)), key=len))
 _QUOTES = str.maketrans("", "", "'\"\\\n")

@@ -13,7 +13,7 @@ from sightline.shape.segments import Segment
 from sightline.shape.source import CutLine, Line
 from sightline.store import Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.line_pieces import Lines, around, beyond, open_lines
+from sightline.verbs.line_pieces import PageLines, around, beyond, open_lines
 from sightline.verbs.reply import Reply, in_order
 
 SHOWN_BYTES = 8_000
@@ -45,7 +45,7 @@ def search_reply(
         total, size, unended = lines.line_count, lines.byte_count, lines.unended
         if target.first > max(total, 1):
             raise beyond(target.ref, target.first, total)
-        window = Window(max(target.first, 1), min(target.last or total, total))
+        window = SearchWindow(max(target.first, 1), min(target.last or total, total))
         hits = search(
             path,
             pattern,
@@ -108,7 +108,7 @@ def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int
     return reply._replace(shows=shows)
 
 
-class Window(NamedTuple):
+class SearchWindow(NamedTuple):
     """The searched lines, inclusive."""
 
     first: int
@@ -170,7 +170,9 @@ class _Matches:
         return f"{head}{told}{tail}", line.cut((first, last))
 
 
-def _body(lines: Lines, matches: _Matches, context: int, window: Window, room: int) -> tuple[list[Segment], int]:
+def _body(
+    lines: PageLines, matches: _Matches, context: int, window: SearchWindow, room: int
+) -> tuple[list[Segment], int]:
     """Return the lines in blocks, as grep writes them: ``12:`` for a match, ``11-`` for context, ``--`` between."""
     matching = set(matches.lines)
     body: list[Segment] = []
@@ -203,7 +205,7 @@ def _word_of(pattern: str, literal: bool) -> str:
     return max(re.split(r"\\.|[^\w ]", pattern), key=len).lower()
 
 
-def _blocks(numbers: Iterable[int], context: int, window: Window) -> list[tuple[int, int]]:
+def _blocks(numbers: Iterable[int], context: int, window: SearchWindow) -> list[tuple[int, int]]:
     """Return ranges of lines around the matches, joined if they touch, and within the window."""
     blocks: list[tuple[int, int]] = []
     for number in numbers:

@@ -19,7 +19,7 @@ _LIKE_A_REF = re.compile(
 )
 
 
-class Word(NamedTuple):
+class CommandWord(NamedTuple):
     """A word of a command.
 
     Attributes:
@@ -105,7 +105,7 @@ def _target(text: str, operator: str, resolve: Callable[[str], Target]) -> Targe
     return resolve(text)
 
 
-def words(command: str) -> list[Word]:
+def words(command: str) -> list[CommandWord]:
     """Return the words of a command, with those in substitutions, in the order of their beginnings."""
     tokens = lexed(command)
     found = [word for group in (tokens.tokens, *tokens.substituted.groups) for word in _words_of(group)]
@@ -115,13 +115,13 @@ def words(command: str) -> list[Word]:
     return sorted(found)
 
 
-def _words_of(tokens: Sequence[Token]) -> Iterator[Word]:
+def _words_of(tokens: Sequence[Token]) -> Iterator[CommandWord]:
     operator = program = ""
     for token in tokens:
         if token.kind == WORD and operator not in ("<<", "<<-"):  # these begin with the end mark of a here-document
             if not program and not ASSIGNMENT.match(token.text) and not set(operator) & set("<>"):
                 program = token.text.rpartition("/")[2]
-            yield Word(token.start, token.end, operator, program)
+            yield CommandWord(token.start, token.end, operator, program)
         operator = token.text if token.kind == OPERATOR else ""
         if operator and not set(operator) & set("<>"):
             program = ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.config import Settings
 from sightline.doors.cli.output import cli_call, render_text
 from sightline.profile import Profile, load_profile
@@ -32,20 +32,20 @@ class Agent:
         self.asking = Asker(store, session, cli_call, profile)
 
     def run(self, command: str, doorway: Doorway | None = None, **more: Any) -> Reply:
-        return run_command.run_command(self.asking, run_command.Request(command, **more), doorway)
+        return run_command.run_command(self.asking, run_command.RunRequest(command, **more), doorway)
 
     def read(self, ref: str, **more: Any) -> Reply:
-        return read_output.read_output(self.asking, read_output.Request(ref, **more))
+        return read_output.read_output(self.asking, read_output.ReadRequest(ref, **more))
 
     def file(self, path: Path, **more: Any) -> Reply:
-        return read_file.read_file(self.asking, read_file.Request(str(path), **more))
+        return read_file.read_file(self.asking, read_file.FileRequest(str(path), **more))
 
     def result(self, value: object, *, verbosity: str = "auto") -> Reply:
         """Keep a tool's result: JSON, or bytes as they are."""
         data = value if isinstance(value, bytes) else json.dumps(value).encode()
         kept = capture_result(
             self.store,
-            [Block([data])],
+            [ResultBlock([data])],
             command="tool",
             cwd=os.getcwd(),
             session=self.asking.session.name,
@@ -61,7 +61,7 @@ class Agent:
             return source.read(0, source.byte_count)
 
     def query(self, pipeline: str) -> Reply:
-        return query.query(self.asking, query.Request(pipeline))
+        return query.query(self.asking, query.QueryRequest(pipeline))
 
     def say(self, out: bytes, err: bytes = b"", *, exit_code: int = 0, **more: Any) -> Reply:
         """Run a command that writes some bytes to both streams."""

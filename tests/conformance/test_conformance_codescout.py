@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sightline.pipeline.parse import parse
-from sightline.pipeline.run import Head, Limits, QueryResult, reply_of
+from sightline.pipeline.run import Head, QueryLimits, QueryResult, reply_of
 from sightline.shape.variants import text_of
 from sightline.verbs.reply import serialised_bytes
-from sightline.verbs.run_command import Request
+from sightline.verbs.run_command import RunRequest
 
 PROFILE = "codescout"
 Keep = Callable[..., str]
@@ -105,7 +105,7 @@ def test_e05_e14_one_enormous_line_is_clipped_with_true_totals(agent: Any, keep:
 
 def _answer(agent: Any, ref: str, out: bytes, err: bytes) -> QueryResult:
     """The reply to a query whose programs wrote this."""
-    limits = Limits(**agent.asking.profile.query._asdict())
+    limits = QueryLimits(**agent.asking.profile.query._asdict())
     heads = Head(limits.max_bytes), Head(limits.max_bytes)
     for head, data in zip(heads, (out, err), strict=True):
         head.feed(data)
@@ -258,9 +258,9 @@ def test_i14_a_json_file_is_described_by_its_keys_and_a_malformed_one_is_text(
 
 def test_j05_half_a_minute_unless_told(agent: Any) -> None:
     profile = agent.asking.profile
-    assert Request("true").limit_secs(profile) == 30
+    assert RunRequest("true").limit_secs(profile) == 30
     for told in (120, 300, 86_400):
-        assert Request("true", timeout_secs=told).limit_secs(profile) == told
+        assert RunRequest("true", timeout_secs=told).limit_secs(profile) == told
 
 
 def test_i01_a_ref_alone_is_its_content_with_the_total(agent: Any, keep: Callable[..., str]) -> None:

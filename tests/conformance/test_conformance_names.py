@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.errors import BadRef, ExpiredRef, SightlineError, UnknownRef
 from sightline.log.retention import enforce_limits
 from sightline.records import Buffer
@@ -22,7 +22,7 @@ def tool(agent: Any) -> Callable[[str, bytes], Buffer]:
     """Keeps a tool's result."""
 
     def keep(name: str, data: bytes) -> Buffer:
-        kept = capture_result(agent.store, [Block([data])], command=name, cwd="/", session="agent-1")
+        kept = capture_result(agent.store, [ResultBlock([data])], command=name, cwd="/", session="agent-1")
         assert isinstance(kept, Buffer)
         return kept
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.config import Settings
 from sightline.errors import BadRange
 from sightline.records import Buffer, Session
@@ -20,7 +20,7 @@ from sightline.shape.json.tree import read_document
 from sightline.shape.memory_stream import BytesSource
 from sightline.store import Store
 from sightline.verbs.asker import Asker
-from sightline.verbs.read_output import Request, read_output
+from sightline.verbs.read_output import ReadRequest, read_output
 from sightline.verbs.reply import Reply
 
 ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]
@@ -39,9 +39,9 @@ def read(tmp_path: Any) -> Any:
 
         def reading(value: object, **arguments: Any) -> Reply:
             data = json.dumps(value).encode()
-            buffer = capture_result(store, [Block([data])], command="t", cwd="/", session="s")
+            buffer = capture_result(store, [ResultBlock([data])], command="t", cwd="/", session="s")
             assert isinstance(buffer, Buffer)
-            return read_output(asking, Request(buffer.ref, **arguments))
+            return read_output(asking, ReadRequest(buffer.ref, **arguments))
 
         yield reading
 

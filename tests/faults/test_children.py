@@ -20,7 +20,7 @@ from sightline.doors.mcp.stdio import StdioServer
 from sightline.doors.mcp.tools import Options
 from sightline.errors import CommandNotStarted, OutOfProcesses
 from sightline.pipeline.parse import parse
-from sightline.pipeline.run import Limits
+from sightline.pipeline.run import QueryLimits
 from sightline.pipeline.run import run as run_query
 from sightline.search.errors import ProgramMissing
 from sightline.shape.budgets import HARD_LIMIT_BYTES
@@ -111,19 +111,19 @@ def test_without_a_process_what_cannot_be_started_says_so(store: Store, monkeypa
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", no_thread)
         with pytest.raises((OutOfProcesses, ProgramMissing)):
-            run_query(pipeline, limits=Limits())
+            run_query(pipeline, limits=QueryLimits())
     with monkeypatch.context() as patched:
         patched.setattr(os, "posix_spawn", out_of_processes)
         patched.setattr(os, "posix_spawnp", out_of_processes)
         patched.setattr(subprocess, "Popen", out_of_processes)
         with pytest.raises(ProgramMissing, match="Resource temporarily unavailable"):
-            run_query(pipeline, limits=Limits())
+            run_query(pipeline, limits=QueryLimits())
         with pytest.raises(CommandNotStarted, match="Resource temporarily unavailable"):
             run(store, "seq 10")
         with pytest.raises(CommandNotStarted, match="Resource temporarily unavailable"):
             start_in_background(store, ["true"], command="true", cwd="/", session="s")
     assert os.listdir(store.layout.buffers) == [captured.buffer.name]
-    assert run_query(pipeline, limits=Limits()).stdout == b"2\n"
+    assert run_query(pipeline, limits=QueryLimits()).stdout == b"2\n"
 
 
 def test_without_a_thread_the_server_says_so_and_goes_on(

@@ -18,8 +18,8 @@ from sightline.disk.meta import FORMAT, read_meta
 from sightline.disk.recovery import adopt_dead, rebuild_buffers
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import OfNewerVersion
-from sightline.harnesses.formats import Source
-from sightline.imports.importer import Ledger
+from sightline.harnesses.formats import TranscriptSource
+from sightline.imports.importer import ImportLedger
 from sightline.log import log
 from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.retention import purge_gone, remove
@@ -349,14 +349,14 @@ def test_what_a_newer_version_left_of_a_buffer_is_left_alone_and_named(store: St
 
 
 def test_what_a_newer_version_imported_is_left_to_it(store: Store, tmp_path: Path) -> None:
-    path, source = Path(store.layout.imports), Source(str(tmp_path / "a"), 1, (1, 2, 3), 1.0)
+    path, source = Path(store.layout.imports), TranscriptSource(str(tmp_path / "a"), 1, (1, 2, 3), 1.0)
     path.write_text(json.dumps({"format": 2, "files": [["all", "is", "other"]]}))
     data = path.read_bytes()
-    ledger = Ledger(store.layout)
+    ledger = ImportLedger(store.layout)
     ledger.put(source, set())
     ledger.save()
     assert path.read_bytes() == data
-    assert not Ledger(store.layout).has(source)
+    assert not ImportLedger(store.layout).has(source)
 
 
 @pytest.fixture

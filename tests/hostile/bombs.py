@@ -6,7 +6,7 @@
 import resource
 import sys
 
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.config import Settings
 from sightline.doors.cli.output import cli_call
 from sightline.errors import SightlineError
@@ -14,7 +14,7 @@ from sightline.records import Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
 from sightline.verbs.asker import Asker
-from sightline.verbs.read_output import Request, read_output
+from sightline.verbs.read_output import ReadRequest, read_output
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply
 
@@ -54,12 +54,12 @@ def _held(reply: Reply) -> None:
 
 
 def _show(asking: Asker, data: bytes) -> None:
-    buffer = capture_result(asking.store, [Block([data])], command="t", cwd="/", session="s")
+    buffer = capture_result(asking.store, [ResultBlock([data])], command="t", cwd="/", session="s")
     assert isinstance(buffer, Buffer)
     _held(result_reply(asking, buffer, verb="tool", request={}))
     for path in PATHS:
         try:
-            _held(read_output(asking, Request(buffer.ref, path=path)))
+            _held(read_output(asking, ReadRequest(buffer.ref, path=path)))
         except SightlineError:
             continue  # the path leads nowhere, or it is no JSON
 

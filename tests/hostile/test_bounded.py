@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.doors.cli.output import cli_call
 from sightline.doors.mcp.http import guarded, refused
 from sightline.errors import SightlineError
 from sightline.http_guard import Address, Guard
 from sightline.pipeline.parse import parse
-from sightline.pipeline.run import Limits, run
+from sightline.pipeline.run import QueryLimits, run
 from sightline.records import Buffer, Session
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.line_search import search
@@ -74,7 +74,7 @@ def test_a_search_that_explodes_can_be_cancelled(tmp_path: Any) -> None:
 def test_a_query_that_explodes_ends_by_its_limit(tmp_path: Any, alarm: Cancel, query: str) -> None:
     path = tmp_path / "out"
     path.write_bytes((b"a" * 5000 + b"!\n") * 5)
-    result = run(parse(query, lambda ref: str(path)), limits=Limits(seconds=0.5), cancel=alarm)
+    result = run(parse(query, lambda ref: str(path)), limits=QueryLimits(seconds=0.5), cancel=alarm)
     assert result.timed_out or result.exit_code is not None
     assert not alarm.cancelled
 
@@ -140,7 +140,7 @@ def test_json_that_is_made_to_burst_is_shown_in_bounded_time_and_memory(tmp_path
 def test_of_a_key_that_is_there_many_times_only_so_many_are_looked_at(store: Store) -> None:
     asking = Asker(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
     data = b"{" + b",".join([b'"k":1'] * (MEMBERS_LOOKED_AT + 5)) + b"}"
-    buffer = capture_result(store, [Block([data])], command="t", cwd="/", session="s")
+    buffer = capture_result(store, [ResultBlock([data])], command="t", cwd="/", session="s")
     assert isinstance(buffer, Buffer)
     told = result_reply(asking, buffer, verb="tool", request={}).fields["description"]
     assert told == f"{{k, ...}} ({MEMBERS_LOOKED_AT + 5} keys)"

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sightline.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, StreamHider
-from sightline.redact.rules import Match, Rules, SecretRule, check_pattern, load_rules, spans_of
+from sightline.redact.rules import Match, SecretRule, SecretRules, check_pattern, load_rules, spans_of
 from tests.each import each
 from tests.examples import examples
 
@@ -405,7 +405,7 @@ def test_what_is_hidden_beside_it_does_not_take_the_name_of_a_secret_away() -> N
         assert secret[:16] not in hidden(data, (), rules)
 
 
-def _whole(data: bytes, rules: Rules) -> bytes:
+def _whole(data: bytes, rules: SecretRules) -> bytes:
     """A line with its secrets hidden, looked at as one."""
     for start, end, name in reversed(spans_of(rules.matches(data), data)):
         data = data[:start] + b"[redacted: " + name + b"]" + data[end:]
@@ -453,7 +453,7 @@ def test_a_long_line_is_hidden_as_if_it_were_looked_at_as_one(
 def test_secrets_that_name_each_other_without_end_take_no_longer_than_others(size: int) -> None:
     looked = 0
 
-    class Counting(Rules):
+    class Counting(SecretRules):
         def matches(self, text: bytes, begin: int = 0, look: int = 0) -> list[Match]:
             nonlocal looked
             looked += 1
@@ -644,10 +644,10 @@ def counted_rules() -> list[Counted]:
 def test_a_run_of_beginnings_is_tried_no_more_often_than_it_has_of_them(run: bytes) -> None:
     for times in (1_000, 10_000):
         with_words = counted_rules()
-        Rules(with_words).matches(run * times)
+        SecretRules(with_words).matches(run * times)
         assert sum(one.tries for one in with_words) <= 3 * times
     with_words = counted_rules()
-    Rules(with_words).matches(b"no word of any rule " * 1_000)
+    SecretRules(with_words).matches(b"no word of any rule " * 1_000)
     assert not any(one.tries for one in with_words)
 
 
@@ -663,16 +663,16 @@ def test_rules_whose_words_a_text_is_full_of_find_the_same(data: st.DataObject, 
         (*rule.words, secret, secret[:cut], b"x", b"9", b" ", b"\n", b"\\n", b"\x1b[32m", b"@a", b"?")
     )
     text = b"".join(data.draw(st.lists(piece, max_size=30))) + b" " + b"; ".join(rule.words) * 400
-    used = Rules(KNOWN.rules)
+    used = SecretRules(KNOWN.rules)
     used.matches(b" ".join(rule.words) * 2_000)
     begin = data.draw(st.integers(0, 40))
-    assert used.matches(text, begin, begin) == Rules(KNOWN.rules).matches(text, begin, begin)
+    assert used.matches(text, begin, begin) == SecretRules(KNOWN.rules).matches(text, begin, begin)
 
 
 @pytest.mark.parametrize("run", [b"ghp_", b"AKIA", b"https://a:"])
 def test_words_that_a_stream_is_full_of_are_not_tried_one_by_one(run: bytes) -> None:
     counted = counted_rules()
-    rules = Rules(counted)
+    rules = SecretRules(counted)
     rules.matches(run * 2_000)
     before = sum(one.tries for one in counted)
     rules.matches(run * 10_000)

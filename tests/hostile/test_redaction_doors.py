@@ -12,7 +12,7 @@ import pytest
 
 from sightline.capture.command import CommandCapture
 from sightline.capture.file import capture_file
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.config import Settings, load_settings
 from sightline.doors.cli.output import cli_call
 from sightline.errors import SettingError
@@ -23,7 +23,7 @@ from sightline.log.view_text import view_text
 from sightline.records import Buffer, Session
 from sightline.store import Store, Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.read_file import Request, read_file
+from sightline.verbs.read_file import FileRequest, read_file
 
 Sightline = Callable[..., "subprocess.CompletedProcess[bytes]"]
 TOKEN = "npm_" + "aB3" * 12
@@ -88,7 +88,7 @@ def test_files_standard_input_and_results_are_hidden(sightline: Sightline, store
     assert done.stdout == f"x {TOKEN}".encode()  # passed on, as it must be
     document = json.dumps({"key": TOKEN, "long": f"{TOKEN}\n" * 300})
     result = capture_result(
-        store, [Block([document[:40].encode(), document[40:].encode()])], command="t", cwd="/", session="s"
+        store, [ResultBlock([document[:40].encode(), document[40:].encode()])], command="t", cwd="/", session="s"
     )
     assert isinstance(result, Buffer)
     assert json.loads(stored(store, result, "part.0"))["key"] == SHOWN
@@ -153,7 +153,7 @@ def test_a_file_that_cannot_be_kept_is_shown_without_its_secrets(
     (tmp_path / "notes.txt").write_text(f"one\n{TOKEN}\nthree\n")
     _failing(store, monkeypatch, 0)
     asking = Asker(store, Session("s", "shell", "", "", "/", 0.0), cli_call)
-    reply = read_file(asking, Request("notes.txt", start_line=2, end_line=3))
+    reply = read_file(asking, FileRequest("notes.txt", start_line=2, end_line=3))
     assert "warning" in reply.fields
     assert reply.fields["note"] == "redacted: 1"
     assert f"{SHOWN}\n" in reply.text

@@ -21,7 +21,7 @@ from sightline.doors.doctor.doctor import examine
 from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.mcp.http import token_of
 from sightline.errors import SettingError, SightlineError, UnsafeStore
-from sightline.imports.importer import Ledger
+from sightline.imports.importer import ImportLedger
 from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.notes import list_notes, write_note
 from sightline.log.sessions import current_session, safe_name
@@ -178,7 +178,7 @@ def test_nothing_below_the_root_is_waited_for_and_doctor_names_it(store: Store, 
 
     def all_of_it() -> list[object]:
         return [
-            last_errors(store.root, 5), Ledger(store.layout).save(), store.tombstone("cmd_00000a"),
+            last_errors(store.root, 5), ImportLedger(store.layout).save(), store.tombstone("cmd_00000a"),
             list_views(store), list_notes(store), adopt_dead(store.layout, store.index), list(examine(store)),
         ]  # fmt: skip
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.audit.coverage import Lines, PartSeen
+from sightline.audit.coverage import GradedLines, PartSeen
 from sightline.audit.line_spans import holds, spans_of
 from sightline.tui.timeline.step_coverage import (
     ASKED,
@@ -13,8 +13,8 @@ from sightline.tui.timeline.step_coverage import (
     MISSED,
     NOW,
     UNSEEN,
-    Rows,
     Standing,
+    StepRows,
     counts,
     map_cells,
     runs_of,
@@ -28,7 +28,7 @@ _SPANS = st.lists(st.tuples(_LINE, _LINE), max_size=5).map(spans_of)
 @st.composite
 def _standing(draw: st.DrawFn) -> Standing:
     total = draw(st.integers(1, 60))
-    now, before = Lines(exact=draw(_SPANS)), Lines(exact=draw(_SPANS), asked=draw(_SPANS))
+    now, before = GradedLines(exact=draw(_SPANS)), GradedLines(exact=draw(_SPANS), asked=draw(_SPANS))
     return standing("out", total, now, before._replace(exact=spans_of([*before.exact, *now.exact])), draw(_SPANS))
 
 
@@ -48,7 +48,7 @@ def test_every_line_stands_in_one_run_in_order(one: Standing, folds: bool) -> No
 @given(st.lists(_standing(), min_size=1, max_size=3), st.booleans())
 def test_a_row_is_found_by_its_line_and_a_line_by_its_row(streams: list[Standing], folds: bool) -> None:
     named = [one._replace(stream=f"part.{at}") for at, one in enumerate(streams)]
-    rows = Rows(runs_of(named, folds=folds))
+    rows = StepRows(runs_of(named, folds=folds))
     headings = 0
     for at in range(len(rows)):
         run, line = rows.at(at)
@@ -70,15 +70,15 @@ def test_the_map_shows_whatever_there_is_of_each_kind(streams: list[Standing], c
 
 
 def test_a_failure_that_was_shown_is_not_missed() -> None:
-    shown = standing("out", 20, Lines(exact=((5, 6),)), Lines(exact=((5, 6),)), ((5, 5), (9, 9)))
+    shown = standing("out", 20, GradedLines(exact=((5, 6),)), GradedLines(exact=((5, 6),)), ((5, 5), (9, 9)))
     assert shown.missed == ((9, 9),)
     assert counts([shown]) == (2, 2, 20)
-    assert Rows(runs_of([shown], folds=True)).first_of(NOW) == 4
-    assert Rows(runs_of([shown], folds=True)).first_of(BEFORE, MISSED) == 8
+    assert StepRows(runs_of([shown], folds=True)).first_of(NOW) == 4
+    assert StepRows(runs_of([shown], folds=True)).first_of(BEFORE, MISSED) == 8
 
 
 def test_a_line_that_was_shown_in_part_stands_by_itself() -> None:
-    shown = standing("out", 9, None, Lines(exact=((1, 1),), cut={3: PartSeen(10, ((1, 4),))}), ())
+    shown = standing("out", 9, None, GradedLines(exact=((1, 1),), cut={3: PartSeen(10, ((1, 4),))}), ())
     assert [(run.first, run.last, run.how) for run in runs_of([shown], folds=True)] == [
         (1, 1, BEFORE), (2, 2, UNSEEN), (3, 3, CUT), (4, 9, UNSEEN),
     ]  # fmt: skip

@@ -13,10 +13,10 @@ from sightline.search.processes import Cancel
 from sightline.shape.source import Line
 from sightline.store import Store
 from sightline.tui.asking import answers
-from sightline.tui.asking.question import Pipeline, over
+from sightline.tui.asking.question import QueryQuestion, over
 from sightline.tui.asking.result_pane import field_rows
-from sightline.tui.common.answer_text import Spool
-from sightline.tui.common.places import Hit
+from sightline.tui.common.answer_text import AnswerSpool
+from sightline.tui.common.places import FoundPlace
 from sightline.tui.common.text_rows import drawn
 from tests.tui.tui_kit import add, numbered
 
@@ -32,8 +32,8 @@ def test_what_was_cancelled_is_not_logged_as_seen(store: Store) -> None:
     cancel.cancel()
     who = answers.person(store)
     seen = list[answers.Answer]()
-    answers.answer(who, Pipeline("grep x @cmd_00000a"), cancel, seen.append)
-    answers.whole_answer(who, Pipeline("grep x @cmd_00000a"), cancel).text.close()
+    answers.answer(who, QueryQuestion("grep x @cmd_00000a"), cancel, seen.append)
+    answers.whole_answer(who, QueryQuestion("grep x @cmd_00000a"), cancel).text.close()
     assert seen == []
     assert list_views(store) == []
 
@@ -41,7 +41,7 @@ def test_what_was_cancelled_is_not_logged_as_seen(store: Store) -> None:
 def test_what_a_person_asks_counts_as_seen_by_no_agent(store: Store) -> None:
     project(store)
     buffer = store.resolve("@cmd_00000a").buffer
-    answers.answer(answers.person(store), Pipeline("grep careful @cmd_00000a.err"), Cancel(), lambda _: None)
+    answers.answer(answers.person(store), QueryQuestion("grep careful @cmd_00000a.err"), Cancel(), lambda _: None)
     (view,) = list_views(store, buffer=buffer.name)
     assert coverage_of(store, buffer).seen_lines == 0
     assert coverage_of(store, buffer, session=view.view.session).seen_lines == 1
@@ -56,7 +56,7 @@ def test_no_line_can_disturb_the_terminal(data: bytes) -> None:
 
 def test_a_spool_ends_an_answer_that_grows_too_large(store: Store) -> None:
     cancel = Cancel()
-    spool = Spool(store.root, {b"/long/path": b"@x"}, cancel, limit=100)
+    spool = AnswerSpool(store.root, {b"/long/path": b"@x"}, cancel, limit=100)
     while not cancel.cancelled:
         spool.feed(b"0123456789\n")
     read = spool.ended(b"the end\n")
@@ -69,7 +69,7 @@ def test_a_spool_ends_an_answer_that_grows_too_large(store: Store) -> None:
 def test_a_spool_names_files_by_their_refs_wherever_chunks_end(store: Store) -> None:
     data = b"a /store/out:1\n/store/out\n/store/err\n/store"
     for size in range(1, 12):
-        spool = Spool(store.root, {b"/store/out": b"@o", b"/store/err": b"@e"}, Cancel())
+        spool = AnswerSpool(store.root, {b"/store/out": b"@o", b"/store/err": b"@e"}, Cancel())
         for at in range(0, len(data), size):
             spool.feed(data[at : at + size])
         read = spool.ended(b"")
@@ -96,7 +96,7 @@ def test_fields_are_laid_out_in_rows() -> None:
 )
 def test_numbered_lines_are_known_wherever_they_stand(store: Store, pipeline: str, line: str) -> None:
     project(store)
-    assert behind(store, pipeline, 1, line) == Hit("cmd_00000b", "out", 17)
+    assert behind(store, pipeline, 1, line) == FoundPlace("cmd_00000b", "out", 17)
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def test_lines_without_numbers_are_known_where_the_program_keeps_their_order(
     store: Store, pipeline: str, number: int, line: int
 ) -> None:
     project(store)
-    assert behind(store, pipeline, number, "line") == Hit("cmd_00000b", "out", line)
+    assert behind(store, pipeline, number, "line") == FoundPlace("cmd_00000b", "out", line)
 
 
-def behind(store: Store, pipeline: str, number: int, line: str) -> Hit | None:
+def behind(store: Store, pipeline: str, number: int, line: str) -> FoundPlace | None:
     """The line behind one of an answer's, over `seq 20` where no ref is named."""
     shown = list[answers.Answer]()
-    asked = Pipeline(over(pipeline, "@cmd_00000b"))
+    asked = QueryQuestion(over(pipeline, "@cmd_00000b"))
     answers.answer(answers.person(store), asked, Cancel(), shown.append)
     return shown[0].find_hit(number, line)

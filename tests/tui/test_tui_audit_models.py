@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.audit.buffer_failures import Failure, FailurePlace
-from sightline.audit.coverage import Contribution, Coverage, Lines, PartSeen, contribution, cover, percent
+from sightline.audit.coverage import Contribution, Coverage, GradedLines, PartSeen, contribution, cover, percent
 from sightline.audit.line_spans import Spans, spans_of
 from sightline.records import Gap, LinePart, Note, Shown, View
 from sightline.tui.buffers.seen_reader import percent as list_percent
 from sightline.tui.viewer.audit_model import UnseenRegions, destination, of_line, of_output
 from sightline.tui.viewer.marks import ASKED, CUT, EXACT, MATCHED, UNSEEN, Marks, Remark
-from sightline.tui.viewer.overview import FAILED, MISSING, NOTED, OVERLOOKED, Tally, cells_of, eighths, first_in
+from sightline.tui.viewer.overview import FAILED, MISSING, NOTED, OVERLOOKED, LineTally, cells_of, eighths, first_in
 
 MILLIONS = 10_000_000
 
@@ -199,7 +199,9 @@ def test_lines_written_since_the_views_were_looked_through_are_unseen() -> None:
 
 def test_single_seen_lines_of_the_other_stream_part_the_unseen_ones() -> None:
     text = Merged(["out"] * 20 + ["err"] + ["out"] * 860)
-    marks = Marks(cover("cmd_a", {"out": 880, "err": 1}, [Contribution(view(1, "a"), {"err": Lines(exact=((1, 1),))})]))
+    marks = Marks(
+        cover("cmd_a", {"out": 880, "err": 1}, [Contribution(view(1, "a"), {"err": GradedLines(exact=((1, 1),))})])
+    )
     assert destination(marks, text, 0, "unseen") == (1, "unseen 1-20")
     assert destination(marks, text, 1, "unseen") == (22, "unseen 22-881")
     assert destination(marks, text, 22, "unseen") == (0, "Lines 22-881, here, are the last unseen ones")
@@ -208,7 +210,7 @@ def test_single_seen_lines_of_the_other_stream_part_the_unseen_ones() -> None:
 
 
 def test_a_line_of_which_a_part_was_seen_is_not_done_with() -> None:
-    lines = Lines(exact=((1, 9), (11, 20)), cut={10: PartSeen(5_000, ((1, 100),))})
+    lines = GradedLines(exact=((1, 9), (11, 20)), cut={10: PartSeen(5_000, ((1, 100),))})
     marks = Marks(cover("cmd_a", {"out": 20}, [Contribution(view(1, "a"), {"out": lines})]))
     assert destination(marks, OneStream(20), 0, "unseen") == (10, "unseen 10")
     assert destination(marks, OneStream(20), 10, "unseen") == (0, "Line 10, here, is the last unseen one")
@@ -246,7 +248,7 @@ def test_where_there_is_nowhere_to_go_the_reason_is_said() -> None:
 
 @given(st.sets(st.integers(1, 300)), st.integers(0, 300), st.integers(0, 300))
 def test_a_tally_counts_the_lines_between_two(lines: set[int], after: int, last: int) -> None:
-    tally, spans = Tally(spans_of((line, line) for line in lines)), spans_of((line, line) for line in lines)
+    tally, spans = LineTally(spans_of((line, line) for line in lines)), spans_of((line, line) for line in lines)
     among = [line for line in sorted(lines) if after < line <= last]
     if after <= last:
         assert tally.among(after, last) == len(among)

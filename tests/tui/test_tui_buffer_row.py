@@ -10,7 +10,7 @@ from rich.style import Style
 from sightline.records import Buffer, Gap, StreamInfo
 from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
 from sightline.tui.buffers.matcher import terms_of
-from sightline.tui.buffers.order import Heading, Order
+from sightline.tui.buffers.order import Heading, ListOrder
 from sightline.tui.buffers.seen_reader import Seen
 from sightline.tui.common.command_words import command_parts
 from sightline.tui.common.phrases import duration, facts, short_count
@@ -86,7 +86,7 @@ def test_what_was_imported_is_as_old_as_its_call() -> None:
 
 @pytest.mark.parametrize("width", [34, 50, 60, 79, 120, 200])
 def test_the_names_stand_above_their_columns(width: int) -> None:
-    names = "".join(part.text for part in heading_parts(width, Order()))
+    names = "".join(part.text for part in heading_parts(width, ListOrder()))
     assert len(names) == width_of(row_parts(BUFFER, width, NOW)) <= width
     if "SIZE" in names:
         assert shown(width)[names.index("SIZE") - 1 :].startswith("  68K")
@@ -99,7 +99,7 @@ def test_a_command_keeps_room_and_the_row_its_width(width: int) -> None:
 
 
 def test_a_click_on_a_name_orders_by_it() -> None:
-    names = "".join(part.text for part in heading_parts(120, Order()))
+    names = "".join(part.text for part in heading_parts(120, ListOrder()))
     for name, sort in (("COMMAND", "command"), ("EXIT", "exit"), ("LINES", "lines"), ("TIME", "duration")):
         assert sort_at(120, names.index(name) + 1) == sort
     assert sort_at(120, 6) == ""
@@ -107,9 +107,9 @@ def test_a_click_on_a_name_orders_by_it() -> None:
 
 
 def test_the_order_is_seen_above_its_column() -> None:
-    assert "SIZE▾" in "".join(part.text for part in heading_parts(120, Order("size")))
-    assert "SIZE▴" in "".join(part.text for part in heading_parts(120, Order("size", turned=True)))
-    assert "▾" not in "".join(part.text for part in heading_parts(120, Order()))
+    assert "SIZE▾" in "".join(part.text for part in heading_parts(120, ListOrder("size")))
+    assert "SIZE▴" in "".join(part.text for part in heading_parts(120, ListOrder("size", turned=True)))
+    assert "▾" not in "".join(part.text for part in heading_parts(120, ListOrder()))
 
 
 def test_what_a_filter_found_stands_out() -> None:
@@ -135,7 +135,7 @@ def test_the_ref_is_the_first_to_go_to_its_digits_then_to_none() -> None:
 
 @pytest.mark.parametrize(("order", "name"), [("exit", "EXIT"), ("recent", "AGE"), ("size", "SIZE"), ("seen", "SEEN")])
 def test_headings_keep_their_letters_when_sorted(order: str, name: str) -> None:
-    assert name in "".join(part.text for part in heading_parts(120, Order(order, turned=True)))
+    assert name in "".join(part.text for part in heading_parts(120, ListOrder(order, turned=True)))
 
 
 def test_a_mark_is_seen() -> None:

@@ -5,8 +5,8 @@ import pytest
 from sightline.audit.timeline import Call
 from sightline.disk.recording import new_buffer
 from sightline.records import IndexedView, View
-from sightline.tui.common.strips import Part
-from sightline.tui.timeline.call_parts import Look, row_parts, shown_parts
+from sightline.tui.common.strips import StripPart
+from sightline.tui.timeline.call_parts import CallLook, row_parts, shown_parts
 
 COMMAND = "make | tail -1"
 
@@ -19,7 +19,7 @@ def call_of(code: int | None, *, before: int | None = None, filtered: bool = Fal
     return Call(IndexedView(view, 0, 0), main, {}, 0, 0, half if filtered else None)
 
 
-def styles_of(parts: list[Part], text: str) -> set[str]:
+def styles_of(parts: list[StripPart], text: str) -> set[str]:
     """The styles of the parts that hold a text."""
     return {part.style for part in parts if text in part.text}
 
@@ -43,8 +43,8 @@ def test_what_a_person_looked_at_is_told_to_be_so() -> None:
 
 
 def test_what_was_overlooked_before_a_filter_is_marked_at_its_command() -> None:
-    row = row_parts(call_of(0, filtered=True), 120, Look(5.0, False, {}, frozenset(("cmd_bbbbbb",))))
-    assert Part("!", "failed") in row
+    row = row_parts(call_of(0, filtered=True), 120, CallLook(5.0, False, {}, frozenset(("cmd_bbbbbb",))))
+    assert StripPart("!", "failed") in row
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,9 @@ def test_of_a_long_path_the_end_is_shown() -> None:
     )
     row = "".join(
         part.text
-        for part in row_parts(Call(IndexedView(view, 0, 0), buffer, {}, 0, 0), 120, Look(5.0, False, {}, frozenset()))
+        for part in row_parts(
+            Call(IndexedView(view, 0, 0), buffer, {}, 0, 0), 120, CallLook(5.0, False, {}, frozenset())
+        )
     )
     assert "…/" in row
     assert "deep/cart_test.go" in row

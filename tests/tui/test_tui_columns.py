@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.tui.buffers.catalog import SPARE, Catalog
-from sightline.tui.buffers.columns import Entry, Texts, entries_of
+from sightline.tui.buffers.columns import ListEntry, PackedTexts, entries_of
 
 TEXTS = st.lists(st.text(max_size=9), max_size=20)
 
 
-def entry(name: str, used: int = 0) -> Entry:
-    return Entry(
+def entry(name: str, used: int = 0) -> ListEntry:
+    return ListEntry(
         name,
         used,
         f"make {used % 7}\n@{name}\n\nsession-{used % 3}",
@@ -24,7 +24,7 @@ def entry(name: str, used: int = 0) -> Entry:
 
 @given(TEXTS, st.sampled_from([1, 40]))
 def test_texts_come_out_as_they_went_in(texts: list[str], times: int) -> None:
-    wanted, kept = texts * times, Texts()  # more than are kept as one, too
+    wanted, kept = texts * times, PackedTexts()  # more than are kept as one, too
     for text in wanted:
         kept.append(text)
     assert [kept[at] for at in range(len(wanted))] == wanted
@@ -34,7 +34,7 @@ def test_texts_come_out_as_they_went_in(texts: list[str], times: int) -> None:
 
 @given(st.lists(st.text("ab", max_size=3), max_size=20), st.sampled_from([1, 40]))
 def test_a_text_is_found_in_those_that_hold_it_and_never_across_two(texts: list[str], times: int) -> None:
-    wanted, kept = texts * times, Texts()
+    wanted, kept = texts * times, PackedTexts()
     for text in wanted:
         kept.append(text)
     for part in ("a", "ab", "bb"):

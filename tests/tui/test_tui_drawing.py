@@ -20,7 +20,7 @@ from textual.widget import Widget
 from sightline.store import Store
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.row_pane import BareRows
-from sightline.tui.common.strips import Part, PartStyles, row
+from sightline.tui.common.strips import PartStyles, StripPart, row
 from tests.tui.tui_kit import add, buffers, numbered, open_store, opened, press, run, viewer
 
 STYLES = PartStyles(
@@ -32,7 +32,9 @@ STYLES = PartStyles(
         "held": Style(bgcolor="green"),
     }
 )
-PARTS = st.lists(st.builds(Part, st.text(" ab日", max_size=4), st.sampled_from(["", *STYLES, "unknown"])), max_size=12)
+PARTS = st.lists(
+    st.builds(StripPart, st.text(" ab日", max_size=4), st.sampled_from(["", *STYLES, "unknown"])), max_size=12
+)
 
 
 def cells(strip: Strip) -> list[tuple[str, object]]:
@@ -57,23 +59,30 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @given(PARTS)
-def test_pieces_that_are_joined_look_as_each_by_itself(parts: list[Part]) -> None:
+def test_pieces_that_are_joined_look_as_each_by_itself(parts: list[StripPart]) -> None:
     base = Style(color="white", bgcolor="black")
     drawn = row(parts, (), 60, base, STYLES)
-    single = [Segment(text, base + STYLES.get(name, Style())) for text, name in [*parts, Part(" " * 60)] if text]
+    single = [Segment(text, base + STYLES.get(name, Style())) for text, name in [*parts, StripPart(" " * 60)] if text]
     assert cells(drawn) == cells(Strip(single).crop(0, 60))
 
 
 def test_a_blank_between_two_words_costs_no_piece_of_its_own() -> None:
-    parts = [Part("a", "ref"), Part(" "), Part("b", "ref"), Part("  ", "dim"), Part("c", "match"), Part(" ")]
+    parts = [
+        StripPart("a", "ref"),
+        StripPart(" "),
+        StripPart("b", "ref"),
+        StripPart("  ", "dim"),
+        StripPart("c", "match"),
+        StripPart(" "),
+    ]
     assert [segment.text for segment in row(parts, (), 10, Style(), STYLES)] == ["a b  ", "c", "    "]
 
 
 def test_styles_that_come_late_are_drawn() -> None:
     styles = PartStyles({})
-    assert next(iter(row([Part("a", "late")], (), 10, Style(), styles))).style == Style()
+    assert next(iter(row([StripPart("a", "late")], (), 10, Style(), styles))).style == Style()
     styles["late"] = Style(bold=True)
-    assert next(iter(row([Part("a", "late")], (), 10, Style(), styles))).style == Style(bold=True)
+    assert next(iter(row([StripPart("a", "late")], (), 10, Style(), styles))).style == Style(bold=True)
 
 
 @pytest.mark.parametrize("top", [0, 1, 7, 1000])

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from sightline.store import Store
 from sightline.tui.buffers.columns import Entries
-from sightline.tui.buffers.filter import Filter
+from sightline.tui.buffers.filter import FilterText
 from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.buffers.matcher import Guesses, Term
 from sightline.tui.common.messages import ListFiltered
@@ -94,13 +94,13 @@ def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monk
     monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 5)
     monkeypatch.setattr("sightline.tui.buffers.list_model.AHEAD_ROWS", 0)
     looked_for = list[int]()
-    look_for = Filter.look_for
+    look_for = FilterText.look_for
 
-    def counted(self: Filter, terms: Sequence[Term], entries: Entries) -> None:
+    def counted(self: FilterText, terms: Sequence[Term], entries: Entries) -> None:
         looked_for.append(len(entries))
         look_for(self, terms, entries)
 
-    monkeypatch.setattr(Filter, "look_for", counted)
+    monkeypatch.setattr(FilterText, "look_for", counted)
 
     async def body() -> None:
         with Store(str(tmp_path / "many")) as many:

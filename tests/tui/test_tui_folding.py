@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from sightline.tui.common.window import Place, ShownLines, Walk, Window, fold, folds
+from sightline.tui.common.window import RowPlace, ShownLines, Walk, Window, fold, folds
 
 TEXTS = st.text(st.sampled_from("ab 日本é😀\u0301"), max_size=60)
 HEIGHTS = st.lists(st.integers(1, 9), min_size=1, max_size=30)
@@ -22,8 +22,8 @@ def test_rows_hold_the_whole_text_and_cut_no_character(text: str, width: int, cu
     assert fold(strip, width, len(rows)).text == ""
 
 
-def every_place(heights: list[int]) -> list[Place]:
-    return [Place(line, row) for line, height in enumerate(heights, 1) for row in range(height)]
+def every_place(heights: list[int]) -> list[RowPlace]:
+    return [RowPlace(line, row) for line, height in enumerate(heights, 1) for row in range(height)]
 
 
 @given(HEIGHTS, st.integers(0, 300), st.integers(-400, 400))
@@ -46,10 +46,10 @@ def test_a_window_is_always_full(heights: list[int], rows: int, moves: list[tupl
         if move == "by":
             window.move_by(by)
         elif move == "show":
-            window.show(Place(line), rows // 3)
+            window.show(RowPlace(line), rows // 3)
         elif move == "in":
             window.bring_in(line)
-            assert Place(line) in window.places()
+            assert RowPlace(line) in window.places()
         else:
             window.move_to(window.end)
             assert window.at_end
@@ -83,18 +83,18 @@ def test_a_window_skips_what_is_hidden(
     window = Window(lambda line: heights[line - 1])
     window.count, window.rows, window.wraps = len(heights), rows, wraps
     window.only = ShownLines([(line, line) for line in lines])
-    window.move_to(Place(1))
+    window.move_to(RowPlace(1))
     for move, by in moves:
         line = max(1, min(abs(by), len(heights)))
         if move == "by":
             window.move_by(by)
         elif move == "show":
-            window.show(Place(line), rows // 3)
+            window.show(RowPlace(line), rows // 3)
         elif move == "to":
-            window.move_to(Place(line))
+            window.move_to(RowPlace(line))
         elif move == "in":
             window.bring_in(line)
-            assert line not in lines or Place(line) in window.places()
+            assert line not in lines or RowPlace(line) in window.places()
         else:
             window.move_to(window.end)
             assert window.at_end

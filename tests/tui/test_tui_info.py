@@ -14,7 +14,7 @@ from sightline.tui.evidence.info_screen import FactRows, InfoScreen, ViewScreen,
 from sightline.tui.inspector import Inspector
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 from tests.tui.tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 
 
@@ -27,7 +27,7 @@ def ask(store: Store, pipeline: str, session: str) -> None:
     """Ask as an agent does."""
     agent = current_session({"CLAUDE_CODE_SESSION_ID": "x"}, name=session, client="probe 1.0")
     asking = Asker(store, agent, lambda verb, **_: verb)
-    reply = query(asking, Request(pipeline))
+    reply = query(asking, QueryRequest(pipeline))
     deliver(asking, reply, lambda reply: reply.body, lambda _: None, is_use=False)
 
 

@@ -20,7 +20,7 @@ from sightline.tui.commands import actions_of
 from sightline.tui.inspector import Inspector
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.node_rows import JsonRows
-from sightline.tui.json.nodes import NEAR_BYTES, PAGE, NobodyWaits, Node, key_of, read_children, read_root
+from sightline.tui.json.nodes import NEAR_BYTES, PAGE, NobodyWaits, TreeNode, key_of, read_children, read_root
 from sightline.tui.json.screen import JsonScreen
 from tests.tui.tui_kit import add, burst, opened, press, rest, run, text, until
 
@@ -47,7 +47,7 @@ def files(tmp_path: Path) -> Files:
     return Files(tmp_path)
 
 
-def whole(source: StreamReader) -> tuple[JsonRows, Node]:
+def whole(source: StreamReader) -> tuple[JsonRows, TreeNode]:
     """The tree with everything read and shown."""
     root = read_root(source)
     tree = JsonRows(root)
@@ -59,7 +59,7 @@ def whole(source: StreamReader) -> tuple[JsonRows, Node]:
     return tree, root
 
 
-def value_of(node: Node) -> Any:
+def value_of(node: TreeNode) -> Any:
     """What a node stands for, from what was read of it."""
     if node.kind == "object":
         return {child.key: value_of(child) for child in node.children}
@@ -68,7 +68,7 @@ def value_of(node: Node) -> Any:
     return json.loads(node.text)
 
 
-def leaves(node: Node) -> Iterator[Node]:
+def leaves(node: TreeNode) -> Iterator[TreeNode]:
     yield node
     for child in node.children:
         yield from leaves(child)

@@ -17,7 +17,7 @@ from sightline.log.log_index import list_views
 from sightline.store import Store
 from sightline.tui.app import YOUNG_OBJECTS, StoreFeed
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
-from sightline.tui.buffers.list_loader import Answer, Request, load
+from sightline.tui.buffers.list_loader import ListNeeds, LoadedList, load
 from tests.tui.tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
 
 
@@ -61,9 +61,9 @@ def test_without_watches_it_polls_and_says_so(store: Store, monkeypatch: pytest.
 def test_of_all_growth_in_a_while_the_list_is_read_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     recording = begin(store, "cmd_00000a", "make")
     recording.register()
-    reads, timers = list[Request](), list[tuple[float, Callable[[], None]]]()
+    reads, timers = list[ListNeeds](), list[tuple[float, Callable[[], None]]]()
 
-    def counted(store: Store, request: Request) -> Answer:
+    def counted(store: Store, request: ListNeeds) -> LoadedList:
         reads.append(request)
         return load(store, request)
 

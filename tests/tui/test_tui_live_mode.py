@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.buffers.columns import Entry, entries_of
+from sightline.tui.buffers.columns import ListEntry, entries_of
 from sightline.tui.buffers.order import BURST_SHOWN, Heading, bursts
 from sightline.tui.common.throttle import Throttle
 from tests.tui.audit_kit import AGENT, OTHER, ask
@@ -135,7 +135,7 @@ def test_a_burst_is_seen_to_at_its_beginning_and_its_end() -> None:
 def test_what_a_burst_leaves_out_is_told_and_none_is_lost() -> None:
     names = [f"n{at}" for at in range(30)]
     entries = entries_of(
-        Entry(name, 30 - at, f"make\n@{name}\n", "ab"[at // 20], 0, 0, 0.0, 0) for at, name in enumerate(names)
+        ListEntry(name, 30 - at, f"make\n@{name}\n", "ab"[at // 20], 0, 0, 0.0, 0) for at, name in enumerate(names)
     )
     rows = bursts(entries)
     headings = [row for row in rows if isinstance(row, Heading)]

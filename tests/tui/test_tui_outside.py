@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from sightline.errors import SightlineError
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
-from sightline.tui.common.outside_program import COPY_BYTES, Copies, Shown, editor_call, pager_call, run_outside
+from sightline.tui.common.outside_program import COPY_BYTES, Copies, ViewerState, editor_call, pager_call, run_outside
 from tests.tui.tui_kit import add, begin, numbered, opened, press, rest, run
 
 
@@ -53,7 +53,7 @@ def copies() -> Iterator[Copies]:
 
 def test_less_gets_the_file_and_can_start_nothing(store: Store) -> None:
     buffer = add(store, "cmd_00000a", "seq", numbered(100))
-    call = pager_call(store, Shown(buffer, "", 42), {"PATH": os.environ["PATH"]})
+    call = pager_call(store, ViewerState(buffer, "", 42), {"PATH": os.environ["PATH"]})
     assert call.argv == ["less", "+42", "--", store.layout.stream("cmd_00000a", "out")]
     assert call.environment == {"LESSSECURE": "1"}
     assert call.text is None
@@ -64,7 +64,7 @@ def test_less_gets_both_streams_in_order_of_arrival(store: Store) -> None:
     recording.register()
     for stream, data in (("out", b"1\n"), ("err", b"2\n"), ("out", b"3\n")):
         recording.append(stream, data)
-    call = pager_call(store, Shown(recording.seal(exit_code=0)), {"PAGER": "less -S"})
+    call = pager_call(store, ViewerState(recording.seal(exit_code=0)), {"PAGER": "less -S"})
     assert call.argv[:3] == ["less", "-S", "--"]
     with open(call.argv[3], "rb") as file:
         assert file.read() == b"1\n2\n3\n"
@@ -72,7 +72,7 @@ def test_less_gets_both_streams_in_order_of_arrival(store: Store) -> None:
 
 def test_only_the_stream_that_is_shown_is_opened(store: Store, copies: Copies) -> None:
     buffer = add(store, "cmd_00000a", "make", b"out\n", b"err\n")
-    shown = Shown(buffer, "err", 1)
+    shown = ViewerState(buffer, "err", 1)
     assert pager_call(store, shown, {}).argv[-1] == store.layout.stream("cmd_00000a", "err")
     assert pager_call(store, shown, {"PAGER": "cat"}).text is not None
     with open(editor_call(store, shown, copies, {"EDITOR": "cat"}).argv[-1], "rb") as file:
@@ -81,7 +81,7 @@ def test_only_the_stream_that_is_shown_is_opened(store: Store, copies: Copies) -
 
 def test_any_other_pager_gets_text_that_was_made_safe(store: Store, program: Path, tmp_path: Path) -> None:
     buffer = add(store, "cmd_00000a", "evil", b"\x1b]0;owned\x07a \xe2\x80\xae\x9b31m b\x07\n" + numbered(20_000))
-    call = pager_call(store, Shown(buffer, "", 9), {"PAGER": str(program)})
+    call = pager_call(store, ViewerState(buffer, "", 9), {"PAGER": str(program)})
     assert call.argv == [str(program)]
     run_outside(call)
     given = (tmp_path / "given").read_bytes()
@@ -92,12 +92,12 @@ def test_any_other_pager_gets_text_that_was_made_safe(store: Store, program: Pat
 
 def test_a_pager_that_is_left_early_ends_it(store: Store) -> None:
     buffer = add(store, "cmd_00000a", "seq", numbered(200_000))
-    run_outside(pager_call(store, Shown(buffer, "", 1), {"PAGER": "head -0"}))
+    run_outside(pager_call(store, ViewerState(buffer, "", 1), {"PAGER": "head -0"}))
 
 
 def test_an_editor_gets_a_copy_that_goes(store: Store, copies: Copies) -> None:
     buffer = add(store, "file_00000a", "src/parser.py", numbered(9), exit_code=None)
-    call = editor_call(store, Shown(buffer, "", 5), copies, {"VISUAL": "cat -n", "EDITOR": "true"})
+    call = editor_call(store, ViewerState(buffer, "", 5), copies, {"VISUAL": "cat -n", "EDITOR": "true"})
     path = call.argv[-1]
     assert call.argv[:2] == ["cat", "-n"]
     assert os.path.basename(path) == "file_00000a.py"
@@ -106,7 +106,9 @@ def test_an_editor_gets_a_copy_that_goes(store: Store, copies: Copies) -> None:
     assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
     with open(path, "rb") as file:
         assert file.read() == numbered(9)
-    editor_call(store, Shown(buffer, "", 5), copies, {"VISUAL": "cat"})  # once more: the first one can only be read
+    editor_call(
+        store, ViewerState(buffer, "", 5), copies, {"VISUAL": "cat"}
+    )  # once more: the first one can only be read
     copies.close()
     assert not os.path.exists(path)
 
@@ -114,7 +116,7 @@ def test_an_editor_gets_a_copy_that_goes(store: Store, copies: Copies) -> None:
 @pytest.mark.parametrize("command", ["../../x.sh;rm", "x.tar.gz\n", "name"])
 def test_a_copys_name_is_harmless(store: Store, copies: Copies, command: str) -> None:
     buffer = add(store, "file_00000a", command, b"x", exit_code=None)
-    name = os.path.basename(editor_call(store, Shown(buffer, "", 1), copies, {"EDITOR": "cat"}).argv[-1])
+    name = os.path.basename(editor_call(store, ViewerState(buffer, "", 1), copies, {"EDITOR": "cat"}).argv[-1])
     assert name in ("file_00000a.txt", "file_00000a.sh")
 
 
@@ -124,26 +126,26 @@ def test_a_program_that_is_not_there_is_said(store: Store, copies: Copies, varia
     buffer = add(store, "cmd_00000a", "seq", b"x\n")
     with pytest.raises(SightlineError, match=r"no program|cannot be read") as told:
         if variable == "PAGER":
-            pager_call(store, Shown(buffer, "", 1), {variable: value})
+            pager_call(store, ViewerState(buffer, "", 1), {variable: value})
         else:
-            editor_call(store, Shown(buffer, "", 1), copies, {variable: value})
+            editor_call(store, ViewerState(buffer, "", 1), copies, {variable: value})
     assert variable in told.value.hint
 
 
 def test_what_is_empty_or_too_large_is_said(store: Store, copies: Copies) -> None:
     empty = add(store, "cmd_00000a", "true")
     with pytest.raises(SightlineError, match="is empty"):
-        pager_call(store, Shown(empty, "", 1), {"PAGER": "cat"})
+        pager_call(store, ViewerState(empty, "", 1), {"PAGER": "cat"})
     large = add(store, "cmd_00000b", "seq", b"x\n")
     info = large.streams["out"]._replace(bytes=COPY_BYTES + 1)
     with pytest.raises(SightlineError, match="too much to copy"):
-        editor_call(store, Shown(large._replace(streams={"out": info})), copies, {"EDITOR": "cat"})
+        editor_call(store, ViewerState(large._replace(streams={"out": info})), copies, {"EDITOR": "cat"})
 
 
 def test_an_interrupt_is_the_programs_own(store: Store) -> None:
     buffer = add(store, "cmd_00000a", "seq", b"x\n")
     before = signal.getsignal(signal.SIGINT)
-    run_outside(pager_call(store, Shown(buffer, "", 1), {"PAGER": "sh -c 'kill -INT $PPID; cat >/dev/null'"}))
+    run_outside(pager_call(store, ViewerState(buffer, "", 1), {"PAGER": "sh -c 'kill -INT $PPID; cat >/dev/null'"}))
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -9,7 +9,7 @@ from sightline.records import Buffer
 from sightline.store import Store
 from sightline.tui.buffers import buffer_list
 from sightline.tui.buffers.buffer_row import UNREAD, row_parts
-from sightline.tui.buffers.columns import Entries, Entry, entries_of
+from sightline.tui.buffers.columns import Entries, ListEntry, entries_of
 from sightline.tui.buffers.order import with_parts
 from sightline.tui.buffers.seen_reader import Seen
 from tests.tui.tui_kit import NOW, add, buffers, opened, press, rest, run, text, until
@@ -28,7 +28,7 @@ def names(entries: Entries) -> list[str]:
 
 
 def entries(*shown: str) -> Entries:
-    return entries_of(Entry(name, -at, f"\n@{name}\n", "s", 0, 0, 0.0, 0) for at, name in enumerate(shown))
+    return entries_of(ListEntry(name, -at, f"\n@{name}\n", "s", 0, 0, 0.0, 0) for at, name in enumerate(shown))
 
 
 def test_a_part_stands_below_its_whole_where_the_upper_one_of_both_stands() -> None:

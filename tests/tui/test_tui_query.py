@@ -15,9 +15,9 @@ from sightline.log.view_text import view_text
 from sightline.search.processes import Cancel
 from sightline.store import Store
 from sightline.tui.asking import answers
-from sightline.tui.asking.question import Pipeline
+from sightline.tui.asking.question import QueryQuestion
 from sightline.tui.asking.result_pane import ResultPane
-from sightline.tui.common.answer_text import Spool
+from sightline.tui.common.answer_text import AnswerSpool
 from sightline.verbs.asker import Asker
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
@@ -286,7 +286,7 @@ def test_a_newer_query_ends_the_one_before(store: Store, monkeypatch: pytest.Mon
     project(store)
     ended = list[str]()
 
-    def first_endless(asking: Asker, asked: Pipeline, cancel: Cancel, show: object) -> None:
+    def first_endless(asking: Asker, asked: QueryQuestion, cancel: Cancel, show: object) -> None:
         if "first" not in asked.text:
             answers.answer(asking, asked, cancel, show)  # type: ignore[arg-type]
             return
@@ -364,10 +364,10 @@ def test_keys_typed_ahead_ask_again(store: Store) -> None:
 def test_a_full_disk_is_said_and_survived(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     project(store)
 
-    def full(self: Spool, data: bytes) -> None:
+    def full(self: AnswerSpool, data: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Spool, "feed", full)
+    monkeypatch.setattr(AnswerSpool, "feed", full)
 
     async def body() -> None:
         async with opened(store) as pilot:

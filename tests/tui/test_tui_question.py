@@ -9,9 +9,9 @@ from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.parse import parse
 from sightline.tui.asking.question import (
     KEPT,
-    Part,
-    Pipeline,
-    Place,
+    PartQuestion,
+    PlaceQuestion,
+    QueryQuestion,
     completions,
     earlier,
     later,
@@ -26,7 +26,7 @@ REF = "@cmd_a1b2c3.all"
 
 @pytest.mark.parametrize("text", ["42", "42,80", "42-80", "50%", "12.5 %", "$"])
 def test_places(text: str) -> None:
-    assert parse_question(f" {text} ", REF) == Place(text)
+    assert parse_question(f" {text} ", REF) == PlaceQuestion(text)
 
 
 def test_nothing_is_asked_by_nothing() -> None:
@@ -48,7 +48,7 @@ def test_nothing_is_asked_by_nothing() -> None:
     ],
 )
 def test_a_pipeline_reads_what_is_shown_where_it_names_no_ref(text: str, meant: str) -> None:
-    assert parse_question(text, REF) == Pipeline(meant)
+    assert parse_question(text, REF) == QueryQuestion(meant)
 
 
 @given(st.text("ab|'\" \\", min_size=1, max_size=12), st.text("ab|'\" \\", max_size=12))
@@ -89,7 +89,7 @@ def test_no_pipeline_is_left_without_a_ref(program: str) -> None:
 )
 def test_parts_are_asked_for_as_with_show(text: str, given: dict[str, object]) -> None:
     meant = parse_question(text, REF)
-    assert isinstance(meant, Part)
+    assert isinstance(meant, PartQuestion)
     assert meant.request.logged() == {"ref": REF} | given
 
 

@@ -7,24 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.tui.buffers.buffer_row import marked
-from sightline.tui.buffers.columns import Entries, Entry, entries_of
-from sightline.tui.buffers.matcher import Guesses, Search, terms_of, wants_guesses
+from sightline.tui.buffers.columns import Entries, ListEntry, entries_of
+from sightline.tui.buffers.matcher import Guesses, MatchPass, terms_of, wants_guesses
 
 TITLES = st.lists(st.text("abc_ \n", max_size=12), max_size=30)
 
 
 def entries(titles: list[str]) -> Entries:
-    return entries_of(Entry(str(at), at, title, "s", 0, 0, 0.0, 0) for at, title in enumerate(titles))
+    return entries_of(ListEntry(str(at), at, title, "s", 0, 0, 0.0, 0) for at, title in enumerate(titles))
 
 
-def finished(search: Search) -> list[str]:
+def finished(search: MatchPass) -> list[str]:
     while not search.done:
         search.step(7)
     return [entry.title for entry in search.best()]
 
 
 def found(titles: list[str], query: str) -> list[str]:
-    return finished(Search(terms_of(query), entries(titles)))
+    return finished(MatchPass(terms_of(query), entries(titles)))
 
 
 def test_a_word_comes_before_a_words_start_that_before_its_middle_and_that_before_scattered_letters() -> None:
@@ -91,10 +91,10 @@ def test_narrowing_finds_what_a_new_search_finds(titles: list[str], queries: lis
         terms = terms_of(query)
         if not terms:
             continue
-        search = (search.narrowed(terms) if search else None) or Search(terms, of)
+        search = (search.narrowed(terms) if search else None) or MatchPass(terms, of)
         for _ in range(steps):
             search.step(3)
-        assert finished(search) == finished(Search(terms, of))
+        assert finished(search) == finished(MatchPass(terms, of))
 
 
 @given(TITLES, TITLES, st.text("abc", min_size=1, max_size=3), st.integers(0, 5))
@@ -102,16 +102,16 @@ def test_going_on_with_more_entries_finds_what_a_new_search_finds(
     titles: list[str], more: list[str], query: str, steps: int
 ) -> None:
     of, terms = entries([*titles, *more]), terms_of(query)
-    search = Search(terms, of[: len(titles)])
+    search = MatchPass(terms, of[: len(titles)])
     for _ in range(steps):
         search.step(3)
     search.extend(of[len(titles) :])
-    assert finished(search) == finished(Search(terms, of))
+    assert finished(search) == finished(MatchPass(terms, of))
 
 
 def test_a_typo_is_forgiven_where_little_is_found() -> None:
     of = entries(["ls -la", "pytest -q tests"])
-    search = Search(terms_of("pytezt"), of)
+    search = MatchPass(terms_of("pytezt"), of)
     assert finished(search) == []
     assert wants_guesses(search)
     guesses = Guesses(search.terms, of, [])
@@ -121,9 +121,9 @@ def test_a_typo_is_forgiven_where_little_is_found() -> None:
 
 
 def test_nobody_guesses_where_enough_is_found_or_hardly_anything_typed() -> None:
-    many = Search(terms_of("make"), entries(["make"] * 9))
+    many = MatchPass(terms_of("make"), entries(["make"] * 9))
     finished(many)
-    short = Search(terms_of("zz"), entries(["make"]))
+    short = MatchPass(terms_of("zz"), entries(["make"]))
     finished(short)
     assert not wants_guesses(many)
     assert not wants_guesses(short)

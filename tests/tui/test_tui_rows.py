@@ -9,7 +9,7 @@ from sightline.store import Store
 from sightline.tui.buffers import list_loader
 from sightline.tui.buffers.list_loader import load
 from sightline.tui.buffers.list_model import BufferRows
-from sightline.tui.buffers.order import Order
+from sightline.tui.buffers.order import ListOrder
 from tests.tui.tui_kit import add, begin, numbered, open_store
 
 
@@ -144,7 +144,7 @@ def test_a_capture_that_ends_is_ordered_by_how_it_ended(store: Store) -> None:
     recording = begin(store, "cmd_aaaaaa", "make")
     recording.register()
     recording.append("out", numbered(9))
-    rows = BufferRows(Order("lines"))
+    rows = BufferRows(ListOrder("lines"))
     read(store, rows)
     assert rows.catalog.running == {"cmd_aaaaaa"}
     recording.append("out", numbered(90))
@@ -161,7 +161,7 @@ def test_another_order_reads_all_and_keeps_the_cursor_on_its_buffer(store: Store
     rows = BufferRows()
     read(store, rows)
     rows.move_to(2)
-    rows.set_order(Order("command"))
+    rows.set_order(ListOrder("command"))
     read(store, rows, 0, 30)
     assert [rows.name(at) for at in range(3)] == names(0, 1, 10)
     assert rows.name(rows.cursor) == rows.selected == names(27)[0]
@@ -169,7 +169,7 @@ def test_another_order_reads_all_and_keeps_the_cursor_on_its_buffer(store: Store
 
 def test_groups_stand_under_headings_that_fold(store: Store) -> None:
     add(store, "file_aaaaaa", "src/main.rs")
-    rows = BufferRows(Order(group="kind"))
+    rows = BufferRows(ListOrder(group="kind"))
     read(store, rows, 0, 30)
     assert [rows.heading(at) is not None for at in range(4)] == [True, False, True, False]
     assert (rows.heading(0).key, rows.heading(0).size, rows.heading(2).size) == ("file", 1, 30)
@@ -182,7 +182,7 @@ def test_groups_stand_under_headings_that_fold(store: Store) -> None:
 
 
 def test_a_new_buffer_joins_its_group(store: Store) -> None:
-    rows = BufferRows(Order(group="kind"))
+    rows = BufferRows(ListOrder(group="kind"))
     read(store, rows, 0, 30)
     rows.move_to(5)
     selected = rows.selected

@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from sightline.search.engine import Pattern
+from sightline.search.engine import SearchPattern
 from sightline.search.hits import Hits
 from sightline.store import Store, Target
 from sightline.tui.common import stream_search as module
 from sightline.tui.common.output_reader import open_reader
-from sightline.tui.common.stream_search import Search, Step
+from sightline.tui.common.stream_search import HitStep, StreamSearch
 from tests.tui.tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 unhurried = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -21,13 +21,13 @@ LINES = st.lists(
 )
 
 
-def search_in(store: Store, lines: list[tuple[str, bytes]], number: int, stream: str = "") -> Search:
+def search_in(store: Store, lines: list[tuple[str, bytes]], number: int, stream: str = "") -> StreamSearch:
     recording = store.begin("cmd", "true", "/", "s")
     for name, data in lines:
         recording.append(name, data + b"\n")
     buffer = recording.seal(exit_code=0)
-    return Search(
-        Pattern("hit", literal=True),
+    return StreamSearch(
+        SearchPattern("hit", literal=True),
         lambda: open_reader(store, buffer, stream),
         lambda name: store.path(Target(buffer, name)),
         number,
@@ -60,9 +60,9 @@ def test_from_any_line_the_next_hit_is_found(  # type: ignore[no-untyped-def]
 
 def test_a_hit_is_known_before_all_has_been_looked_through(store: Store) -> None:
     search = search_in(store, [("out", b"miss")] * 5 + [("out", b"hit")] * 5, 3)
-    seen: list[Step | None] = []
+    seen: list[HitStep | None] = []
     search.run(lambda: seen.append(search.step(3, here=True)) if not search.complete else None)
-    assert Step(6) in seen
+    assert HitStep(6) in seen
 
 
 def shown_of(pilot: Pilot[None]) -> str:
@@ -137,8 +137,10 @@ def test_letters_typed_ahead_begin_no_search_of_their_own(store: Store, monkeypa
     add(store, "cmd_00000a", "seq", numbered(1_000))
     monkeypatch.setattr("sightline.tui.common.pane_search.TYPING_SECONDS", 60.0)  # all come before that is over
     searched = list[str]()
-    run_it = Search.run
-    monkeypatch.setattr(Search, "run", lambda self, tell: (searched.append(self.pattern.text), run_it(self, tell)))
+    run_it = StreamSearch.run
+    monkeypatch.setattr(
+        StreamSearch, "run", lambda self, tell: (searched.append(self.pattern.text), run_it(self, tell))
+    )
 
     async def body() -> None:
         async with opened(store) as pilot:

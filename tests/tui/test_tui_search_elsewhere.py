@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from textual.pilot import Pilot
 
 from sightline.search.diff.engines import Ignore
-from sightline.search.engine import Pattern
+from sightline.search.engine import SearchPattern
 from sightline.store import Store, Target
 from sightline.tui.diff.comparison import ComparisonJob
-from sightline.tui.diff.diff_rows import Kind
-from sightline.tui.diff.diff_search import DiffSearch, Places
+from sightline.tui.diff.diff_rows import RowKind
+from sightline.tui.diff.diff_search import DiffSearch, SearchRows
 from sightline.tui.diff.diff_view import DiffView
 from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.diff.side_text import Pairs, Texts
+from sightline.tui.diff.side_text import Pairs, SideTexts
 from sightline.tui.json.json_view import JsonView
 from sightline.tui.json.screen import open_json
 from tests.tui.tui_kit import add, numbered, opened, press, rest, run, text
@@ -142,15 +142,17 @@ def test_every_row_with_a_hit_is_come_by_in_order_and_no_other(
         targets.append(Target(recording.seal(exit_code=0), "out"))
     found = ComparisonJob(store, *targets, Ignore()).run()
     assert found is not None
-    places = Places(found.comparison, unified=unified)
-    pairs = Pairs(Texts(found.left), Texts(found.right), Ignore())
+    places = SearchRows(found.comparison, unified=unified)
+    pairs = Pairs(SideTexts(found.left), SideTexts(found.right), Ignore())
     wanted = []
     for at in range(len(places.rows)):
         row = places.rows[at]
-        lines = pairs.beside(places.rows.hunk(row.part), row.at) if row.kind is Kind.CHANGE else (row.left, row.right)
+        lines = (
+            pairs.beside(places.rows.hunk(row.part), row.at) if row.kind is RowKind.CHANGE else (row.left, row.right)
+        )
         if any(number and "hit" in side[number - 1] for number, side in zip(lines, (left, right), strict=True)):
             wanted.append(at + 1)
-    search = DiffSearch(Pattern("hit", literal=True), found.open_sides, places, Ignore(), 1)
+    search = DiffSearch(SearchPattern("hit", literal=True), found.open_sides, places, Ignore(), 1)
     search.run(lambda: None)
     found.close()
     for back in (False, True):

@@ -13,7 +13,7 @@ from sightline.shape.segments import Segment
 from sightline.store import Store
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.evidence import replies, shown_screen
-from sightline.tui.evidence.replies import Reply, line_behind, read_replies
+from sightline.tui.evidence.replies import ShowingReply, line_behind, read_replies
 from sightline.tui.evidence.reply_rows import CUT_BADGE, ReplyRows
 from sightline.tui.evidence.shown_screen import ShownScreen
 from sightline.tui.inspector import Inspector
@@ -197,7 +197,7 @@ def test_texts_are_read_off_the_screens_thread(store: Store, asked: Buffer, monk
 
 
 def _found(store: Store, buffer: Buffer, text: list[str], at: int, which: int = -1) -> tuple[str, int] | None:
-    made: Reply = read_replies(store, buffer)[which]
+    made: ShowingReply = read_replies(store, buffer)[which]
     return line_behind(store, buffer, made, text, at)
 
 

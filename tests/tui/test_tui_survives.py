@@ -16,7 +16,7 @@ from textual.widgets import Label
 from sightline.disk.recovery import rebuild_buffers
 from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
-from sightline.protocols import Place
+from sightline.protocols import SharedPlace
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList
@@ -265,7 +265,7 @@ def test_a_slow_place_never_holds_up_a_key(store: Store, monkeypatch: pytest.Mon
         assert answers.wait(30)
         return read(*given)
 
-    monkeypatch.setattr(Store, "place", property(lambda _: Place("3 hosts")))
+    monkeypatch.setattr(Store, "place", property(lambda _: SharedPlace("3 hosts")))
     monkeypatch.setattr(opened_output, "open_reader", open_slowly)
 
     async def body() -> None:

@@ -188,11 +188,11 @@ def test_many_calls_show_their_last_ones_first(store: Store, buffer: Buffer, mon
     monkeypatch.setattr(call_reader, "CALLS_A_STEP", 3)
     monkeypatch.setattr(call_reader, "FIRST_LOOK", 2)
     reader = call_reader.CallReader(store)
-    first = reader.step(call_reader.Wanted())
+    first = reader.step(call_reader.CallFilter())
     assert (len(first.rows or ()), first.done) == (2, 0.0)
-    steps = [reader.step(call_reader.Wanted())]
+    steps = [reader.step(call_reader.CallFilter())]
     while steps[-1].done < 1:
-        steps.append(reader.step(call_reader.Wanted()))
+        steps.append(reader.step(call_reader.CallFilter()))
     assert [call_reader.id_of(row) for row in first.rows or ()] == [
         call_reader.id_of(row) for row in (steps[-1].rows or ())[-2:]
     ]

@@ -3,10 +3,10 @@
 import pytest
 
 from sightline.audit.accounting import Accounted
-from sightline.audit.timeline import Totals
+from sightline.audit.timeline import CallTotals
 from sightline.tui.timeline.call_parts import seen_parts, sent_parts
 
-CAPTURED = Totals(calls=3, captured_bytes=5_000_000, shown_bytes=2_000, saved_bytes=4_998_000)
+CAPTURED = CallTotals(calls=3, captured_bytes=5_000_000, shown_bytes=2_000, saved_bytes=4_998_000)
 
 
 def test_what_was_captured_and_not_sent_is_no_saving() -> None:
@@ -24,4 +24,4 @@ def test_beside_a_known_harness_the_difference_is_told_whichever_it_is(alone: in
 
 def test_of_nothing_no_share_is_told() -> None:
     assert [part.text for part in seen_parts(CAPTURED)] == ["no lines captured"]
-    assert "seen 50 % of 8 lines" in [part.text for part in seen_parts(Totals(captured_lines=8, seen_lines=4))]
+    assert "seen 50 % of 8 lines" in [part.text for part in seen_parts(CallTotals(captured_lines=8, seen_lines=4))]

@@ -4,7 +4,7 @@ import pytest
 
 from sightline.store import Store
 from sightline.tui.buffers.buffer_row import has_two_lines, heading_parts, row_parts
-from sightline.tui.buffers.order import Order
+from sightline.tui.buffers.order import ListOrder
 from tests.tui.tui_kit import NOW, add, buffers, opened, press, run, text, viewer
 
 COMMAND = "cargo test --workspace --all-features"
@@ -22,7 +22,7 @@ def test_the_second_line_stands_below_the_names_of_its_columns(filled: Store, wi
     buffer = filled.index.buffer("cmd_000003")
     assert buffer is not None
     first, second = (row_parts(buffer, width, NOW, line=line) for line in (1, 2))
-    title = "".join(part.text for part in heading_parts(width, Order(), two_lines=True))
+    title = "".join(part.text for part in heading_parts(width, ListOrder(), two_lines=True))
     one, two = ("".join(part.text for part in parts) for parts in (first, second))
     assert len(one) <= width and len(two) == len(title) <= width
     assert f"{COMMAND} 3" in one

@@ -7,7 +7,7 @@ from sightline.records import Buffer
 from sightline.tui.common.key_bar import fitting
 from sightline.tui.common.phrases import age, ending, short_bytes, state_of
 from sightline.tui.common.places import lines_meant
-from sightline.tui.common.strips import Part, cut, fitted, pad
+from sightline.tui.common.strips import StripPart, cut, fitted, pad
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_what_is_no_line(text: str) -> None:
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
     assert cut("日本語テキスト", 7) == "日本語…"
     assert pad("日本", 6) == "日本  "
-    assert [part.text for part in fitted([Part("abc"), Part("defgh")], 6)] == ["abc", "de…"]
+    assert [part.text for part in fitted([StripPart("abc"), StripPart("defgh")], 6)] == ["abc", "de…"]
 
 
 def test_parts_that_fill_a_row_to_its_end_say_that_there_is_more() -> None:
-    parts = [Part("cd /src && ", "x"), Part("git")]
+    parts = [StripPart("cd /src && ", "x"), StripPart("git")]
     assert [part.text for part in fitted(parts, 11)] == ["cd /src &&…"]
     assert [part.text for part in fitted(parts[:1], 11)] == ["cd /src && "]
     assert fitted(parts, 0) == []

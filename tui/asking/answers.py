@@ -13,18 +13,17 @@ from sightline.errors import SightlineError, StoreFailed
 from sightline.log.views import record_view
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import Argument, check
-from sightline.pipeline.parse import Pipeline as Parsed
-from sightline.pipeline.parse import Stage, parse
+from sightline.pipeline.parse import ParsedQuery, QueryStage, parse
 from sightline.pipeline.ranges import exact_ranges
-from sightline.pipeline.run import Limits
+from sightline.pipeline.run import QueryLimits
 from sightline.profile import load_profile
 from sightline.refs import parse_ref
 from sightline.search.processes import Cancel
 from sightline.shape.segments import Segment
 from sightline.store import Reading, Target
-from sightline.tui.asking.question import SHOW, Part, Pipeline
-from sightline.tui.common.answer_text import Lines, Spool, Text
-from sightline.tui.common.places import Hit
+from sightline.tui.asking.question import SHOW, PartQuestion, QueryQuestion
+from sightline.tui.common.answer_text import AnswerSpool, AnswerText, ReadableLines
+from sightline.tui.common.places import FoundPlace
 from sightline.tui.common.sessions import person_session
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_output as read_verb
@@ -43,7 +42,7 @@ _REWRITE = {  # … but with these options
     **{program: {*_NUMBERING, *_COUNTING, "-o", "--only-matching"} for program in _SEARCHERS},
 }
 
-FindHit = Callable[[int, str], Hit | None]
+FindHit = Callable[[int, str], FoundPlace | None]
 """Finds the line of an output that a line of an answer shows, by number and text; raises what the store raises."""
 
 
@@ -58,9 +57,9 @@ class Answer(NamedTuple):
         is_whole: whether the body is all of a query's answer, rather than what a reply has room for.
     """
 
-    asked: Part | Pipeline
+    asked: PartQuestion | QueryQuestion
     fields: dict[str, Any]
-    text: Lines
+    text: ReadableLines
     find_hit: FindHit
     is_whole: bool = False
 
@@ -86,9 +85,9 @@ def bar_call(verb: str, **arguments: Any) -> str:
     return " ".join([verb, *map(str, arguments.values())])
 
 
-def text_of(asked: Part | Pipeline) -> str:
+def text_of(asked: PartQuestion | QueryQuestion) -> str:
     """Write the question so that it can be typed again."""
-    if isinstance(asked, Pipeline):
+    if isinstance(asked, QueryQuestion):
         return asked.text
     flags = {"schema": " --schema"}
     given = {name: value for name, value in asked.request.logged().items() if name not in ("ignore_case", *flags)}
@@ -108,26 +107,26 @@ def value_text(value: Any) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[\w@.:~+/,-]+", value) else written
 
 
-def whole_of(asked: Part | Pipeline) -> Pipeline | None:
+def whole_of(asked: PartQuestion | QueryQuestion) -> QueryQuestion | None:
     """Return the query whose whole answer a key shows; None for a page, since the viewer shows the whole output."""
-    if isinstance(asked, Pipeline):
+    if isinstance(asked, QueryQuestion):
         return asked
     request = asked.request
     if not request.search:
         return None
     flags = "" if request.ignore_case is False else "i"
     stream = f"{request.ref.partition('.')[0]}.{request.stream}" if request.stream else request.ref
-    return Pipeline(f"rg -n{flags} -e {shlex.quote(request.search)} {stream}")
+    return QueryQuestion(f"rg -n{flags} -e {shlex.quote(request.search)} {stream}")
 
 
-def answer(asking: Asker, asked: Part | Pipeline, cancel: Cancel, show: Callable[[Answer], None]) -> None:
+def answer(asking: Asker, asked: PartQuestion | QueryQuestion, cancel: Cancel, show: Callable[[Answer], None]) -> None:
     """Answer a question, log the reply, then show it. A refusal is logged and shown in the same way."""
     verb, logged = _call(asked)
     asking = asking._replace(cancel=cancel)
     try:
         reply = (
-            query_verb.query(asking, query_verb.Request(asked.text))
-            if isinstance(asked, Pipeline)
+            query_verb.query(asking, query_verb.QueryRequest(asked.text))
+            if isinstance(asked, QueryQuestion)
             else read_verb.read_output(asking, asked.request)
         )
     except SightlineError as error:
@@ -136,12 +135,12 @@ def answer(asking: Asker, asked: Part | Pipeline, cancel: Cancel, show: Callable
         return
 
     def send(_: str) -> None:
-        show(Answer(asked, reply.fields, Text(reply.text), _finder(asking, asked, reply)))
+        show(Answer(asked, reply.fields, AnswerText(reply.text), _finder(asking, asked, reply)))
 
     deliver(asking, reply, _render, send, is_use=False)
 
 
-def whole_answer(asking: Asker, asked: Pipeline, cancel: Cancel) -> Answer:
+def whole_answer(asking: Asker, asked: QueryQuestion, cancel: Cancel) -> Answer:
     """Spool all of a query's answer to a file; log it with its size and hash.
 
     Raises:
@@ -149,9 +148,9 @@ def whole_answer(asking: Asker, asked: Pipeline, cancel: Cancel) -> Answer:
     """
     store, asking = asking.local, asking._replace(cancel=cancel)
     names = {path.encode(): ref.encode() for ref, path in _paths(asking, asked.text).items()}
-    spool = Spool(store.root, names, cancel)
+    spool = AnswerSpool(store.root, names, cancel)
     try:
-        reply = query_verb.query(asking, query_verb.Request(asked.text, sink=spool.feed))
+        reply = query_verb.query(asking, query_verb.QueryRequest(asked.text, sink=spool.feed))
         if spool.full:
             reply.fields["note"] = f"the answer is larger than {spool.bytes:,} bytes: this is its beginning"
         reading = spool.ended(reply.text.encode(errors="surrogateescape"))
@@ -174,20 +173,20 @@ def _render(reply: Reply) -> tuple[Segment, ...]:
     return (Segment(fields_text(reply.fields)), *reply.body)
 
 
-def _call(asked: Part | Pipeline) -> tuple[str, dict[str, Any]]:
-    if isinstance(asked, Pipeline):
-        return query_verb.VERB, query_verb.Request(asked.text).logged()
+def _call(asked: PartQuestion | QueryQuestion) -> tuple[str, dict[str, Any]]:
+    if isinstance(asked, QueryQuestion):
+        return query_verb.VERB, query_verb.QueryRequest(asked.text).logged()
     return read_verb.VERB, asked.request.logged()
 
 
-def _finder(asking: Asker, asked: Part | Pipeline, reply: Reply) -> FindHit:
-    if isinstance(asked, Pipeline):
+def _finder(asking: Asker, asked: PartQuestion | QueryQuestion, reply: Reply) -> FindHit:
+    if isinstance(asked, QueryQuestion):
         return lambda number, text: _hit_of_query(asking, asked.text, number, text)
     places = list(_places(reply.body))
     return lambda number, _: places[number - 1] if number <= len(places) else None
 
 
-def _places(body: tuple[Segment, ...]) -> Iterator[Hit | None]:
+def _places(body: tuple[Segment, ...]) -> Iterator[FoundPlace | None]:
     """Yield the line behind each line of a body whose segments name their lines."""
     line_is_open = False
     for segment in body:
@@ -195,27 +194,27 @@ def _places(body: tuple[Segment, ...]) -> Iterator[Hit | None]:
         for place, line in enumerate(_LINE.findall(segment.text)):
             if not line_is_open:
                 number = min(segment.first + place, segment.last)
-                yield Hit(ref.name, ref.stream or "out", number) if ref else None
+                yield FoundPlace(ref.name, ref.stream or "out", number) if ref else None
             line_is_open = not line.endswith("\n")
 
 
-def _hit_of_query(asking: Asker, text: str, number: int, line: str) -> Hit | None:
+def _hit_of_query(asking: Asker, text: str, number: int, line: str) -> FoundPlace | None:
     parsed = parse(text, lambda ref: _resolved(asking, ref)[1])
     targets = {ref: _resolved(asking, ref)[0] for ref in parsed.refs}
     if _numbers_lines(parsed) and (match := _NUMBERED.match(line)):
         refs = [match[1]] if match[1] else parsed.refs
         target = next((one for ref, one in targets.items() if ref in refs or one.ref in refs), None)
         if target is not None and (match[1] or len(targets) == 1):
-            return Hit(target.buffer.name, target.stream, int(match[2]))
-    limits = Limits(**asking.profile.query._asdict())
+            return FoundPlace(target.buffer.name, target.stream, int(match[2]))
+    limits = QueryLimits(**asking.profile.query._asdict())
     ranges = exact_ranges(parsed, number, lines_of=lambda ref: _lines_of(targets[ref]), limits=limits)
     for ref, found in (ranges or {}).items():
         if found:  # the lines ascend, so the last one of that many is behind the chosen line
-            return Hit(targets[ref].buffer.name, targets[ref].stream, found[-1][1])
+            return FoundPlace(targets[ref].buffer.name, targets[ref].stream, found[-1][1])
     return None
 
 
-def _numbers_lines(parsed: Parsed) -> bool:
+def _numbers_lines(parsed: ParsedQuery) -> bool:
     """Return whether each line of the answer begins with its line number."""
     first, *rest = parsed.stages
     if first.program not in _SEARCHERS or any(stage.program not in _KEEP_LINES for stage in rest):
@@ -225,7 +224,7 @@ def _numbers_lines(parsed: Parsed) -> bool:
     return not any(_REWRITE.get(stage.program, set()) & _options(stage, first=False) for stage in rest)
 
 
-def _options(stage: Stage, *, first: bool) -> set[str]:
+def _options(stage: QueryStage, *, first: bool) -> set[str]:
     pairs = zip(stage.words[1:], stage.argv[1:], strict=False)
     call = check(stage.program, [Argument(word, word != given) for word, given in pairs], first=first)
     return {option.name for option in call.options}

@@ -17,7 +17,7 @@ from sightline.tui.asking.question import FORMS as FORMS
 from sightline.tui.asking.question import (
     Completions,
     History,
-    Place,
+    PlaceQuestion,
     Question,
     completions,
     earlier,
@@ -32,7 +32,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.messages import PlaceMeant
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import visible
 
@@ -79,11 +79,11 @@ class QueryBar(Vertical):
         self.hint()
         told = f" {ref} : " if ref else " : "
         self._label.styles.width = cell_len(told)
-        self._label.say(([Part(told, "key")], ()))
+        self._label.say(([StripPart(told, "key")], ()))
         self._input.open()
         self._look_up()
 
-    def hint(self, parts: Sequence[Part] = ()) -> None:
+    def hint(self, parts: Sequence[StripPart] = ()) -> None:
         """Say something above the line, or nothing."""
         self._hints.display = bool(parts)
         self._hints.say((parts, ()))
@@ -93,7 +93,7 @@ class QueryBar(Vertical):
         try:
             meant = parse_question(text, self._ref)
         except SightlineError as error:
-            self.hint([Part(f" {visible(error.message)}", "failed"), Part(f"  {visible(error.hint)}", "dim")])
+            self.hint([StripPart(f" {visible(error.message)}", "failed"), StripPart(f"  {visible(error.hint)}", "dim")])
             return None
         if meant is None:
             return lambda: None
@@ -230,7 +230,7 @@ class QueryInput(Input):
             word += "" if self._after else " "
         else:
             page = words[self._taken // _HINTS * _HINTS :][:_HINTS]
-            self._bar.hint([Part(f" {visible(one)} ", "accent" if one == word else "dim") for one in page])
+            self._bar.hint([StripPart(f" {visible(one)} ", "accent" if one == word else "dim") for one in page])
         self._put(self._before + word + self._after)
         self.cursor_position = len(self._before + word)
 
@@ -248,7 +248,7 @@ def open_bar(screen: Screen[None], store: Reading, ref: str) -> None:
 
 def _carry_out(screen: Screen[None], store: Reading, question: Question) -> None:
     """Go to a place in the viewer; have a question answered below it."""
-    if isinstance(question, Place):
+    if isinstance(question, PlaceQuestion):
         screen.post_message(PlaceMeant(question.text))
         return
     pane = screen.query_one_optional(ResultPane)

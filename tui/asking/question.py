@@ -9,13 +9,13 @@ from typing import Any
 from sightline.errors import SightlineError, UsageError
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS
-from sightline.pipeline.query_words import Word, split
+from sightline.pipeline.query_words import QueryWord, split
 from sightline.private_files import read_file, write_atomically
 from sightline.refs import looks_like_a_ref
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.store import Reading
 from sightline.tui.common.places import is_place
-from sightline.verbs.read_output import Request
+from sightline.verbs.read_output import ReadRequest
 
 FORMS = (
     ("42 · 42,80 · 50% · $", "Go there in the output that is shown"),
@@ -36,25 +36,25 @@ _FLAGS = {"case": {"ignore_case": False}, "ignore-case": {"ignore_case": True}, 
 _SHOW_FORMS = "show [REF] [LINES] [/PATTERN] [$.PATH] [--context N] [--stream err] [--schema] …"
 
 
-class Place(NamedTuple):
+class PlaceQuestion(NamedTuple):
     """A place in the output that is shown: ``42``, ``42,80``, ``50%``, ``$``."""
 
     text: str
 
 
-class Part(NamedTuple):
+class PartQuestion(NamedTuple):
     """A call of read_output."""
 
-    request: Request
+    request: ReadRequest
 
 
-class Pipeline(NamedTuple):
+class QueryQuestion(NamedTuple):
     """A call of query; its text names every ref that it reads."""
 
     text: str
 
 
-Question = Place | Part | Pipeline
+Question = PlaceQuestion | PartQuestion | QueryQuestion
 
 
 def parse_question(text: str, ref: str) -> Question | None:
@@ -72,12 +72,12 @@ def parse_question(text: str, ref: str) -> Question | None:
     if not text:
         return None
     if is_place(text):
-        return Place(text)
+        return PlaceQuestion(text)
     if text.startswith(("/", "$.", "$[")):
         text = f"{SHOW} {text}" if text.startswith("$") else f"{SHOW} {shlex.quote(text)}"
     if text == SHOW or text.startswith(SHOW + " "):
-        return Part(_request(text, ref))
-    return Pipeline(over(text, ref))
+        return PartQuestion(_request(text, ref))
+    return QueryQuestion(over(text, ref))
 
 
 def over(pipeline: str, ref: str) -> str:
@@ -98,11 +98,11 @@ def over(pipeline: str, ref: str) -> str:
     return f"{first.strip()} {ref}" + (f" {rest}" if rest else "")
 
 
-def _is_ref(word: Word) -> bool:
+def _is_ref(word: QueryWord) -> bool:
     return not word.literal and looks_like_a_ref(word.text)
 
 
-def _first_stage(pipeline: str, words: list[Word]) -> tuple[str, str]:
+def _first_stage(pipeline: str, words: list[QueryWord]) -> tuple[str, str]:
     """Return the text of the first program, and the rest from its ``|`` on."""
     for bar in re.finditer(r"\|", pipeline):
         try:
@@ -114,7 +114,7 @@ def _first_stage(pipeline: str, words: list[Word]) -> tuple[str, str]:
     return pipeline, ""
 
 
-def _request(text: str, ref: str) -> Request:
+def _request(text: str, ref: str) -> ReadRequest:
     given: dict[str, Any] = {}
     words = iter(_words(text)[1:])
     for word in words:
@@ -123,7 +123,7 @@ def _request(text: str, ref: str) -> Request:
     given.setdefault("ref", ref.removesuffix(".all") if leads_into else ref)
     if not given["ref"]:
         raise UsageError("no output is shown that this could read", f"name a ref: {SHOW} @last 1-40")
-    return Request(**given)
+    return ReadRequest(**given)
 
 
 def _words(text: str) -> list[str]:

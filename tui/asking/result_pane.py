@@ -23,15 +23,15 @@ from sightline.tui.common.phrases import counted
 from sightline.tui.common.places import viewer_line
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.visible_text import title, visible
 from sightline.verbs.asker import Asker
 
 _MOST_FIELD_ROWS = 6
 
-Row = tuple[Sequence[Part], Sequence[Part]]
-Query = questions.Part | questions.Pipeline
+Row = tuple[Sequence[StripPart], Sequence[StripPart]]
+Query = questions.PartQuestion | questions.QueryQuestion
 
 
 class ResultPane(Vertical):
@@ -66,7 +66,7 @@ class ResultPane(Vertical):
         """Ask a question, and cancel one that is not answered yet."""
         self._run(question, lambda cancel, show: answer(self._who(), question, cancel, show))
 
-    def _ask_whole(self, question: questions.Pipeline) -> None:
+    def _ask_whole(self, question: questions.QueryQuestion) -> None:
         self._run(question, lambda cancel, show: show(whole_answer(self._who(), question, cancel)))
 
     def _who(self) -> Asker:
@@ -78,7 +78,7 @@ class ResultPane(Vertical):
         self.give_up()
         self._clear()  # the lines shown answer an earlier question
         self._cancel = cancel = Cancel()
-        self._say(question, [Part("running", "running"), Part(" · esc cancels ", "dim")])
+        self._say(question, [StripPart("running", "running"), StripPart(" · esc cancels ", "dim")])
         self.run_worker(self._carry_out(question, cancel, carry_out))
 
     async def _carry_out(
@@ -103,15 +103,19 @@ class ResultPane(Vertical):
         self._cancel, self._answer = None, answer
         self.lines.show(answer.text)
         count, whole = answer.text.line_count, "whole · " if answer.is_whole else ""
-        told = Part("refused ", "failed") if answer.is_error else Part(f"{whole}{counted(count, 'line')} ", "dim")
+        told = (
+            StripPart("refused ", "failed")
+            if answer.is_error
+            else StripPart(f"{whole}{counted(count, 'line')} ", "dim")
+        )
         self._say(answer.asked, [told], answer.fields.items())
 
     def _fail(self, question: Query, error: Exception) -> None:
         if not isinstance(error, SightlineError):
             tell(self.app, error)
-            self._say(question, [Part("failed ", "failed")])
+            self._say(question, [StripPart("failed ", "failed")])
             return
-        self._say(question, [Part("refused ", "failed")], (("error", error.message), ("hint", error.hint)))
+        self._say(question, [StripPart("refused ", "failed")], (("error", error.message), ("hint", error.hint)))
 
     def give_up(self) -> bool:
         """Cancel the running question; return whether there was one."""
@@ -127,8 +131,8 @@ class ResultPane(Vertical):
 
     # what is said
 
-    def _say(self, question: Query, right: list[Part], fields: Iterable[tuple[str, object]] = ()) -> None:
-        self._said = ([Part(" "), Part(title(text_of(question)), "strong")], right), tuple(fields)
+    def _say(self, question: Query, right: list[StripPart], fields: Iterable[tuple[str, object]] = ()) -> None:
+        self._said = ([StripPart(" "), StripPart(title(text_of(question)), "strong")], right), tuple(fields)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -146,7 +150,7 @@ class ResultPane(Vertical):
     def action_close(self) -> None:
         """Cancel the running question; if there is none, close."""
         if self.give_up():
-            self._said = ([Part(" cancelled", "interrupted")], ()), ()
+            self._said = ([StripPart(" cancelled", "interrupted")], ()), ()
             self._lay_out()
         else:
             self._clear()
@@ -189,20 +193,20 @@ class ResultPane(Vertical):
         return buffer, viewer_line(self._store, buffer, hit)
 
 
-def field_rows(fields: Iterable[tuple[str, object]], width: int) -> list[list[Part]]:
+def field_rows(fields: Iterable[tuple[str, object]], width: int) -> list[list[StripPart]]:
     """Lay out fields in rows, as many in each as fit; a text that is too wide continues in the next row."""
-    rows, left = list[list[Part]](), 0
+    rows, left = list[list[StripPart]](), 0
     for name, value in fields:
         label, told = f" {name} ", visible(value if isinstance(value, str) else value_text(value))
         style = "failed" if name == "error" else "accent" if name in ("hint", "next") else ""
         if cell_len(label + told) >= width:
             for at, line in enumerate(textwrap.wrap(told, max(width - len(label) - 1, 10))):
-                rows.append([Part(" " * len(label) if at else label, "dim"), Part(line, style)])
+                rows.append([StripPart(" " * len(label) if at else label, "dim"), StripPart(line, style)])
             left = 0
             continue
         if cell_len(label + told) + 1 > left:
             rows.append([])
             left = width
-        rows[-1] += [Part(label, "dim"), Part(told, style), Part(" ")]
+        rows[-1] += [StripPart(label, "dim"), StripPart(told, style), StripPart(" ")]
         left -= cell_len(label + told) + 1
     return rows[:_MOST_FIELD_ROWS]

@@ -8,11 +8,11 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.audit.brief import Brief, Item
+from sightline.audit.brief import Brief, BriefItem
 from sightline.named_tuple import NamedTuple
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 from sightline.tui.common.visible_text import title
 
 _REF_CELLS = 16
@@ -21,7 +21,7 @@ _REF_CELLS = 16
 class BriefRow(NamedTuple):
     """A row, and the ref that it leads to; empty for none."""
 
-    parts: Sequence[Part]
+    parts: Sequence[StripPart]
     ref: str = ""
 
 
@@ -29,23 +29,23 @@ def brief_rows(brief: Brief) -> list[BriefRow]:
     """Return the rows of a brief."""
     bad = any(section.name == "missed" for section in brief.sections)
     rows = [
-        BriefRow([Part(f" {title(brief.verdict)}", "error" if bad else "ok")]),
-        BriefRow([Part(f" {title(brief.facts)}", "dim")]),
+        BriefRow([StripPart(f" {title(brief.verdict)}", "error" if bad else "ok")]),
+        BriefRow([StripPart(f" {title(brief.facts)}", "dim")]),
     ]
     for section in brief.sections:
-        rows += [BriefRow([]), BriefRow([Part(f" {section.title}", "error" if section.bad else "accent")])]
+        rows += [BriefRow([]), BriefRow([StripPart(f" {section.title}", "error" if section.bad else "accent")])]
         rows += [BriefRow(_item_parts(item), item.ref) for item in section.items]
         if left_out := section.left_out(section.items):
-            rows.append(BriefRow([Part(f"   … {left_out:,} more", "dim")]))
+            rows.append(BriefRow([StripPart(f"   … {left_out:,} more", "dim")]))
     if brief.unknown:
-        rows += [BriefRow([]), *(BriefRow([Part(f" {sentence}", "dim")]) for sentence in brief.unknown)]
+        rows += [BriefRow([]), *(BriefRow([StripPart(f" {sentence}", "dim")]) for sentence in brief.unknown)]
     return rows
 
 
-def _item_parts(item: Item) -> list[Part]:
-    command = [Part(f"  {title(item.command)}", "dim")] if item.command else []
-    parts = [Part(f"   {item.ref:<{_REF_CELLS}} ", "key"), Part(title(item.text)), *command]
-    return [*parts, Part(item.repeated, "accent")]
+def _item_parts(item: BriefItem) -> list[StripPart]:
+    command = [StripPart(f"  {title(item.command)}", "dim")] if item.command else []
+    parts = [StripPart(f"   {item.ref:<{_REF_CELLS}} ", "key"), StripPart(title(item.text)), *command]
+    return [*parts, StripPart(item.repeated, "accent")]
 
 
 class BriefRows(RowView):

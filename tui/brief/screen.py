@@ -17,7 +17,7 @@ from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen, go_to
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 
@@ -59,7 +59,7 @@ class BriefScreen(StoreScreen[None]):
 
     def on_mount(self) -> None:
         """Start reading."""
-        self.query_one(BriefRows).show([BriefRow([Part(" reading…", "dim")])])
+        self.query_one(BriefRows).show([BriefRow([StripPart(" reading…", "dim")])])
         self.tell()
         self.read()
 
@@ -80,9 +80,9 @@ class BriefScreen(StoreScreen[None]):
     def tell(self) -> None:
         """Show what the brief is about."""
         about = title(self._brief.title) if self._brief else "…"
-        head = [Part(" ◉ ", "accent"), Part("Brief", "strong"), Part("  ·  ", "dim"), Part(about)]
+        head = [StripPart(" ◉ ", "accent"), StripPart("Brief", "strong"), StripPart("  ·  ", "dim"), StripPart(about)]
         span = _SPANS[self._span][1]
-        self.query_one("#brief-head", Bar).say(([*head, Part("  ·  ", "dim"), Part(span, "accent")], ()))
+        self.query_one("#brief-head", Bar).say(([*head, StripPart("  ·  ", "dim"), StripPart(span, "accent")], ()))
 
     # keys
 

@@ -18,11 +18,10 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Reading
 from sightline.tui.buffers.buffer_row import UNREAD, group_parts, has_two_lines, row_parts, state_with
-from sightline.tui.buffers.list_loader import Answer, load, records_of
+from sightline.tui.buffers.list_loader import LoadedList, load, records_of
 from sightline.tui.buffers.list_model import BufferRows
-from sightline.tui.buffers.order import GROUPS, SEEN, SORTS, Order, following
-from sightline.tui.buffers.seen_reader import Answer as SeenAnswer
-from sightline.tui.buffers.seen_reader import Seen, SeenReader
+from sightline.tui.buffers.order import GROUPS, SEEN, SORTS, ListOrder, following
+from sightline.tui.buffers.seen_reader import Seen, SeenFacts, SeenReader
 from sightline.tui.common.key_order import PATIENCE_SECONDS
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import BufferSelected, ListFiltered, LiveSwitched, OrderChosen, StoreCounted
@@ -30,10 +29,10 @@ from sightline.tui.common.phrases import age, day_of, duration, used
 from sightline.tui.common.row_view import RowTable, row_keys
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 
 if TYPE_CHECKING:  # the first screen has no filter
-    from sightline.tui.buffers.filter import Filter, Found
+    from sightline.tui.buffers.filter import FilterResult, FilterText
     from sightline.tui.buffers.matcher import AnyTerm
 
 AGES_SECONDS = 10.0  # ages are redrawn this often; all else only after a change
@@ -81,7 +80,7 @@ class BufferList(RowTable):
         *,
         clock: Callable[[], float] = time.time,
         selected: str = "",
-        order: Order | None = None,
+        order: ListOrder | None = None,
         project: Project | None = None,
     ) -> None:
         """Make the list.
@@ -114,8 +113,8 @@ class BufferList(RowTable):
         self._marked: dict[str, float] = {}  # when each marked buffer was made, by name, in the order of marking
         self.rows = BufferRows(order, project)
         self.rows.selected = selected
-        self._reads: StoreRead[tuple[BufferRows, Answer]] = StoreRead(self, self._plan_read, self._take)
-        self._filters: Filter | None = None
+        self._reads: StoreRead[tuple[BufferRows, LoadedList]] = StoreRead(self, self._plan_read, self._take)
+        self._filters: FilterText | None = None
 
     def on_mount(self) -> None:
         """Start the timers, and read what `first_look` left out, after the first screen."""
@@ -201,11 +200,11 @@ class BufferList(RowTable):
         self._redraw()
 
     @property
-    def _filtering(self) -> "Filter":
+    def _filtering(self) -> "FilterText":
         if self._filters is None:
-            from sightline.tui.buffers.filter import Filter  # 30 ms; the first screen has no filter
+            from sightline.tui.buffers.filter import FilterText  # 30 ms; the first screen has no filter
 
-            self._filters = Filter(
+            self._filters = FilterText(
                 self, self._store, self._take_matches, lambda: self.rows.catalog.complete, self._filter_again
             )
         return self._filters
@@ -216,7 +215,7 @@ class BufferList(RowTable):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self._filtering.settled()
 
-    def set_order(self, order: Order) -> None:
+    def set_order(self, order: ListOrder) -> None:
         """Sort the rows; the cursor stays on its buffer and in sight."""
         self.rows.set_order(order)
         self._seen.ask()
@@ -239,7 +238,7 @@ class BufferList(RowTable):
 
     # reading
 
-    def _plan_read(self) -> Callable[[], tuple[BufferRows, Answer]] | None:
+    def _plan_read(self) -> Callable[[], tuple[BufferRows, LoadedList]] | None:
         first = self.first_row
         request = self.rows.request(first, self._below, everything=self._read_all or self._to_bottom)
         if request is None:
@@ -254,7 +253,7 @@ class BufferList(RowTable):
         except STORE_ERRORS as error:
             tell(self.app, error)
 
-    def _take(self, read: tuple[BufferRows, Answer]) -> None:
+    def _take(self, read: tuple[BufferRows, LoadedList]) -> None:
         rows, answer = read
         if rows is not self.rows:
             return  # the answer is about buffers that were forgotten meanwhile
@@ -281,7 +280,7 @@ class BufferList(RowTable):
         self._refresh_where_aged()
         self._reads.ask()
 
-    def _take_matches(self, found: "Found") -> None:
+    def _take_matches(self, found: "FilterResult") -> None:
         self.rows.show_matches(found.entries, best=self._look_for_best)
         self._look_for_best = self._look_for_best and not found.done
         if self._live:
@@ -421,12 +420,12 @@ class BufferList(RowTable):
         today = day_of(self._clock())
         return day_of(used(here)) >= today > day_of(used(below))
 
-    def _parts(self, at: int, line: int, width: int) -> list[Part]:
+    def _parts(self, at: int, line: int, width: int) -> list[StripPart]:
         if heading := self.rows.heading(at):
             return [] if line else group_parts(heading, self.rows.record(heading.first), width, self._titles)
         buffer = self.rows.record(self.rows.name(at))
         if buffer is None:
-            return [] if line else [Part("  …", "dim")]
+            return [] if line else [StripPart("  …", "dim")]
         mark = MARKS[self.marks.index(buffer.name)] if buffer.name in self._marked else ""
         return row_parts(
             buffer,
@@ -582,7 +581,7 @@ class ListSeen:
         self._timer: Timer | None = None
         self._begun = False
         self._asked = 0.0
-        self._reads: StoreRead[SeenAnswer] = StoreRead(buffers, self._plan, self._take)
+        self._reads: StoreRead[SeenFacts] = StoreRead(buffers, self._plan, self._take)
 
     def of(self, name: str) -> Seen | None:
         """What is known of a buffer."""
@@ -601,14 +600,14 @@ class ListSeen:
         self._timer, self._begun = None, True
         self._reads.ask()
 
-    def _plan(self) -> Callable[[], SeenAnswer] | None:
+    def _plan(self) -> Callable[[], SeenFacts] | None:
         buffers = [record for record in self._list.records_in_sight() if record.state != "evicted"]
         everything = self._list.rows.order.sort == SEEN
         if not buffers and not everything:
             return None
         return lambda: self._reader.read(buffers, everything=everything)
 
-    def _take(self, answer: SeenAnswer) -> None:
+    def _take(self, answer: SeenFacts) -> None:
         self._known.update(answer.seen)
         for name in list(self._known)[: max(len(self._known) - _KEPT_SEEN, 0)]:
             del self._known[name]

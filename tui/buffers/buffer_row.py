@@ -10,11 +10,11 @@ from sightline.log.call_names import left_out_of_path
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import host_of
-from sightline.tui.buffers.order import BURST, Heading, Order
+from sightline.tui.buffers.order import BURST, Heading, ListOrder
 from sightline.tui.buffers.seen_reader import Seen, percent
 from sightline.tui.common import phrases as wording
 from sightline.tui.common.command_words import LEFT_OUT, START_CHARS, command_parts, left_out
-from sightline.tui.common.strips import ELLIPSIS, Part, cut, filled, pad, width_of
+from sightline.tui.common.strips import ELLIPSIS, StripPart, cut, filled, pad, width_of
 from sightline.tui.common.visible_text import title
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _BELOW = "└ "
 _FOLDED, _UNFOLDED = "▸", "▾"
 
 
-class Column(NamedTuple):
+class BufferColumn(NamedTuple):
     """A column right of the command.
 
     Attributes:
@@ -47,13 +47,13 @@ class Column(NamedTuple):
     left: bool = False
 
 
-_AGE = Column("AGE", 4, "recent", lambda buffer, now: wording.age(now - wording.used(buffer)))
-_EXIT = Column("EXIT", 4, "exit", lambda buffer, _: wording.exit_text(buffer))
-_SEEN = Column("SEEN", 4, "seen", lambda *_: "")
-_SIZE = Column("SIZE", 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-")
-_LINES = Column("LINES", 5, "lines", lambda buffer, _: wording.short_count(buffer.lines))
-_TIME = Column("TIME", 5, "duration", lambda buffer, now: wording.duration(buffer, now))
-_SESSION = Column("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
+_AGE = BufferColumn("AGE", 4, "recent", lambda buffer, now: wording.age(now - wording.used(buffer)))
+_EXIT = BufferColumn("EXIT", 4, "exit", lambda buffer, _: wording.exit_text(buffer))
+_SEEN = BufferColumn("SEEN", 4, "seen", lambda *_: "")
+_SIZE = BufferColumn("SIZE", 5, "size", lambda buffer, _: wording.short_bytes(buffer.bytes) if buffer.bytes else "-")
+_LINES = BufferColumn("LINES", 5, "lines", lambda buffer, _: wording.short_count(buffer.lines))
+_TIME = BufferColumn("TIME", 5, "duration", lambda buffer, now: wording.duration(buffer, now))
+_SESSION = BufferColumn("SESSION", 18, "", lambda buffer, _: title(buffer.session), left=True)
 
 _BY_WEIGHT = (_EXIT, _SEEN, _AGE, _SIZE, _TIME, _LINES, _SESSION)
 """The columns; on a narrow screen the last ones are left out first."""
@@ -61,7 +61,7 @@ _BY_WEIGHT = (_EXIT, _SEEN, _AGE, _SIZE, _TIME, _LINES, _SESSION)
 _IN_ORDER = (_EXIT, _LINES, _SIZE, _TIME, _SEEN, _AGE, _SESSION)
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """What a row has room for.
 
     Attributes:
@@ -72,7 +72,7 @@ class Layout(NamedTuple):
 
     ref: int
     command: int
-    columns: tuple[Column, ...]
+    columns: tuple[BufferColumn, ...]
 
 
 _TWO_LINES_BELOW, _TWO_LINES_FROM = 80, 20
@@ -84,26 +84,26 @@ def has_two_lines(width: int, height: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def two_line_layout(width: int) -> Layout:
+def two_line_layout(width: int) -> RowLayout:
     """What the second line of a row has room for; the cells for the command are blank there."""
-    left, kept = width - _LEFT - _REF - 2, list[Column]()
+    left, kept = width - _LEFT - _REF - 2, list[BufferColumn]()
     for column in _BY_WEIGHT:
         if left - column.cells - 1 < _LEAST_GAP:
             break
         kept.append(column)
         left -= column.cells + 1
-    return Layout(_REF, max(left, 4), tuple(column for column in _IN_ORDER if column in kept))
+    return RowLayout(_REF, max(left, 4), tuple(column for column in _IN_ORDER if column in kept))
 
 
 @lru_cache(maxsize=8)
-def layout(width: int) -> Layout:
+def layout(width: int) -> RowLayout:
     """What a row of this many cells has room for; the command gets half of it where other columns can go."""
     needed = sum(column.cells + 1 for column in (_EXIT, _SEEN))
     for ref in (_REF, _REF_DIGITS, 0):
         left = width - _LEFT - (ref + 1 if ref else 0) - 1
         if left - needed >= max(width // 2, _LEAST_COMMAND):
             break
-    room, kept = left, list[Column]()
+    room, kept = left, list[BufferColumn]()
     for column in _BY_WEIGHT:
         last = column in (_EXIT, _SEEN)  # to go
         least = (_LEAST_COMMAND if kept else 4) if last else max(width // 2, _LEAST_COMMAND)
@@ -111,29 +111,29 @@ def layout(width: int) -> Layout:
             break
         kept.append(column)
         room -= column.cells + 1
-    return Layout(ref, max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
+    return RowLayout(ref, max(room, 4), tuple(column for column in _IN_ORDER if column in kept))
 
 
-def heading_parts(width: int, order: Order, *, two_lines: bool = False) -> list[Part]:
+def heading_parts(width: int, order: ListOrder, *, two_lines: bool = False) -> list[StripPart]:
     """The names of the columns, with an arrow at the one that sorts; for rows of two lines those of the second line."""
     room = two_line_layout(width) if two_lines else layout(width)
     parts = [
-        Part(" " * _LEFT + (pad("REF", room.ref) + " " if room.ref else ""), "dim"),
+        StripPart(" " * _LEFT + (pad("REF", room.ref) + " " if room.ref else ""), "dim"),
         _head("COMMAND", "command", room.command, order, left=True),
     ]
-    parts.append(Part(" "))
+    parts.append(StripPart(" "))
     for column in room.columns:
-        parts.append(Part(" "))
+        parts.append(StripPart(" "))
         parts.append(_head(column.name, column.sort, column.cells, order, left=column.left))
     return parts
 
 
-def _head(name: str, sort: str, cells: int, order: Order, *, left: bool) -> Part:
+def _head(name: str, sort: str, cells: int, order: ListOrder, *, left: bool) -> StripPart:
     if order.sort == sort and not (sort == "recent" and not order.turned):
         arrow = "▴" if order.turned else "▾"
         name = name + arrow if len(name) < cells or left else name  # without room for both, the colour shows the order
-        return Part(pad(name, cells) if left else f"{name:>{cells}}", "accent")
-    return Part(pad(name, cells) if left else f"{name:>{cells}}", "dim")
+        return StripPart(pad(name, cells) if left else f"{name:>{cells}}", "accent")
+    return StripPart(pad(name, cells) if left else f"{name:>{cells}}", "dim")
 
 
 def sort_at(width: int, x: int, *, two_lines: bool = False) -> str:
@@ -150,7 +150,7 @@ def sort_at(width: int, x: int, *, two_lines: bool = False) -> str:
     return ""
 
 
-def group_parts(heading: Heading, first: Buffer | None, width: int, titles: Mapping[str, str]) -> list[Part]:
+def group_parts(heading: Heading, first: Buffer | None, width: int, titles: Mapping[str, str]) -> list[StripPart]:
     """A heading's row.
 
     Args:
@@ -163,9 +163,9 @@ def group_parts(heading: Heading, first: Buffer | None, width: int, titles: Mapp
     key = titles.get(key, key) if heading.group == "session" else key
     sign = _FOLDED if heading.folded else _UNFOLDED
     more = f"  {heading.size:,} more" if heading.group == BURST else f"  {wording.counted(heading.size, 'buffer')}"
-    counted = Part(more, "dim")
+    counted = StripPart(more, "dim")
     name = cut(title(key) or f"no {heading.group}", max(width - 3 - width_of([counted]), 4))
-    return [Part(f" {sign} ", "accent"), Part(name, "strong"), counted]
+    return [StripPart(f" {sign} ", "accent"), StripPart(name, "strong"), counted]
 
 
 UNREAD = Seen(0.0)
@@ -185,7 +185,7 @@ def row_parts(
     called: str = "",
     line: int = 0,
     ended: frozenset[str] = frozenset(),
-) -> list[Part]:
+) -> list[StripPart]:
     """A buffer's row.
 
     Args:
@@ -207,18 +207,18 @@ def row_parts(
     is_over = bool(ended) and not overlooked and host_of(buffer.name) in ended
     faded = "dim" if state == "evicted" or is_over else ""
     signs = [
-        Part(mark or " ", "mark"),
-        Part(wording.MARKS[state], faded or state),
-        Part(wording.PIN if buffer.pinned else " ", faded or "accent"),
+        StripPart(mark or " ", "mark"),
+        StripPart(wording.MARKS[state], faded or state),
+        StripPart(wording.PIN if buffer.pinned else " ", faded or "accent"),
         _told(buffer, overlooked, faded),
     ]
     if line == 1:
         return [*signs, *_named(buffer, max(width - _LEFT, 4), faded, terms, is_part=is_part)]
     ref = _ref_parts(buffer, room.ref, faded, terms)
     if line:
-        parts = [Part(" " * _LEFT), *ref, Part(" " * (room.command + 1))]
+        parts = [StripPart(" " * _LEFT), *ref, StripPart(" " * (room.command + 1))]
     else:
-        parts = [*signs, *ref, *_named(buffer, room.command, faded, terms, is_part=is_part), Part(" ")]
+        parts = [*signs, *ref, *_named(buffer, room.command, faded, terms, is_part=is_part), StripPart(" ")]
     for column in room.columns:
         text = cut(title(called) if column is _SESSION and called else column.text(buffer, now), column.cells)
         if column is _SEEN:
@@ -226,9 +226,9 @@ def row_parts(
         is_bad = overlooked if column is _SEEN else column is _EXIT and buffer.failed
         style = "failed" if is_bad and not faded else "dim" if column is not _SIZE else faded
         if column.left:
-            parts += [Part(" "), *filled(marked_parts([Part(text, style)], terms), column.cells)]
+            parts += [StripPart(" "), *filled(marked_parts([StripPart(text, style)], terms), column.cells)]
         else:
-            parts.append(Part(f" {text:>{column.cells}}", style))
+            parts.append(StripPart(f" {text:>{column.cells}}", style))
     return parts
 
 
@@ -250,27 +250,27 @@ def state_with(buffer: Buffer, part: Seen | None, own: Seen | None = None) -> st
     return "unknown" if part.fails is None else "failed" if part.fails else state
 
 
-def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> Part:
+def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> StripPart:
     """The mark for what must not be missed: an overlooked failure, or else that the output is partial."""
     if overlooked or not buffer.partial:
-        return Part(OVERLOOKED if overlooked else " ", "failed")
-    return Part(wording.PARTIAL, faded or "interrupted")
+        return StripPart(OVERLOOKED if overlooked else " ", "failed")
+    return StripPart(wording.PARTIAL, faded or "interrupted")
 
 
-def _ref_parts(buffer: Buffer, cells: int, faded: str, terms: "Sequence[AnyTerm]") -> list[Part]:
+def _ref_parts(buffer: Buffer, cells: int, faded: str, terms: "Sequence[AnyTerm]") -> list[StripPart]:
     """The ref in so many cells and a blank: only its digits if there is no room for more, nothing for 0 cells."""
     if not cells:
         return []
     kind, _, digits = buffer.ref.partition("_")
-    lead = [Part(kind + "_", faded or f"kind-{buffer.kind}")] if cells >= _REF else []
-    parts = [*lead, Part(digits, faded or (f"kind-{buffer.kind}" if buffer.kind != "cmd" and not lead else "ref"))]
-    return [*filled(marked_parts(parts, terms), cells), Part(" ")]
+    lead = [StripPart(kind + "_", faded or f"kind-{buffer.kind}")] if cells >= _REF else []
+    parts = [*lead, StripPart(digits, faded or (f"kind-{buffer.kind}" if buffer.kind != "cmd" and not lead else "ref"))]
+    return [*filled(marked_parts(parts, terms), cells), StripPart(" ")]
 
 
-def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *, is_part: bool) -> list[Part]:
+def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *, is_part: bool) -> list[StripPart]:
     label = title(buffer.label)
-    named = [Part(_BELOW, "dim")] if is_part else []
-    named += [*marked_parts([Part(label, faded or "label")], terms), Part("  ")] if label else []
+    named = [StripPart(_BELOW, "dim")] if is_part else []
+    named += [*marked_parts([StripPart(label, faded or "label")], terms), StripPart("  ")] if label else []
     if buffer.kind == "cmd" and buffer.command:
         shown = title(buffer.command[: width * 4 + START_CHARS])  # more text than this could only be cut off
         start = left_out(shown, width - width_of(named))
@@ -279,8 +279,8 @@ def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *
         start = left_out_of_path(shown, width - width_of(named)) if buffer.kind == "file" else 0
     if start and terms and _is_found(start, shown, terms):
         start = 0
-    command = [Part(shown[start:], faded)] if faded or buffer.kind != "cmd" else command_parts(shown[start:])
-    lead = [Part(LEFT_OUT if buffer.kind == "cmd" else ELLIPSIS, "dim")] if start else []
+    command = [StripPart(shown[start:], faded)] if faded or buffer.kind != "cmd" else command_parts(shown[start:])
+    lead = [StripPart(LEFT_OUT if buffer.kind == "cmd" else ELLIPSIS, "dim")] if start else []
     return filled([*named, *lead, *marked_parts(command, terms, is_command=True)], width)
 
 
@@ -289,7 +289,9 @@ def _is_found(before: int, text: str, terms: "Sequence[AnyTerm]") -> bool:
     return min(marked(text, terms, is_command=True), default=before) < before
 
 
-def marked_parts(parts: Sequence[Part], terms: "Sequence[AnyTerm]", *, is_command: bool = False) -> list[Part]:
+def marked_parts(
+    parts: Sequence[StripPart], terms: "Sequence[AnyTerm]", *, is_command: bool = False
+) -> list[StripPart]:
     """Parts with the letters that a filter matched marked; scattered letters only in a command."""
     if not terms:
         return list(parts)
@@ -299,11 +301,11 @@ def marked_parts(parts: Sequence[Part], terms: "Sequence[AnyTerm]", *, is_comman
         return list(parts)
     ends = list(accumulate(len(part.text) for part in parts))
     edges = positions ^ {at + 1 for at in positions}  # positions where marks begin and end
-    made, begun = list[Part](), 0
+    made, begun = list[StripPart](), 0
     for edge in sorted(edges.union(ends)):
         if edge > begun:
             style = "match" if begun in positions else parts[bisect_right(ends, begun)].style
-            made.append(Part(text[begun:edge], style))
+            made.append(StripPart(text[begun:edge], style))
             begun = edge
     return made
 

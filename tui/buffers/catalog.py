@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Listed, ListFacts
-from sightline.tui.buffers.columns import Entries, Entry, entries_of
+from sightline.tui.buffers.columns import Entries, ListEntry, entries_of
 
 if TYPE_CHECKING:
     from sightline.tui.buffers.columns import Places
@@ -25,7 +25,7 @@ RUNNING, UNKNOWN, TIMED_OUT, INTERRUPTED = -2, -1, 1_000, 1_001
 SPARE = 1_000  # how many obsolete entries are kept before the columns are made anew
 
 
-def entry_of(listed: Listed) -> Entry:
+def entry_of(listed: Listed) -> ListEntry:
     """The entry of a listed buffer."""
     buffer = listed.buffer
     return entry_of_facts(
@@ -46,11 +46,11 @@ def entry_of(listed: Listed) -> Entry:
     )
 
 
-def entry_of_facts(facts: ListFacts) -> Entry:
+def entry_of_facts(facts: ListFacts) -> ListEntry:
     """The entry of a buffer of which nothing more has been read."""
     fields = (facts.command, format_ref(facts.name), facts.label, facts.session)
     seconds = math.inf if facts.ended is None else max(facts.ended - facts.created, 0.0)
-    return Entry(
+    return ListEntry(
         facts.name,
         facts.used,
         "\n".join(field.replace("\n", " ").lower() for field in fields),
@@ -106,7 +106,7 @@ class Catalog:
         """Names of the buffers that were running when they were read, whose end is still to be read."""
         return frozenset(self._running)
 
-    def put_newer(self, newer: Sequence[Entry]) -> None:
+    def put_newer(self, newer: Sequence[ListEntry]) -> None:
         """Take in what was used since the newest entry, most recent first; moved buffers leave their old places."""
         if not newer:
             return
@@ -114,7 +114,7 @@ class Catalog:
         self._set(rest.columns.add(newer) + rest.places)
         self._note_running(newer)
 
-    def put_older(self, older: Sequence[Entry], *, complete: bool) -> None:
+    def put_older(self, older: Sequence[ListEntry], *, complete: bool) -> None:
         """Take in the entries that follow the last one."""
         oldest = self.oldest
         following = [entry for entry in older if oldest is None or entry.used < oldest]
@@ -150,5 +150,5 @@ class Catalog:
         self.entries = entries
         self.version += 1
 
-    def _note_running(self, entries: Iterable[Entry]) -> None:
+    def _note_running(self, entries: Iterable[ListEntry]) -> None:
         self._running.update(entry.name for entry in entries if entry.exit == RUNNING)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _BLOCK = 256  # how many texts are joined into one
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """What sorting and filtering need of a buffer.
 
     Attributes:
@@ -44,7 +44,7 @@ def name_in(title: str) -> str:
     return title.partition("\n")[2].partition("\n")[0].replace("@", "", 1)
 
 
-class Texts:
+class PackedTexts:
     """Texts by place, joined in blocks, since each text alone would cost 50 bytes more."""
 
     def __init__(self) -> None:
@@ -94,11 +94,11 @@ class Columns:
 
     Attributes:
         titles: what filters look at.
-        used: as in `Entry`, like the other columns.
+        used: as in `ListEntry`, like the other columns.
     """
 
     def __init__(self) -> None:
-        self.titles = Texts()
+        self.titles = PackedTexts()
         self.used, self.bytes, self.lines = array("q"), array("q"), array("q")
         self._hashes = array("q")  # hashes of names, to find a few among very many
         self.seconds, self.exit = array("d"), array("i")
@@ -109,7 +109,7 @@ class Columns:
     def __len__(self) -> int:
         return len(self.used)
 
-    def add(self, entries: Iterable[Entry]) -> "Places":
+    def add(self, entries: Iterable[ListEntry]) -> "Places":
         """Append entries; return their places."""
         before = len(self)
         for name, used, title, session, size, lines, seconds, code in entries:
@@ -149,9 +149,9 @@ class Columns:
         """The command in small letters, one line."""
         return self.titles[place].partition("\n")[0]
 
-    def entry(self, place: int) -> Entry:
+    def entry(self, place: int) -> ListEntry:
         """The entry of a buffer."""
-        return Entry(
+        return ListEntry(
             self.name(place),
             self.used[place],
             self.titles[place],
@@ -163,7 +163,7 @@ class Columns:
         )
 
 
-class Entries(Sequence[Entry]):
+class Entries(Sequence[ListEntry]):
     """An immutable sequence of entries.
 
     Attributes:
@@ -181,10 +181,10 @@ class Entries(Sequence[Entry]):
         return len(self.places)
 
     @overload
-    def __getitem__(self, at: int) -> Entry: ...
+    def __getitem__(self, at: int) -> ListEntry: ...
     @overload
     def __getitem__(self, at: slice) -> "Entries": ...
-    def __getitem__(self, at: int | slice) -> "Entry | Entries":
+    def __getitem__(self, at: int | slice) -> "ListEntry | Entries":
         if isinstance(at, slice):
             return Entries(self.columns, self.places[at])
         return self.columns.entry(self.places[at])
@@ -212,7 +212,7 @@ class Entries(Sequence[Entry]):
         return Entries(self.columns, left)
 
 
-def entries_of(entries: Iterable[Entry]) -> Entries:
+def entries_of(entries: Iterable[ListEntry]) -> Entries:
     """Entries in columns of their own."""
     columns = Columns()
     return Entries(columns, columns.add(entries))

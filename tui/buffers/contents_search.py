@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from sightline.errors import SightlineError
-from sightline.search.contents import LINES, Progress, may_lack, search_contents
+from sightline.search.contents import LINES, SearchProgress, may_lack, search_contents
 from sightline.search.errors import Cancelled
 from sightline.search.processes import Cancel
 from sightline.store import Reading
@@ -18,7 +18,7 @@ from sightline.tui.buffers.found_lines import FoundLines
 from sightline.tui.buffers.list_title import ListTitle
 from sightline.tui.common.messages import ContentsSearched, HitSelected, LineMeant
 from sightline.tui.common.phrases import counted
-from sightline.tui.common.places import Hit, viewer_line
+from sightline.tui.common.places import FoundPlace, viewer_line
 from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.theme import load_style
@@ -98,7 +98,7 @@ class Contents:
         hit, store = self._hit, self._store
         if hit is None:
             return None
-        place = Hit(hit.buffer.name, hit.line.stream, hit.line.line)
+        place = FoundPlace(hit.buffer.name, hit.line.stream, hit.line.line)
         return lambda: LineMeant(hit.buffer, viewer_line(store, hit.buffer, place))
 
     def _tell_place(self, meant: LineMeant) -> None:
@@ -118,7 +118,7 @@ class Contents:
             self._lines.say(message.ended or "No output holds that")
         self._tell(message.ended)
 
-    def _take(self, progress: Progress) -> None:
+    def _take(self, progress: SearchProgress) -> None:
         self._searched = progress.searched
         if progress.buffer is not None:
             self._lines.add(progress.buffer, progress.lines)
@@ -149,7 +149,7 @@ class Contents:
     def _search(self, pattern: str, cancel: Cancel, turn: int) -> None:
         """Search, in a thread of its own."""
 
-        def tell(progress: Progress | None, ended: str | None = None) -> None:
+        def tell(progress: SearchProgress | None, ended: str | None = None) -> None:
             self._screen.post_message(ContentsSearched(turn, progress, ended))
 
         try:

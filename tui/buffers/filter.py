@@ -16,7 +16,7 @@ from sightline.audit.buffer_filter import BufferFilter, Condition, completions, 
 from sightline.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline.tui.buffers.columns import Columns, Entries
-from sightline.tui.buffers.matcher import AnyTerm, Guesses, NamedOnly, Search, terms_of, wants_guesses
+from sightline.tui.buffers.matcher import AnyTerm, Guesses, MatchPass, NamedOnly, terms_of, wants_guesses
 from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
 
@@ -35,7 +35,7 @@ _NOBODY_YET = NamedOnly(frozenset(("",)))  # a name that no buffer has: unlike n
 _NOTHING = Entries(Columns(), array("I"))
 
 
-class Found(NamedTuple):
+class FilterResult(NamedTuple):
     """What a text finds.
 
     Attributes:
@@ -49,14 +49,14 @@ class Found(NamedTuple):
     done: bool
 
 
-class Filter:
+class FilterText:
     """One text at a time; a longer text starts from what the last one found, if it can."""
 
     def __init__(
         self,
         widget: Widget,
         store: Reading,
-        tell: Callable[[Found], None],
+        tell: Callable[[FilterResult], None],
         has_all: Callable[[], bool],
         accepted: Callable[[], None],
     ) -> None:
@@ -80,7 +80,7 @@ class Filter:
         self._reads: StoreRead[tuple[Conditions, frozenset[str]]] = StoreRead(
             widget, self._plan_names, self._take_names, self._not_read
         )
-        self._search: Search | None = None
+        self._search: MatchPass | None = None
         self._entries = _NOTHING
         self._turn = 0
         self._working = False  # whether the last text is being looked for
@@ -130,14 +130,14 @@ class Filter:
     def look_for(self, terms: Sequence[AnyTerm], entries: Entries) -> None:
         """Look for terms, at least one, in entries."""
         narrowed = self._search.narrowed(terms) if self._search and self._entries is entries else None
-        self._search, self._entries = narrowed or Search(terms, entries), entries
+        self._search, self._entries = narrowed or MatchPass(terms, entries), entries
         self._turn += 1
         self._search.step(_FIRST_STEP)
         if self._search.done and not self._wants_guesses(self._search):
-            self._end(Found(self._search.best(), 0, done=self._has_all()))
+            self._end(FilterResult(self._search.best(), 0, done=self._has_all()))
             return
         if self._search.found:  # the old rows may stay until there are new ones
-            self._tell(Found(self._search.best(), 0, done=False))
+            self._tell(FilterResult(self._search.best(), 0, done=False))
         self._go_on()
 
     def look_on(self, terms: Sequence[AnyTerm], entries: Entries) -> None:
@@ -175,7 +175,7 @@ class Filter:
             self._settled.clear()
             self._widget.run_worker(self._work(self._search, self._turn))
 
-    def _end(self, found: Found) -> None:
+    def _end(self, found: FilterResult) -> None:
         self._working = False
         if found.done:
             self._tell(found)
@@ -185,7 +185,7 @@ class Filter:
         if found.entries:  # "nothing found" is told only once it is known
             self._tell(found)
 
-    async def _work(self, search: Search, turn: int) -> None:
+    async def _work(self, search: MatchPass, turn: int) -> None:
         close = Entries(self._entries.columns, array("I"))
         await self._look(search, turn)
         while turn == self._turn and self._wants_guesses(search):
@@ -194,12 +194,12 @@ class Filter:
                 break
             await self._look(search, turn)  # more came in meanwhile
         if turn == self._turn:
-            self._end(Found(search.best() + close, len(close), done=self._has_all()))
+            self._end(FilterResult(search.best() + close, len(close), done=self._has_all()))
 
-    def _wants_guesses(self, search: Search) -> bool:
+    def _wants_guesses(self, search: MatchPass) -> bool:
         return self._has_all() and wants_guesses(search)
 
-    async def _look(self, search: Search, turn: int) -> None:
+    async def _look(self, search: MatchPass, turn: int) -> None:
         told, pause = time.monotonic(), _FRAME_SECONDS if search.found else 0.0
         while not search.done:
             await asyncio.sleep(pause)
@@ -208,10 +208,10 @@ class Filter:
                 return
             search.step(_STEP)
             if not search.done and search.found and time.monotonic() - told > _TELL_SECONDS:
-                self._tell(Found(search.best(), 0, done=False))
+                self._tell(FilterResult(search.best(), 0, done=False))
                 told, pause = time.monotonic(), _FRAME_SECONDS
 
-    async def _guess(self, search: Search, turn: int) -> Entries:
+    async def _guess(self, search: MatchPass, turn: int) -> Entries:
         await asyncio.to_thread(__import__, "rapidfuzz.process")
         guesses = Guesses(search.terms, self._entries, search.found)
         while not guesses.done and turn == self._turn:

@@ -8,23 +8,23 @@ from textual.strip import Strip
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
-from sightline.search.contents import Found, may_lack
+from sightline.search.contents import FoundLine, may_lack
 from sightline.tui.common import phrases as wording
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import HitSelected
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.strips import Part, cut, row, width_of
+from sightline.tui.common.strips import StripPart, cut, row, width_of
 from sightline.tui.common.visible_text import title
 
 _NUMBER = 6  # cells for a line's number
 _LEAD = 24  # cells before a match that stay in sight
 
 
-class Hit(NamedTuple):
+class FoundRow(NamedTuple):
     """A row: a found line or, without one, the buffer above its lines."""
 
     buffer: Buffer
-    line: Found | None
+    line: FoundLine | None
     lines: int = 0
     lacks: bool = False  # whether the buffer may have more matches
 
@@ -45,9 +45,9 @@ class FoundLines(RowView):
 
     def __init__(self) -> None:
         super().__init__(id="found")
-        self._hits = list[Hit]()
+        self._hits = list[FoundRow]()
         self._said = ""
-        self._told: Hit | None = None
+        self._told: FoundRow | None = None
 
     def begin(self, said: str) -> None:
         """Show nothing yet.
@@ -63,15 +63,15 @@ class FoundLines(RowView):
         self._said = said
         self.refresh()
 
-    def add(self, buffer: Buffer, lines: Sequence[Found]) -> None:
+    def add(self, buffer: Buffer, lines: Sequence[FoundLine]) -> None:
         """Show more: a buffer and its lines."""
         first = not self._hits
-        self._hits.append(Hit(buffer, None, len(lines), may_lack(lines)))
-        self._hits += [Hit(buffer, line) for line in lines]
+        self._hits.append(FoundRow(buffer, None, len(lines), may_lack(lines)))
+        self._hits += [FoundRow(buffer, line) for line in lines]
         self.set_rows(len(self._hits), cursor=1 if first else None)
 
     @property
-    def selected(self) -> Hit | None:
+    def selected(self) -> FoundRow | None:
         """The row under the cursor."""
         return self._hits[self.cursor] if 0 <= self.cursor < len(self._hits) else None
 
@@ -105,25 +105,25 @@ class FoundLines(RowView):
         """A row on the screen; without rows the first line has the text for that."""
         if y or self._hits:
             return super().render_line(y)
-        return row([Part(f"  {self._said}", "dim")], (), self.columns, self.own_style, self.part_styles)
+        return row([StripPart(f"  {self._said}", "dim")], (), self.columns, self.own_style, self.part_styles)
 
 
-def _buffer_parts(hit: Hit, width: int) -> list[Part]:
+def _buffer_parts(hit: FoundRow, width: int) -> list[StripPart]:
     state = wording.state_of(hit.buffer)
-    counted = Part(f"  {'at least ' if hit.lacks else ''}{wording.counted(hit.lines, 'line')}", "dim")
-    named = [Part(f" {wording.MARKS[state]} ", state), Part(f"{hit.buffer.ref}  ", "key")]
+    counted = StripPart(f"  {'at least ' if hit.lacks else ''}{wording.counted(hit.lines, 'line')}", "dim")
+    named = [StripPart(f" {wording.MARKS[state]} ", state), StripPart(f"{hit.buffer.ref}  ", "key")]
     room = max(width - width_of([*named, counted]), 4)
-    return [*named, Part(cut(wording.name_of(hit.buffer), room), "strong"), counted]
+    return [*named, StripPart(cut(wording.name_of(hit.buffer), room), "strong"), counted]
 
 
-def _line_parts(line: Found, width: int) -> list[Part]:
+def _line_parts(line: FoundLine, width: int) -> list[StripPart]:
     stream = "" if line.stream == "out" else f" {line.stream.replace('part.', '.')}"
-    number = Part(f"{line.line:>{_NUMBER}}{stream}  ", "dim")
+    number = StripPart(f"{line.line:>{_NUMBER}}{stream}  ", "dim")
     room = max(width - width_of([number]), 8)
     before, match, after = (_one_line(text) for text in (line.before, line.match, line.after))
-    if width_of([Part(before), Part(match)]) > room:
+    if width_of([StripPart(before), StripPart(match)]) > room:
         before = "…" + before[-_LEAD:]
-    return [number, Part(before.lstrip()), Part(match, "match"), Part(after)]
+    return [number, StripPart(before.lstrip()), StripPart(match, "match"), StripPart(after)]
 
 
 def _one_line(text: str) -> str:

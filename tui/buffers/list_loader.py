@@ -7,7 +7,7 @@ from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Listed, Reading
 from sightline.tui.buffers.catalog import TITLE_CHARS, entry_of, entry_of_facts
-from sightline.tui.buffers.columns import Entry
+from sightline.tui.buffers.columns import ListEntry
 from sightline.tui.common.sessions import session_titles
 
 PAGE = 200
@@ -19,7 +19,7 @@ BULK_PAGE = 1_000
 """How many entries are read at a time, if an order or a filter needs all."""
 
 
-class Request(NamedTuple):
+class ListNeeds(NamedTuple):
     """What the list needs.
 
     Attributes:
@@ -43,7 +43,7 @@ class Request(NamedTuple):
     quick: bool = False
 
 
-class Answer(NamedTuple):
+class LoadedList(NamedTuple):
     """What the store had.
 
     Attributes:
@@ -57,8 +57,8 @@ class Answer(NamedTuple):
         titles: what to call sessions, by their names.
     """
 
-    newer: list[Entry]
-    older: list[Entry]
+    newer: list[ListEntry]
+    older: list[ListEntry]
     complete: bool
     records: dict[str, Buffer]
     gone: set[str]
@@ -67,11 +67,11 @@ class Answer(NamedTuple):
     titles: Mapping[str, str] = {}
 
 
-def load(store: Reading, request: Request) -> Answer:
+def load(store: Reading, request: ListNeeds) -> LoadedList:
     """Read what a request wants."""
     records = dict[str, Buffer]()
     newer, bottom = _newer(store, request, records) if request.fresh else ([], False)
-    older, complete = list[Entry](), False
+    older, complete = list[ListEntry](), False
     if request.more and request.oldest is not None:
         older, complete = _older(store, request, request.oldest, records)
     records |= records_of(store, (name for name in request.names if name not in records))
@@ -80,7 +80,7 @@ def load(store: Reading, request: Request) -> Answer:
     totals = held.buffers, held.bytes, len(store.index.running())
     wholes = {part: whole for whole, part in store.index.unfiltered().items()} if request.wholes else {}
     titles = {} if request.quick else session_titles(store)
-    return Answer(newer, older, complete or bottom, records, gone, totals, wholes, titles)
+    return LoadedList(newer, older, complete or bottom, records, gone, totals, wholes, titles)
 
 
 def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:
@@ -89,9 +89,9 @@ def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:
     return {buffer.name: store.with_progress(buffer) for buffer in buffers if buffer is not None}
 
 
-def _newer(store: Reading, request: Request, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+def _newer(store: Reading, request: ListNeeds, records: dict[str, Buffer]) -> tuple[list[ListEntry], bool]:
     """Entries newer than the newest known; if none is known, one page, and whether that is all."""
-    newer, before = list[Entry](), None
+    newer, before = list[ListEntry](), None
     size = _NEW_PAGE if request.newest else PAGE
     while True:
         page = (store.index if request.quick else store).listed(size, before=before, project=request.project)
@@ -105,7 +105,7 @@ def _newer(store: Reading, request: Request, records: dict[str, Buffer]) -> tupl
         before, size = page[-1].used, PAGE
 
 
-def _older(store: Reading, request: Request, oldest: int, records: dict[str, Buffer]) -> tuple[list[Entry], bool]:
+def _older(store: Reading, request: ListNeeds, oldest: int, records: dict[str, Buffer]) -> tuple[list[ListEntry], bool]:
     if request.more > PAGE:
         facts = store.index.list_facts(BULK_PAGE, before=oldest, characters=TITLE_CHARS, project=request.project)
         return [entry_of_facts(each) for each in facts], len(facts) < BULK_PAGE

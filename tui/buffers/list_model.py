@@ -9,8 +9,8 @@ from sightline.project import Project
 from sightline.records import Buffer
 from sightline.tui.buffers.catalog import Catalog
 from sightline.tui.buffers.columns import Entries
-from sightline.tui.buffers.list_loader import PAGE, Answer, Request
-from sightline.tui.buffers.order import Heading, Order, Row, bursts, grouped, in_order, with_parts
+from sightline.tui.buffers.list_loader import PAGE, ListNeeds, LoadedList
+from sightline.tui.buffers.order import Heading, ListOrder, Row, bursts, grouped, in_order, with_parts
 
 RECORDS_KEPT = 500
 AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it
@@ -27,13 +27,13 @@ class BufferRows:
         selected: name of the cursor's row, which it keeps when the order changes; empty while unknown.
     """
 
-    def __init__(self, order: Order | None = None, project: Project | None = None) -> None:
+    def __init__(self, order: ListOrder | None = None, project: Project | None = None) -> None:
         self.project = project
         self.catalog = Catalog()
         self.matches: Entries | None = None
         self.cursor = 0
         self.selected = ""
-        self._order = order or Order()
+        self._order = order or ListOrder()
         self._folded = frozenset[str]()
         self._groups_bursts = False
         self._version = 0  # counts changes of order, folds, matches and seen lines
@@ -55,7 +55,7 @@ class BufferRows:
     # rows
 
     @property
-    def order(self) -> Order:
+    def order(self) -> ListOrder:
         """How the rows are ordered."""
         return self._order
 
@@ -127,7 +127,7 @@ class BufferRows:
         self.selected = name
         self._find_cursor()
 
-    def set_order(self, order: Order) -> None:
+    def set_order(self, order: ListOrder) -> None:
         """Sort the rows; the cursor stays on its buffer."""
         self._order = order
         self._version += 1
@@ -172,7 +172,7 @@ class BufferRows:
         """Note that these buffers have grown, begun or ended."""
         self._stale.update(names & self._records.keys())
 
-    def request(self, first: int, last: int, *, everything: bool = False) -> Request | None:
+    def request(self, first: int, last: int, *, everything: bool = False) -> ListNeeds | None:
         """What must be read before rows first to last can be drawn; None if nothing is missing.
 
         Args:
@@ -191,7 +191,9 @@ class BufferRows:
         if not (names or lacking or self._changed):
             return None
         wholes = lacking > PAGE and not self._knows_wholes
-        request = Request(self.catalog.newest, self.catalog.oldest, self._changed, lacking, names, self.project, wholes)
+        request = ListNeeds(
+            self.catalog.newest, self.catalog.oldest, self._changed, lacking, names, self.project, wholes
+        )
         self._knows_wholes = self._knows_wholes or wholes
         self._changed = False
         self._stale.difference_update(names)
@@ -231,7 +233,7 @@ class BufferRows:
         wanted += [part for name in wanted if (part := self.part_of(name))]
         return wanted + (list(self.catalog.running) if self._changed else [])
 
-    def take(self, answer: Answer) -> int:
+    def take(self, answer: LoadedList) -> int:
         """Take in what was read; return by how many rows the selected one moved down."""
         before = self.cursor
         self._total = answer.totals[0] if self.project is None else 0  # for one project the store does not count them

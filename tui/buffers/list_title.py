@@ -3,11 +3,11 @@
 from textual import events
 
 from sightline.tui.buffers.buffer_row import has_two_lines, heading_parts, sort_at
-from sightline.tui.buffers.order import Order
+from sightline.tui.buffers.order import ListOrder
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import ListFiltered, OrderChosen
 from sightline.tui.common.phrases import counted
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.visible_text import title
 
 _POINTED = "▸"
@@ -17,7 +17,7 @@ _POINTED = "▸"
 class ListTitle(Bar):
     """A heading, which the filter's outcome replaces. A click on a column's name sorts by it."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ListOrder) -> None:
         super().__init__(id="list-title")
         self._order = order
         self._query = ""
@@ -44,7 +44,7 @@ class ListTitle(Bar):
         self._search = query, outcome
         self._tell()
 
-    def ordered(self, order: Order) -> None:
+    def ordered(self, order: ListOrder) -> None:
         """Show the order of the list."""
         self._order = order
         self._tell()
@@ -70,14 +70,23 @@ class ListTitle(Bar):
             two_lines = has_two_lines(*self.app.size)
             first, *others = heading_parts(self.size.width - 1, self._order, two_lines=two_lines)
             sign = _POINTED if self._has_keys else first.text[:1]
-            self.say(([Part(sign, "accent"), Part(first.text[1:], first.style), *others], ()))
+            self.say(([StripPart(sign, "accent"), StripPart(first.text[1:], first.style), *others], ()))
             return
         self._rows_of("/", self._query, self._outcome())
 
     def _rows_of(self, sign: str, query: str, outcome: str) -> None:
-        clear = [Part("Esc", "key"), Part(" clears ", "dim")]
+        clear = [StripPart("Esc", "key"), StripPart(" clears ", "dim")]
         lead = _POINTED if self._has_keys else " "
-        self.say(([Part(f"{lead}{sign} ", "accent"), Part(title(query)), Part(f"  {title(outcome)}", "dim")], clear))
+        self.say(
+            (
+                [
+                    StripPart(f"{lead}{sign} ", "accent"),
+                    StripPart(title(query)),
+                    StripPart(f"  {title(outcome)}", "dim"),
+                ],
+                clear,
+            )
+        )
 
     def _outcome(self) -> str:
         found, close = self._found.found or 0, self._found.close

@@ -139,7 +139,7 @@ def _scattered(text: str) -> re.Pattern[str]:
     return re.compile(first.removesuffix(letter) + f"({letter})" + "".join(rest))
 
 
-class Search:
+class MatchPass:
     """One pass for one text.
 
     Attributes:
@@ -160,13 +160,13 @@ class Search:
         """Whether all entries have been looked at."""
         return self._at >= len(self._places)
 
-    def narrowed(self, terms: Sequence[AnyTerm]) -> "Search | None":
+    def narrowed(self, terms: Sequence[AnyTerm]) -> "MatchPass | None":
         """A pass for a longer text over what this one found or has not tried yet; None if that does not suffice."""
         if len(terms) < len(self.terms) or not all(
             new.narrows(old) for new, old in zip(terms, self.terms, strict=False)
         ):
             return None
-        return Search(terms, Entries(self._columns, self.found + self._places[self._at :]))
+        return MatchPass(terms, Entries(self._columns, self.found + self._places[self._at :]))
 
     def extend(self, more: Entries) -> None:
         """Also try these entries, which come after the others in the same columns."""
@@ -244,7 +244,7 @@ class Guesses:
         return Entries(self._entries.columns, array("I", (place for _, place in close[:_TYPOS_KEPT])))
 
 
-def wants_guesses(search: Search) -> bool:
+def wants_guesses(search: MatchPass) -> bool:
     """Whether a finished pass found so little that a typo is likely."""
     if any(isinstance(term, NamedOnly) for term in search.terms):
         return False

@@ -34,7 +34,7 @@ BURST = "burst"
 """The group of outputs that are left out of a burst of one session, see `bursts`."""
 
 
-class Order(NamedTuple):
+class ListOrder(NamedTuple):
     """How the list is ordered.
 
     Attributes:
@@ -50,7 +50,7 @@ class Order(NamedTuple):
     @property
     def is_usual(self) -> bool:
         """Whether it is the order that the store gives."""
-        return self == Order()
+        return self == ListOrder()
 
 
 class Heading(NamedTuple):
@@ -85,7 +85,7 @@ def following(choices: Sequence[str], choice: str) -> str:
     return choices[(choices.index(choice) + 1) % len(choices)]
 
 
-def in_order(entries: Entries, order: Order, seen: Mapping[str, float]) -> Entries:
+def in_order(entries: Entries, order: ListOrder, seen: Mapping[str, float]) -> Entries:
     """Entries, given most recently used first, in another order; ties keep their order.
 
     Args:

@@ -35,7 +35,7 @@ class Seen(NamedTuple):
     fails: bool | None = None
 
 
-class Answer(NamedTuple):
+class SeenFacts(NamedTuple):
     """What has been read.
 
     Attributes:
@@ -57,7 +57,7 @@ class SeenReader:
         self._coverage: CoverageList | None = None
         self._has_all = False
 
-    def read(self, buffers: Sequence[Buffer], *, everything: bool) -> Answer:
+    def read(self, buffers: Sequence[Buffer], *, everything: bool) -> SeenFacts:
         """Shares of some buffers, and for a moment what was overlooked in them. Raises as the store does.
 
         Args:
@@ -85,7 +85,7 @@ class SeenReader:
                 done = False
             fails = coverage.fails(buffer) if known is not None and buffer.origin and buffer.kind == "cmd" else None
             seen[buffer.name] = Seen(share.share, None if known is None else bool(known), share.at_most, fails)
-        return Answer(seen, lines, done)
+        return SeenFacts(seen, lines, done)
 
 
 def percent(share: float, *, at_most: bool = False) -> str:

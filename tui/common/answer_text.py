@@ -14,7 +14,7 @@ WHOLE_LIMIT_BYTES = 2 << 30
 """The most bytes of an answer that are spooled, so that a script that never ends cannot fill the store's disk."""
 
 
-class Lines(Protocol):
+class ReadableLines(Protocol):
     """A text that is read by lines; every `OutputReader` is one as well."""
 
     @property
@@ -28,7 +28,7 @@ class Lines(Protocol):
         """Close its files."""
 
 
-class Text:
+class AnswerText:
     """A text in memory."""
 
     def __init__(self, text: str) -> None:
@@ -53,7 +53,7 @@ class Text:
         """Do nothing, because nothing is open."""
 
 
-class File:
+class AnswerFile:
     """A stream of bytes on disk. Closing this closes the stream."""
 
     def __init__(self, stream: Stream) -> None:
@@ -75,7 +75,7 @@ class File:
         self._stream.close()
 
 
-class Spool:
+class AnswerSpool:
     """Takes an answer as it comes into a private file without a name, which is gone once it is closed.
 
     Attributes:
@@ -133,13 +133,13 @@ class Spool:
         """SHA-256 of the answer, in hex."""
         return self._sha256.hexdigest()
 
-    def ended(self, rest: bytes) -> File:
+    def ended(self, rest: bytes) -> AnswerFile:
         """Take the rest, and return the whole for reading; closing the file is then the reader's task."""
         held, self._held = self._held, b""
         self._write(held)
         self._write(rest)
         with self._file:
-            return File(StreamReader(os.dup(self._file.fileno()), ""))
+            return AnswerFile(StreamReader(os.dup(self._file.fileno()), ""))
 
     def close(self) -> None:
         """Drop what was taken."""

@@ -7,7 +7,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from sightline.tui.common.part_styles import Styled
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 
 
 class Bar(Styled, Widget):
@@ -19,9 +19,9 @@ class Bar(Styled, Widget):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._rows = list[tuple[Sequence[Part], Sequence[Part]]]()
+        self._rows = list[tuple[Sequence[StripPart], Sequence[StripPart]]]()
 
-    def say(self, *rows: tuple[Sequence[Part], Sequence[Part]]) -> None:
+    def say(self, *rows: tuple[Sequence[StripPart], Sequence[StripPart]]) -> None:
         """Show other text; each row is (parts at the left, parts at the right)."""
         if self._rows != list(rows):
             self._rows = list(rows)

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
 from sightline.shell_words.pipelines import ASSIGNMENT
 from sightline.shell_words.quoting import ESCAPED, PLAIN, pieces_of
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 
 _REDIRECTS = re.compile(r"[&<>]*[<>][&<>|-]*")
 _BEFORE_A_COMMAND = frozenset(("sudo", "env", "time", "nice", "nohup", "exec", "command", "then", "do", "else", "!"))
@@ -24,36 +24,37 @@ _KEPT = 2_000  # commands: those on the screen are redrawn again and again
 
 
 @lru_cache(maxsize=_KEPT)
-def command_parts(command: str) -> tuple[Part, ...]:
+def command_parts(command: str) -> tuple[StripPart, ...]:
     """Split a command, made safe to show, into parts with the styles program, option, quoted, join or none.
 
     It only looks at the words: nothing is expanded, and text outside the grammar of a shell stays plain.
     """
-    parts, end, expected = list[Part](), 0, True
+    parts, end, expected = list[StripPart](), 0, True
     tokens = lexed(command.replace("↵", "\n")).tokens
     for at, token in enumerate(tokens):
         if token.start > end:
-            parts.append(Part(command[end : token.start]))
+            parts.append(StripPart(command[end : token.start]))
         end = token.end
         text = command[token.start : end]
         if token.text == "\n":
-            parts.append(Part(text))
+            parts.append(StripPart(text))
             expected = True
         elif token.kind != WORD or _names_descriptor(tokens, at):
-            parts.append(Part(text, "join"))
+            parts.append(StripPart(text, "join"))
             expected = expected or (token.kind == OPERATOR and not _REDIRECTS.fullmatch(token.text))
         elif expected and not ASSIGNMENT.match(text) and not text.startswith("-"):
-            parts.append(Part(text, "program"))
+            parts.append(StripPart(text, "program"))
             expected = text in _BEFORE_A_COMMAND
         else:
             plain = "option" if text.startswith("-") else ""
             parts += (
-                Part(piece.text, plain if piece.kind in (PLAIN, ESCAPED) else "quoted") for piece in pieces_of(text)
+                StripPart(piece.text, plain if piece.kind in (PLAIN, ESCAPED) else "quoted")
+                for piece in pieces_of(text)
             )
     if end < len(command):
-        parts.append(Part(command[end:]))
+        parts.append(StripPart(command[end:]))
     return tuple(
-        Part("".join(part.text for part in same), style) for style, same in groupby(parts, lambda part: part.style)
+        StripPart("".join(part.text for part in same), style) for style, same in groupby(parts, lambda part: part.style)
     )
 
 
@@ -81,7 +82,7 @@ def left_out(command: str, width: int) -> int:
     return program.end() if program else at
 
 
-def parts_in(command: str, width: int) -> list[Part]:
+def parts_in(command: str, width: int) -> list[StripPart]:
     """Return the parts of a command that fit into these cells, without its beginning if need be."""
     start = left_out(command, width)
-    return [Part(LEFT_OUT, "dim"), *command_parts(command[start:])] if start else list(command_parts(command))
+    return [StripPart(LEFT_OUT, "dim"), *command_parts(command[start:])] if start else list(command_parts(command))

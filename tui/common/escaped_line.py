@@ -1,6 +1,6 @@
 """Works out cell by cell a line whose escape sequences overwrite it: which text stands where, in which pen."""
 
-from sightline.shape.terminal import ERASED, MOVES, TOKEN, Row
+from sightline.shape.terminal import ERASED, MOVES, TOKEN, TerminalRow
 from sightline.tui.common.pens import PLAIN, Pen, Run, changed
 
 
@@ -34,7 +34,7 @@ class _Plain:
         return self._runs
 
 
-class _Painted(Row):
+class _Painted(TerminalRow):
     """A line that is overwritten: each cell keeps the pen that wrote it last."""
 
     def __init__(self, pen: Pen) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from sightline.named_tuple import NamedTuple
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 
 BINS = 240
 """Stretches of time that are counted; on a narrower row each cell stands for several."""
@@ -46,7 +46,7 @@ def histogram(moments: Sequence[tuple[float, bool]]) -> Histogram | None:
     return Histogram(first, last, tuple(counts), tuple(failed))
 
 
-def histogram_parts(told: Histogram | None, width: int) -> list[Part]:
+def histogram_parts(told: Histogram | None, width: int) -> list[StripPart]:
     """Draw the row in this many cells: a bar in each cell with some, in another style where one failed."""
     cells = min(width - _MARGIN, BINS)
     if told is None or cells < _LEAST_CELLS:
@@ -56,15 +56,15 @@ def histogram_parts(told: Histogram | None, width: int) -> list[Part]:
         counts[at * cells // BINS] += count
         failed[at * cells // BINS] += bad
     most = max(counts)
-    parts = [Part(f" {_clock(told.first, told)} ", "dim")]
+    parts = [StripPart(f" {_clock(told.first, told)} ", "dim")]
     for count, bad in zip(counts, failed, strict=True):
         bar = _BARS[(count * len(_BARS) - 1) // most] if count else " "
         style = "failed" if bad else "running"
         if parts[-1].style == style or (not count and len(parts) > 1):
-            parts[-1] = Part(parts[-1].text + bar, parts[-1].style)
+            parts[-1] = StripPart(parts[-1].text + bar, parts[-1].style)
         else:
-            parts.append(Part(bar, style) if count else Part(bar))
-    return [*parts, Part(f" {_clock(told.last, told)}", "dim")]
+            parts.append(StripPart(bar, style) if count else StripPart(bar))
+    return [*parts, StripPart(f" {_clock(told.last, told)}", "dim")]
 
 
 def _clock(when: float, told: Histogram) -> str:

@@ -7,7 +7,7 @@ from textual.binding import Binding
 
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.keys import written
-from sightline.tui.common.strips import Part, width_of
+from sightline.tui.common.strips import StripPart, width_of
 
 _FIRST = (
     "next_miss",
@@ -53,7 +53,7 @@ class KeyBar(Bar):
         others = [binding for binding in shown if binding.action not in _AT_RIGHT]
         others.sort(key=_rank)
         self._left = fitting(others, self.size.width - width_of(_parts(self._right)) - _BLANKS)
-        self.say(([Part(" "), *_parts(self._left)], _parts(self._right)))
+        self.say(([StripPart(" "), *_parts(self._left)], _parts(self._right)))
 
     def _binding_at(self, x: int) -> Binding | None:
         right = self.size.width - width_of(_parts(self._right))
@@ -88,12 +88,12 @@ def _leads_back(binding: Binding) -> bool:
     return binding.action.partition("(")[0] in _BACK
 
 
-def _parts(bindings: Iterable[Binding]) -> list[Part]:
-    parts = list[Part]()
+def _parts(bindings: Iterable[Binding]) -> list[StripPart]:
+    parts = list[StripPart]()
     for binding in bindings:
         parts += [
-            Part(f" {binding.key_display or written(binding.key)}", "key"),
-            Part(f" {binding.description} ", "dim"),
+            StripPart(f" {binding.key_display or written(binding.key)}", "key"),
+            StripPart(f" {binding.description} ", "dim"),
         ]
     return parts
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sightline.shape.markers import missing as missing
     from sightline.tui.common.histogram import histogram_parts as histogram_parts
     from sightline.tui.common.outside_program import Copies as Copies
-    from sightline.tui.common.outside_program import Shown as Shown
+    from sightline.tui.common.outside_program import ViewerState as ViewerState
     from sightline.tui.common.outside_program import leave_for as leave_for
     from sightline.tui.common.syntax import syntax_of as syntax_of
 else:
@@ -22,7 +22,7 @@ else:
             "audit.verdict": ("VerdictReader", "first_unseen"),  # 45 ms, likewise
             "shape.markers": ("missing",),  # 2 ms: few outputs have gaps
             "tui.common.histogram": ("histogram_parts",),  # 1 ms: for a row that few ask for
-            "tui.common.outside_program": ("Copies", "Shown", "leave_for"),  # 3 ms
+            "tui.common.outside_program": ("Copies", "ViewerState", "leave_for"),  # 3 ms
             "tui.common.syntax": ("syntax_of",),  # 60 ms, for Pygments
         },
     )

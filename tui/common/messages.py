@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from sightline.records import Buffer
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 
 if TYPE_CHECKING:  # not needed for the first screen
     from sightline.records import IndexedView
-    from sightline.search.contents import Found, Progress
+    from sightline.search.contents import FoundLine, SearchProgress
     from sightline.tui.common.histogram import Histogram
 
 # Messages have no generated methods, because each costs a tenth of a millisecond at start, and none is compared.
@@ -130,7 +130,7 @@ class HitSelected(State):
     """The cursor has moved to a line that was found in an output."""
 
     buffer: Buffer
-    line: "Found"
+    line: "FoundLine"
 
 
 @dataclass(eq=False, repr=False)
@@ -144,7 +144,7 @@ class ContentsSearched(Message):
     """
 
     turn: int
-    progress: "Progress | None"
+    progress: "SearchProgress | None"
     ended: str | None
 
 
@@ -191,7 +191,7 @@ class PlaceChanged(State):
     following: bool
     count: str
     notes: tuple[str, ...] = ()
-    seen: list[Part] = field(default_factory=list)
+    seen: list[StripPart] = field(default_factory=list)
     times: "Histogram | None" = None
 
 

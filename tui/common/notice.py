@@ -8,10 +8,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from sightline.tui.common.part_styles import Styled
-from sightline.tui.common.strips import Part, cut, width_of
+from sightline.tui.common.strips import StripPart, cut, width_of
 from sightline.tui.common.visible_text import title
 
-Said = Sequence[Part]
+Said = Sequence[StripPart]
 
 
 class Notice(Styled, Widget):
@@ -38,7 +38,7 @@ class Notice(Styled, Widget):
             return Strip.blank(width, base)
         styles = self.part_styles
         parts = [
-            Part(cut(title(part.text) if part.text.strip() else part.text, width), part.style)
+            StripPart(cut(title(part.text) if part.text.strip() else part.text, width), part.style)
             for part in self._lines[at]
         ]
         left = max((width - width_of(parts)) // 2, 0)
@@ -49,23 +49,27 @@ class Notice(Styled, Widget):
 def welcome() -> list[Said]:
     """Return what an empty store says to a newcomer."""
     return [
-        [Part("Nothing captured yet", "strong")],
+        [StripPart("Nothing captured yet", "strong")],
         [],
-        [Part("Enter", "accent"), Part(" does one of these:", "dim")],
-        [Part("Have an agent's outputs kept from now on:", "dim")],
-        [Part("sightline install claude-code", "command")],
-        [Part("Look at sessions that it has had before:", "dim")],
-        [Part("sightline import", "command")],
-        [Part("Look around in an example:", "dim")],
-        [Part("sightline demo", "command")],
+        [StripPart("Enter", "accent"), StripPart(" does one of these:", "dim")],
+        [StripPart("Have an agent's outputs kept from now on:", "dim")],
+        [StripPart("sightline install claude-code", "command")],
+        [StripPart("Look at sessions that it has had before:", "dim")],
+        [StripPart("sightline import", "command")],
+        [StripPart("Look around in an example:", "dim")],
+        [StripPart("sightline demo", "command")],
         [],
-        [Part("What is captured shows up here by itself, as it runs;", "dim")],
-        [Part("what no agent saw is tinted, ", "dim"), Part("!", "accent"), Part(" goes to such a failure", "dim")],
+        [StripPart("What is captured shows up here by itself, as it runs;", "dim")],
         [
-            Part("?", "accent"),
-            Part(" help, and the legend of all signs   ", "dim"),
-            Part("q", "accent"),
-            Part(" quit", "dim"),
+            StripPart("what no agent saw is tinted, ", "dim"),
+            StripPart("!", "accent"),
+            StripPart(" goes to such a failure", "dim"),
+        ],
+        [
+            StripPart("?", "accent"),
+            StripPart(" help, and the legend of all signs   ", "dim"),
+            StripPart("q", "accent"),
+            StripPart(" quit", "dim"),
         ],
     ]
 
@@ -73,23 +77,28 @@ def welcome() -> list[Said]:
 def nothing_found() -> list[Said]:
     """Return what a filter says that finds nothing."""
     return [
-        [Part("No buffer matches", "strong")],
+        [StripPart("No buffer matches", "strong")],
         [],
-        [Part("Enter", "accent"), Part(" or ", "dim"), Part("Esc", "accent"), Part(" shows all again", "dim")],
-        [Part("//", "accent"), Part(" looks for a text in what all of them hold", "dim")],
-        [Part("'word  ^start  end$  !without  exit:!0  seen:<50  is:running", "command")],
+        [
+            StripPart("Enter", "accent"),
+            StripPart(" or ", "dim"),
+            StripPart("Esc", "accent"),
+            StripPart(" shows all again", "dim"),
+        ],
+        [StripPart("//", "accent"), StripPart(" looks for a text in what all of them hold", "dim")],
+        [StripPart("'word  ^start  end$  !without  exit:!0  seen:<50  is:running", "command")],
     ]
 
 
 def nothing_here(project: str) -> list[Said]:
     """Return what a project says in which nothing was captured, or nothing is left."""
     return [
-        [Part(f"Nothing of {project} is in the store", "strong")],
+        [StripPart(f"Nothing of {project} is in the store", "strong")],
         [],
         [
-            Part("Enter", "accent"),
-            Part(" shows all projects, ", "dim"),
-            Part("c", "accent"),
-            Part(" chooses one", "dim"),
+            StripPart("Enter", "accent"),
+            StripPart(" shows all projects, ", "dim"),
+            StripPart("c", "accent"),
+            StripPart(" chooses one", "dim"),
         ],
     ]

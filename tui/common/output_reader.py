@@ -42,7 +42,7 @@ class OutputReader(Protocol):
         """Close its files."""
 
 
-class Text(Protocol):
+class ReadingText(Protocol):
     """A reading by lines."""
 
     @property
@@ -62,11 +62,11 @@ class Text(Protocol):
 class _ByLines:
     """Answers questions about bytes for a reading by lines."""
 
-    def offsets(self: Text, number: int) -> dict[str, int]:
+    def offsets(self: ReadingText, number: int) -> dict[str, int]:
         """Return the offset in each stream of its first line that does not stand before a number."""
         return {stream: self.source(stream).offset_of_line(line + 1) for stream, line in self.before(number).items()}
 
-    def number_at(self: Text, stream: str, offset: int) -> int:
+    def number_at(self: ReadingText, stream: str, offset: int) -> int:
         """Return the number of the line in which a byte stands."""
         return self.number_of(stream, self.source(stream).line_at(offset))
 
@@ -224,7 +224,7 @@ def shown_ref(buffer: Buffer | None, stream: str = "") -> str:
     return f"{buffer.ref}.{'all' if buffer.stream('out').bytes else 'err'}"
 
 
-def refs_of(buffer: Buffer, reading: Text, first: int, last: int) -> str:
+def refs_of(buffer: Buffer, reading: ReadingText, first: int, last: int) -> str:
     """Return the ref for a range of lines; for a range over several blocks, one ref for each."""
     shown = [stream for stream in reading.streams if reading.source(stream).byte_count]
     if isinstance(reading, MergedLines) and len(shown) > 1:

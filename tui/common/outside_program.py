@@ -34,7 +34,7 @@ _LINE_BYTES = 1 << 20  # of a longer line a pager gets the two ends
 _FED_BYTES = 1 << 16
 
 
-class Shown(NamedTuple):
+class ViewerState(NamedTuple):
     """What the viewer shows.
 
     Attributes:
@@ -48,7 +48,7 @@ class Shown(NamedTuple):
     first: int = 1
 
 
-class Call(NamedTuple):
+class ProgramCall(NamedTuple):
     """A program to run in the terminal.
 
     Attributes:
@@ -81,7 +81,7 @@ class Copies:
             self._folder = ""
 
 
-def pager_call(store: Reading, shown: Shown, environment: Mapping[str, str] = os.environ) -> Call:
+def pager_call(store: Reading, shown: ViewerState, environment: Mapping[str, str] = os.environ) -> ProgramCall:
     """Return how to open a buffer in ``$PAGER``; ``less`` by default.
 
     `less` shows control characters as text, and is kept from starting anything. Another pager may pass them on to the
@@ -98,12 +98,14 @@ def pager_call(store: Reading, shown: Shown, environment: Mapping[str, str] = os
     words = _words(environment.get("PAGER") or _LESS, "PAGER")
     targets = _targets(store, shown)
     if os.path.basename(words[0]) != _LESS:
-        return Call(words, {}, _safe_lines(store, shown))
+        return ProgramCall(words, {}, _safe_lines(store, shown))
     paths = [store.local_copy(target) for target in targets]
-    return Call([*words, *_at(words, shown.first), "--", *paths], {"LESSSECURE": "1"})
+    return ProgramCall([*words, *_at(words, shown.first), "--", *paths], {"LESSSECURE": "1"})
 
 
-def editor_call(store: Reading, shown: Shown, copies: Copies, environment: Mapping[str, str] = os.environ) -> Call:
+def editor_call(
+    store: Reading, shown: ViewerState, copies: Copies, environment: Mapping[str, str] = os.environ
+) -> ProgramCall:
     """Return how to open a copy of a buffer in ``$VISUAL`` or ``$EDITOR``; ``vi`` by default. See `pager_call`."""
     words = _words(environment.get("VISUAL") or environment.get("EDITOR") or "vi", "EDITOR")
     targets = _targets(store, shown)
@@ -119,7 +121,7 @@ def editor_call(store: Reading, shown: Shown, copies: Copies, environment: Mappi
         shutil.copyfile(store.local_copy(target), path)
         os.chmod(path, 0o400)
         paths.append(path)
-    return Call([*words, *_at(words, shown.first), *paths], {})
+    return ProgramCall([*words, *_at(words, shown.first), *paths], {})
 
 
 def _words(command: str, variable: str) -> list[str]:
@@ -132,7 +134,7 @@ def _words(command: str, variable: str) -> list[str]:
     return words
 
 
-def _targets(store: Reading, shown: Shown) -> list[Target]:
+def _targets(store: Reading, shown: ViewerState) -> list[Target]:
     """Return the streams that the viewer shows; a single one has the same lines."""
     buffer = shown.buffer
     if not buffer.bytes:
@@ -156,7 +158,7 @@ def _at(words: list[str], line: int) -> list[str]:
     return [f"+{line}"] if line > 1 and os.path.basename(words[0]) in _TAKE_A_LINE else []
 
 
-def _safe_lines(store: Reading, shown: Shown) -> Iterator[bytes]:
+def _safe_lines(store: Reading, shown: ViewerState) -> Iterator[bytes]:
     """Yield all lines as the viewer shows them, in pieces."""
     reading = open_reader(store, shown.buffer, shown.stream)
     try:
@@ -172,7 +174,7 @@ def _safe_lines(store: Reading, shown: Shown) -> Iterator[bytes]:
         reading.close()
 
 
-def run_outside(call: Call) -> None:
+def run_outside(call: ProgramCall) -> None:
     """Run a program in the terminal, which must be free, until it ends. Raises SightlineError if it cannot start."""
     environment = {**os.environ, **call.environment}
     before = signal.signal(signal.SIGINT, _ignore)  # interrupts are for the program; it does not inherit a handler
@@ -206,7 +208,7 @@ def _ignore(_number: int, _frame: object) -> None:
     pass
 
 
-async def leave_for(app: App[None], store: Reading, shown: Shown, program: str, copies: Copies) -> None:
+async def leave_for(app: App[None], store: Reading, shown: ViewerState, program: str, copies: Copies) -> None:
     """Open a buffer in the ``pager`` or the ``editor``, and wait until that ends.
 
     Args:
@@ -217,7 +219,7 @@ async def leave_for(app: App[None], store: Reading, shown: Shown, program: str, 
         copies: place for an editor's copy.
     """
 
-    def prepare() -> Call:
+    def prepare() -> ProgramCall:
         if program == "pager":
             return pager_call(store, shown)
         return editor_call(store, shown, copies)
@@ -236,7 +238,7 @@ async def leave_for(app: App[None], store: Reading, shown: Shown, program: str, 
         tell(app, error)
 
 
-def _run(app: App[None], call: Call) -> None:
+def _run(app: App[None], call: ProgramCall) -> None:
     """Run it, and take the terminal back after any error."""
     try:
         run_outside(call)

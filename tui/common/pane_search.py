@@ -14,13 +14,13 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from sightline.search.engine import Pattern, pattern_of
+from sightline.search.engine import SearchPattern, pattern_of
 from sightline.search.errors import Cancelled
 from sightline.search.hits import places_in
 from sightline.tui.common.line_painter import restyled
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead, is_whole
-from sightline.tui.common.stream_search import Step
+from sightline.tui.common.stream_search import HitStep
 from sightline.tui.common.strips import cut
 from sightline.tui.common.visible_text import title
 
@@ -29,7 +29,7 @@ class Engine(Protocol):
     """One search for one pattern; see `sightline.tui.common.stream_search.Search`."""
 
     @property
-    def pattern(self) -> Pattern:
+    def pattern(self) -> SearchPattern:
         """The pattern that is searched."""
 
     @property
@@ -49,7 +49,7 @@ class Engine(Protocol):
     def run_on(self, tell: Callable[[], None]) -> None:
         """Search what has been written since."""
 
-    def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
+    def step(self, number: int, *, back: bool = False, here: bool = False) -> HitStep | None:
         """Return the next hit from a number on; None if that is not known yet."""
 
 
@@ -82,12 +82,12 @@ class PaneSearch(ABC, Generic[E]):
         self._search: E | None = None
         self._serial = 0  # of the present search; news of older ones is dropped
         self._wanted: tuple[bool, bool, int] | None = None  # back, here, number: the step that waits for a hit
-        self._step: Step | None = None
+        self._step: HitStep | None = None
         self._origin: tuple[object, int] | None = None  # the place before typing, and its number
         self._literal: re.Pattern[str] | None = None
         self._marks: dict[Hashable, Marks] = {}
         self._queued: list[bool] = []  # steps asked for while one is running
-        self._steps: StoreRead[Step | None] = StoreRead(pane, self._plan_step, self._stepped, self._broken)
+        self._steps: StoreRead[HitStep | None] = StoreRead(pane, self._plan_step, self._stepped, self._broken)
         self._marking: StoreRead[dict[Hashable, Marks]] = StoreRead(pane, self._plan_marks, self._marked)
 
     # what a pane is asked for
@@ -109,7 +109,7 @@ class PaneSearch(ABC, Generic[E]):
         return self._here()[0]
 
     @abstractmethod
-    def _engine(self) -> Callable[[Pattern, int], E] | None:
+    def _engine(self) -> Callable[[SearchPattern, int], E] | None:
         """Return a function that makes a search from a number, in a thread; None if there is nothing to search."""
 
     @abstractmethod
@@ -309,13 +309,13 @@ class PaneSearch(ABC, Generic[E]):
         self._wanted = back, not stands_there, number
         self._steps.ask()
 
-    def _plan_step(self) -> Callable[[], Step | None] | None:
+    def _plan_step(self) -> Callable[[], HitStep | None] | None:
         search, wanted = self._search, self._wanted
         if search is None or wanted is None:
             return None
         back, here, number = wanted
 
-        def read() -> Step | None:
+        def read() -> HitStep | None:
             try:
                 return search.step(number, back=back, here=here)
             except Cancelled:
@@ -323,7 +323,7 @@ class PaneSearch(ABC, Generic[E]):
 
         return read
 
-    def _stepped(self, step: Step | None) -> None:
+    def _stepped(self, step: HitStep | None) -> None:
         search = self._search
         if step is None or search is None or self._wanted is None:
             return
@@ -340,7 +340,7 @@ class PaneSearch(ABC, Generic[E]):
 
     def _say_if_nothing(self) -> None:
         """Say that there is no hit, once that is known and typing has ended."""
-        if self._search is not None and self._step == Step(0) and self._origin is None:
+        if self._search is not None and self._step == HitStep(0) and self._origin is None:
             self._pane.notify(f"No line matches {title(self._text)}", markup=False)
 
     # marks
@@ -395,7 +395,7 @@ class PaneSearch(ABC, Generic[E]):
         ]
         return [" ".join(word for word in said if word)]
 
-    def _counted(self, search: E, step: Step | None) -> str:
+    def _counted(self, search: E, step: HitStep | None) -> str:
         """Say how many hits there are, and which one is the present."""
         total = f"{search.total:,}{'' if search.complete else '…'}"
         if step is not None and step.rank and search.complete:
@@ -403,7 +403,7 @@ class PaneSearch(ABC, Generic[E]):
         return total
 
 
-def _marks_of(texts: Mapping[Hashable, str], pattern: Pattern) -> dict[Hashable, Marks]:
+def _marks_of(texts: Mapping[Hashable, str], pattern: SearchPattern) -> dict[Hashable, Marks]:
     return dict(zip(texts, map(tuple, places_in(list(texts.values()), pattern)), strict=True))
 
 

@@ -8,7 +8,7 @@ from sightline.store import Reading
 from sightline.tui.common.output_reader import OutputReader, open_reader
 
 
-class Hit(NamedTuple):
+class FoundPlace(NamedTuple):
     """A line of an output.
 
     Attributes:
@@ -22,7 +22,7 @@ class Hit(NamedTuple):
     line: int
 
 
-def viewer_line(store: Reading, buffer: Buffer, hit: Hit) -> int:
+def viewer_line(store: Reading, buffer: Buffer, hit: FoundPlace) -> int:
     """Return the number of a line among all lines of its buffer; the last number for a line past the end.
 
     Raises:

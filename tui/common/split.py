@@ -77,7 +77,7 @@ LEAST, MOST, STEP = 15, 85, 5
 _BESIDE, _STACKED = "split", "split_stacked"  # share of the width beside each other, of the height if stacked
 
 
-class Split:
+class PaneSplit:
     """The share of the first pane; as in the style sheet until a person has chosen one."""
 
     def __init__(self, screen: Screen[None], remembered: Preferences, stacked_class: str) -> None:

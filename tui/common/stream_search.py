@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from sightline.named_tuple import NamedTuple
-from sightline.search.engine import Pattern
+from sightline.search.engine import SearchPattern
 from sightline.search.hits import Hits, offset_in, scan
 from sightline.search.processes import Cancel
 from sightline.store import Stream
@@ -24,15 +24,15 @@ _SAMPLE_BYTES = 1 << 16  # of a stream, which tell whether it has colours
 _COLOURS = "(?:\x1b\\[[0-9;:]*[mK])*"
 
 
-def through_colours(pattern: Pattern) -> Pattern:
+def through_colours(pattern: SearchPattern) -> SearchPattern:
     """Let a plain text match across changes of colour; leave other patterns as they are."""
     if not pattern.literal:
         return pattern
     letters = (char if char.isalnum() or char in " _" or not char.isascii() else f"\\{char}" for char in pattern.text)
-    return Pattern(_COLOURS.join(letters), pattern.ignore_case)
+    return SearchPattern(_COLOURS.join(letters), pattern.ignore_case)
 
 
-class Step(NamedTuple):
+class HitStep(NamedTuple):
     """The place of the next hit.
 
     Attributes:
@@ -135,7 +135,7 @@ class _Stream:
         return self.behind.total + self.ahead.around(offset).rank
 
 
-class Search:
+class StreamSearch:
     """One search for one pattern.
 
     Attributes:
@@ -145,7 +145,7 @@ class Search:
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: SearchPattern,
         open_it: Callable[[], SearchSource],
         path_of: Callable[[str], str],
         number: int,
@@ -286,7 +286,7 @@ class Search:
 
     # from hit to hit
 
-    def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
+    def step(self, number: int, *, back: bool = False, here: bool = False) -> HitStep | None:
         """Return the next hit from a line on; None if that is not known yet.
 
         Args:
@@ -298,17 +298,17 @@ class Search:
             Cancelled, SearchFailed, StoreFailed, OSError: the search cannot go on.
         """
         if not self._streams:
-            return Step(0) if self.complete else None
+            return HitStep(0) if self.complete else None
         reading = self._open_it()
         try:
             count = reading.line_count
             if back:
-                found = self._last(reading, number) if number > 1 else Step(0)
+                found = self._last(reading, number) if number > 1 else HitStep(0)
                 if found is not None and not found.number and not (self.complete and not self.total):
                     found = self._last(reading, count + 1)
                     return found and found._replace(wrapped=True)
                 return found
-            found = self._first(reading, number if here else number + 1) if here or number < count else Step(0)
+            found = self._first(reading, number if here else number + 1) if here or number < count else HitStep(0)
             if found is not None and not found.number and not (self.complete and not self.total):
                 found = self._first(reading, 1)
                 return found and found._replace(wrapped=True)
@@ -316,7 +316,7 @@ class Search:
         finally:
             reading.close()
 
-    def _first(self, reading: SearchSource, number: int) -> Step | None:
+    def _first(self, reading: SearchSource, number: int) -> HitStep | None:
         """Return the first hit from a line on."""
         offsets = reading.offsets(number)
         numbers = list[int]()
@@ -328,7 +328,7 @@ class Search:
                 numbers.append(reading.number_at(name, hit))
         return self._ranked(reading, min(numbers, default=0))
 
-    def _last(self, reading: SearchSource, number: int) -> Step | None:
+    def _last(self, reading: SearchSource, number: int) -> HitStep | None:
         """Return the last hit above a line."""
         offsets = reading.offsets(number)
         numbers = list[int]()
@@ -377,9 +377,9 @@ class Search:
         scan(self._path_of(stream), self._scanned, take, offset=begin, matches=True, cancel=self._cancel)
         return found
 
-    def _ranked(self, reading: SearchSource, number: int) -> Step:
+    def _ranked(self, reading: SearchSource, number: int) -> HitStep:
         if not number or not self.complete:
-            return Step(number)
+            return HitStep(number)
         offsets = reading.offsets(number)
         rank = 1 + sum(stream.rank(offsets[name]) for name, stream in self._streams.items())
-        return Step(number, False, rank, not any(stream.thinned for stream in self._streams.values()))
+        return HitStep(number, False, rank, not any(stream.thinned for stream in self._streams.values()))

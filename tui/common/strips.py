@@ -13,7 +13,7 @@ ELLIPSIS = "…"
 LEAST_LEFT = 8  # cells of a row that the parts at the right must leave
 
 
-class Part(NamedTuple):
+class StripPart(NamedTuple):
     """A text on one line, safe to show, and its style class (empty for the row's own style)."""
 
     text: str
@@ -89,43 +89,43 @@ def pad(text: str, width: int) -> str:
     return set_cell_size(cut(text, width), width)
 
 
-def width_of(parts: Iterable[Part]) -> int:
+def width_of(parts: Iterable[StripPart]) -> int:
     """Return the cells that parts take."""
     return sum([len(text) if text.isascii() else cell_len(text) for text, _ in parts])
 
 
-def filled(parts: Sequence[Part], width: int) -> list[Part]:
+def filled(parts: Sequence[StripPart], width: int) -> list[StripPart]:
     """Pad or cut parts to exactly this many cells."""
     left = width - width_of(parts)
     if left < 0:
         parts = fitted(parts, width)
         left = width - width_of(parts)
-    return [*parts, Part(" " * left)] if left else list(parts)
+    return [*parts, StripPart(" " * left)] if left else list(parts)
 
 
-def fitted(parts: Sequence[Part], width: int) -> list[Part]:
+def fitted(parts: Sequence[StripPart], width: int) -> list[StripPart]:
     """Return the parts that fit; the first one that does not is cut with an ellipsis."""
     left = width
     for at, (text, style) in enumerate(parts):
         taken = _cells(text)
         if taken > left:
             if left:
-                return [*parts[:at], Part(cut(text, left), style)]
+                return [*parts[:at], StripPart(cut(text, left), style)]
             return _ended(parts[:at]) if any(part.text.strip() for part in parts[at:]) else list(parts[:at])
         left -= taken
     return list(parts)
 
 
-def _ended(parts: Sequence[Part]) -> list[Part]:
+def _ended(parts: Sequence[StripPart]) -> list[StripPart]:
     """End parts that fill a row with an ellipsis, because there is more."""
     kept = [part for part in parts if part.text]
     if kept:
         text, style = kept.pop()
-        kept.append(Part(set_cell_size(text, _cells(text) - 1).rstrip() + ELLIPSIS, style))
+        kept.append(StripPart(set_cell_size(text, _cells(text) - 1).rstrip() + ELLIPSIS, style))
     return kept
 
 
-def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, styles: PartStyles) -> Strip:
+def row(left: Sequence[StripPart], right: Sequence[StripPart], width: int, base: Style, styles: PartStyles) -> Strip:
     """Make one row with parts at both ends; those at the right are left out if they would take too much."""
     at_right = width_of(right)
     if at_right > width - LEAST_LEFT:
@@ -135,10 +135,10 @@ def row(left: Sequence[Part], right: Sequence[Part], width: int, base: Style, st
         left = fitted(left, room)
         at_left = width_of(left)
     gap = max(width - at_left - at_right, 0)
-    return Strip(_segments([*left, Part(" " * gap), *right], styles.on(base)), at_left + gap + at_right)
+    return Strip(_segments([*left, StripPart(" " * gap), *right], styles.on(base)), at_left + gap + at_right)
 
 
-def _segments(parts: Iterable[Part], inks: Inks) -> list[Segment]:
+def _segments(parts: Iterable[StripPart], inks: Inks) -> list[Segment]:
     """Join neighbours that look alike, and blanks with their neighbours, because each segment costs time."""
     made, text, ink, is_blank = list[Segment](), "", inks[""], True
     for added, name in parts:

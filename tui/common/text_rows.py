@@ -14,7 +14,7 @@ from textual.strip import Strip
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes
-from sightline.tui.common.answer_text import Lines
+from sightline.tui.common.answer_text import ReadableLines
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.keys import named
 from sightline.tui.common.row_view import RowView
@@ -59,11 +59,11 @@ class TextRows(RowView):
         """
         super().__init__(id=id)
         self._leads = leads
-        self._text: Lines | None = None
+        self._text: ReadableLines | None = None
         self._column = 0
         self._strips: LRUCache[int, Strip] = LRUCache(_KEPT_STRIPS)
 
-    def show(self, text: Lines | None) -> None:
+    def show(self, text: ReadableLines | None) -> None:
         """Show a text from its beginning, and close the one before."""
         if self._text is not None:
             self._text.close()

@@ -28,7 +28,7 @@ _LONE_CONTROLS = re.compile(rb"[\x00-\x06\x0b\x0c\x0e-\x17\x19\x1c-\x1f\x7f]")
 """Control characters outside escape sequences."""
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A run of text, and whether it is a mark for something that cannot be shown as itself."""
 
     text: str
@@ -49,21 +49,21 @@ def title(text: str) -> str:
     return visible(text.strip().replace("\r\n", "\n").replace("\n", "↵").replace("\t", " "))
 
 
-def pieces(text: str) -> list[Piece]:
+def pieces(text: str) -> list[TextPiece]:
     """Split text as `visible` writes it, so that its marks can be coloured. Tabs are left to the caller."""
     if text.isascii() and text.isprintable():
-        return [Piece(text, False)] if text else []
+        return [TextPiece(text, False)] if text else []
     text = _EMOJI_STYLE.sub("", text)
-    found, position = list[Piece](), 0
+    found, position = list[TextPiece](), 0
     for match in _HIDDEN.finditer(text):
         if match[0] == "\t":
             continue
         if match.start() > position:
-            found.append(Piece(text[position : match.start()], False))
-        found.append(Piece(_picture(match), True))
+            found.append(TextPiece(text[position : match.start()], False))
+        found.append(TextPiece(_picture(match), True))
         position = match.end()
     if position < len(text):
-        found.append(Piece(text[position:], False))
+        found.append(TextPiece(text[position:], False))
     return found
 
 

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from sightline.named_tuple import NamedTuple
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """A row of an output.
 
     Attributes:
@@ -28,7 +28,7 @@ class Place(NamedTuple):
     row: int = 0
 
 
-START = Place(1)
+START = RowPlace(1)
 
 
 @lru_cache(maxsize=256)
@@ -86,47 +86,47 @@ class Walk:
         self._height = height or (lambda _: 1)
         self._even = height is None
 
-    def on(self, place: Place, rows: int) -> Place:
+    def on(self, place: RowPlace, rows: int) -> RowPlace:
         """Return the place this many rows further down, or up if negative, not past either end."""
         if self._even:
-            return self.held(Place(place.line + rows))
+            return self.held(RowPlace(place.line + rows))
         return self._down(place, rows) if rows >= 0 else self._up(place, -rows)
 
-    def held(self, place: Place) -> Place:
+    def held(self, place: RowPlace) -> RowPlace:
         """Return the nearest place that exists."""
         line = max(1, min(place.line, self._count))
-        return Place(line, max(0, min(place.row, self._height(line) - 1 if self._count else 0)))
+        return RowPlace(line, max(0, min(place.row, self._height(line) - 1 if self._count else 0)))
 
-    def last(self, rows: int) -> Place:
+    def last(self, rows: int) -> RowPlace:
         """Return where a screen of this many rows begins that ends with the last row."""
         if not self._count:
             return START
-        return self.on(Place(self._count, self._height(self._count) - 1), 1 - rows)
+        return self.on(RowPlace(self._count, self._height(self._count) - 1), 1 - rows)
 
-    def shown(self, top: Place, rows: int) -> list[Place]:
+    def shown(self, top: RowPlace, rows: int) -> list[RowPlace]:
         """Return the places on a screen of this many rows; fewer if the output ends before."""
-        places, line, row = list[Place](), *top
+        places, line, row = list[RowPlace](), *top
         while line <= self._count and len(places) < rows:
             height = self._height(line)
-            places += [Place(line, at) for at in range(row, min(height, row + rows - len(places)))]
+            places += [RowPlace(line, at) for at in range(row, min(height, row + rows - len(places)))]
             line, row = line + 1, 0
         return places
 
-    def _down(self, place: Place, rows: int) -> Place:
+    def _down(self, place: RowPlace, rows: int) -> RowPlace:
         line, row = place
         row += rows
         while line < self._count and row >= (height := self._height(line)):
             row -= height
             line += 1
-        return self.held(Place(line, row))
+        return self.held(RowPlace(line, row))
 
-    def _up(self, place: Place, rows: int) -> Place:
+    def _up(self, place: RowPlace, rows: int) -> RowPlace:
         line, row = place
         row -= rows
         while line > 1 and row < 0:
             line -= 1
             row += self._height(line)
-        return Place(line, max(row, 0))
+        return RowPlace(line, max(row, 0))
 
 
 class ShownLines:
@@ -189,24 +189,24 @@ class Window:
             return Walk(self.count, self._height if self.wraps else None)
         return Walk(only.count, (lambda rank: self._height(only.number(rank))) if self.wraps else None)
 
-    def _ranked(self, place: Place) -> Place:
+    def _ranked(self, place: RowPlace) -> RowPlace:
         """Return a place as the walk has it; the place of a hidden line is the next shown one."""
         if self.only is None:
             return place
         row = place.row if self.only.holds(place.line) else 0
-        return Place(min(self.only.rank(place.line), max(self.only.count, 1)), row)
+        return RowPlace(min(self.only.rank(place.line), max(self.only.count, 1)), row)
 
-    def _placed(self, ranked: Place) -> Place:
+    def _placed(self, ranked: RowPlace) -> RowPlace:
         """Return a place of the walk as one of the output."""
         if self.only is None or not self.only.count:
             return ranked
-        return Place(self.only.number(ranked.line), ranked.row)
+        return RowPlace(self.only.number(ranked.line), ranked.row)
 
-    def _lowest(self) -> Place:
+    def _lowest(self) -> RowPlace:
         return self._walk().last(max(self.rows, 1))
 
     @property
-    def end(self) -> Place:
+    def end(self) -> RowPlace:
         """The lowest top: there the last row stands at the bottom."""
         return self._placed(self._lowest())
 
@@ -215,45 +215,45 @@ class Window:
         """Whether the last row is visible."""
         return self.top >= self.end
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[RowPlace]:
         """The visible rows."""
         return [self._placed(place) for place in self._walk().shown(self._ranked(self.top), self.rows)]
 
     def on_screen(self, number: int) -> bool:
         """Return whether the beginning of a line is visible."""
         places = self.places()
-        return bool(places) and places[0] <= Place(number) <= places[-1]
+        return bool(places) and places[0] <= RowPlace(number) <= places[-1]
 
-    def move_to(self, place: Place) -> None:
+    def move_to(self, place: RowPlace) -> None:
         """Make a row the top, or the nearest row that still fills the screen."""
         self._go(self._ranked(place))
 
-    def _go(self, ranked: Place) -> None:
+    def _go(self, ranked: RowPlace) -> None:
         self.top = self._placed(max(START, min(self._walk().held(ranked), self._lowest())))
 
     def move_by(self, rows: int) -> None:
         """Move down, or up if negative."""
         top = self._ranked(self.top)
-        self._go(Place(top.line + rows) if abs(rows) > _FAR_ROWS else self._walk().on(top, rows))
+        self._go(RowPlace(top.line + rows) if abs(rows) > _FAR_ROWS else self._walk().on(top, rows))
 
-    def show(self, place: Place, above: int) -> None:
+    def show(self, place: RowPlace, above: int) -> None:
         """Show a place with this many rows above it."""
         self._go(self._walk().on(self._ranked(place), -above))
 
     def bring_in(self, number: int) -> None:
         """Move just far enough to show a line, above all its beginning."""
         if number <= self.top.line:
-            self.move_to(Place(number))
+            self.move_to(RowPlace(number))
             return
-        walk, line = self._walk(), self._ranked(Place(number)).line
+        walk, line = self._walk(), self._ranked(RowPlace(number)).line
         is_last = number >= self.count if self.only is None else line >= self.only.count
-        bottom = walk.last(1) if is_last else walk.on(Place(line + 1), -1)
+        bottom = walk.last(1) if is_last else walk.on(RowPlace(line + 1), -1)
         if (places := self.places()) and bottom > self._ranked(places[-1]):
-            self._go(min(walk.on(bottom, 1 - self.rows), Place(line)))
+            self._go(min(walk.on(bottom, 1 - self.rows), RowPlace(line)))
 
-    def place_from(self, number: int) -> Place:
+    def place_from(self, number: int) -> RowPlace:
         """Return the beginning of a line, or of the next one that is shown."""
-        return self._placed(self._ranked(Place(number)))
+        return self._placed(self._ranked(RowPlace(number)))
 
     def further(self, number: int, lines: int) -> int:
         """Return the line that stands so many shown lines after another one, or before it if negative."""

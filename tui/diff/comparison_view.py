@@ -7,17 +7,17 @@ from typing import ClassVar, cast
 from rich.style import Style
 from textual.strip import Strip
 
-from sightline.search.engine import Pattern
+from sightline.search.engine import SearchPattern
 from sightline.tui.common.messages import DiffMoved
 from sightline.tui.common.pane_search import PaneSearch
 from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.row_pane import RowPane
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
-from sightline.tui.common.stream_search import Step
+from sightline.tui.common.stream_search import HitStep
 from sightline.tui.diff.comparison import ComparisonResult
-from sightline.tui.diff.diff_rows import Kind, Row, Rows
-from sightline.tui.diff.diff_search import DiffSearch, Places
-from sightline.tui.diff.row_strips import Look, RowStrips
+from sightline.tui.diff.diff_rows import DiffRow, DiffRows, RowKind
+from sightline.tui.diff.diff_search import DiffSearch, SearchRows
+from sightline.tui.diff.row_strips import RowLook, RowStrips
 
 KEPT_ABOVE = 3  # rows that stay visible above a hunk that was gone to
 
@@ -64,7 +64,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         return self._unified
 
     @property
-    def rows(self) -> Rows | None:
+    def rows(self) -> DiffRows | None:
         """The rows of the comparison."""
         return self._strips.rows if self._strips is not None else None
 
@@ -87,7 +87,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         assert self._compared is not None
         folds = self.rows.folds if self.rows is not None else True
         self._unified = unified
-        rows = Rows(self._compared.comparison, unified=unified)
+        rows = DiffRows(self._compared.comparison, unified=unified)
         if not folds:
             rows.fold(False)
         self._strips = RowStrips(self._compared, rows, unified=unified)
@@ -124,12 +124,12 @@ class ComparisonView(Styled, RowPane, can_focus=True):
             tell(self.app, error)
             return Strip.blank(width, base)
 
-    def _look(self, at: int) -> Look:
+    def _look(self, at: int) -> RowLook:
         marked = None
         if self._search is not None:
             marked = partial(self._search.draw, here=at == self._cursor)
         own = self._own_part(at)
-        return Look(self.columns, self._column, self.own_style, self.part_styles, own, self._right, marked)
+        return RowLook(self.columns, self._column, self.own_style, self.part_styles, own, self._right, marked)
 
     def _own_part(self, at: int) -> str:
         if at == self._cursor:
@@ -157,7 +157,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         left, right = self._lines(self._strips.rows[at])
         return (right, True) if right and (self._right or not left) else (left, False)
 
-    def _lines(self, row: Row) -> tuple[int, int]:
+    def _lines(self, row: DiffRow) -> tuple[int, int]:
         try:
             return self._strips.lines(row) if self._strips is not None else (0, 0)
         except STORE_ERRORS as error:
@@ -173,7 +173,7 @@ class ComparisonView(Styled, RowPane, can_focus=True):
     # for its search
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> DiffRow | None:
         """The row under the cursor."""
         return self.rows[self._cursor] if self.rows else None
 
@@ -187,12 +187,12 @@ class ComparisonView(Styled, RowPane, can_focus=True):
         self._right = right
         self._go_to(self._row_of((number, right)), lead=self.size.height // 3)
 
-    def show_row(self, row: Row) -> None:
+    def show_row(self, row: DiffRow) -> None:
         """Put the cursor on the lines that a row of an unfolded layout shows, and open a fold that hides them."""
         if self.rows is None:
             return
         at = self.rows.row_like(row)
-        if self.rows[at].kind is Kind.FOLD:
+        if self.rows[at].kind is RowKind.FOLD:
             self.rows.open(self.rows[at].part)
             self._resize_to_rows()
             at = self.rows.row_like(row)
@@ -288,17 +288,17 @@ class DiffPaneSearch(PaneSearch[DiffSearch]):
     def __init__(self, view: ComparisonView) -> None:
         super().__init__(view)
         self._view = view
-        self._places: tuple[object, Places] | None = None
+        self._places: tuple[object, SearchRows] | None = None
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> SearchRows | None:
         """Where the lines stand in the present layout."""
         compared = self._view.compared
         if compared is None:
             return None
         of = compared.comparison, self._view.unified
         if self._places is None or self._places[0] != of:
-            self._places = of, Places(compared.comparison, unified=self._view.unified)
+            self._places = of, SearchRows(compared.comparison, unified=self._view.unified)
         return self._places[1]
 
     def draw(self, side: int, line: int, strip: Strip, *, here: bool) -> Strip:
@@ -317,7 +317,7 @@ class DiffPaneSearch(PaneSearch[DiffSearch]):
             return 1, True
         return places.rows.row_like(row) + 1, True
 
-    def _engine(self) -> Callable[[Pattern, int], DiffSearch] | None:
+    def _engine(self) -> Callable[[SearchPattern, int], DiffSearch] | None:
         compared, places = self._view.compared, self.places
         if compared is None or places is None:
             return None
@@ -353,6 +353,6 @@ class DiffPaneSearch(PaneSearch[DiffSearch]):
         self._view.refresh()
         self._view.tell()
 
-    def _counted(self, search: DiffSearch, step: Step | None) -> str:  # noqa: ARG002 (as every search)
+    def _counted(self, search: DiffSearch, step: HitStep | None) -> str:  # noqa: ARG002 (as every search)
         told = zip(search.sides, ("left", "right"), strict=True)
         return ", ".join(f"{side.total:,}{'' if side.complete else '…'} {name}" for side, name in told)

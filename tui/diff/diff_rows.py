@@ -18,7 +18,7 @@ CONTEXT_LINES = 3
 """Equal lines that are shown before and after a hunk."""
 
 
-class Kind(Enum):
+class RowKind(Enum):
     """What a row shows: an equal line, a fold of several, lines side by side, or a line of one side."""
 
     EQUAL = "equal"
@@ -28,7 +28,7 @@ class Kind(Enum):
     ADDED = "added"
 
 
-class Row(NamedTuple):
+class DiffRow(NamedTuple):
     """The content of a row.
 
     Attributes:
@@ -40,7 +40,7 @@ class Row(NamedTuple):
         hidden: number of lines that a fold hides.
     """
 
-    kind: Kind
+    kind: RowKind
     part: int
     at: int
     left: int = 0
@@ -48,7 +48,7 @@ class Row(NamedTuple):
     hidden: int = 0
 
 
-class Rows:
+class DiffRows:
     """The rows of one comparison."""
 
     def __init__(self, comparison: Comparison, *, unified: bool, context: int = CONTEXT_LINES) -> None:
@@ -83,7 +83,7 @@ class Rows:
         """Whether equal parts are folded, except those that were opened one by one."""
         return self._folds
 
-    def __getitem__(self, y: int) -> Row:
+    def __getitem__(self, y: int) -> DiffRow:
         """Return a row by its index. Raises IndexError past the last."""
         if not 0 <= y < len(self):
             raise IndexError(y)
@@ -93,10 +93,10 @@ class Rows:
             return self._equal_row(part, at)
         hunk = self._hunks[part]
         if not self._unified:
-            return Row(Kind.CHANGE, part, at)
+            return DiffRow(RowKind.CHANGE, part, at)
         if at < hunk.left_count:
-            return Row(Kind.REMOVED, part, at, left=hunk.left + at)
-        return Row(Kind.ADDED, part, at, right=hunk.right + at - hunk.left_count)
+            return DiffRow(RowKind.REMOVED, part, at, left=hunk.left + at)
+        return DiffRow(RowKind.ADDED, part, at, right=hunk.right + at - hunk.left_count)
 
     def hunk(self, part: int) -> Hunk:
         """Return a hunk by its index."""
@@ -145,9 +145,9 @@ class Rows:
         left, other, lines = self._equal(part + 1)
         return self._row_of_equal(part + 1, number - (other if right else left), lines)
 
-    def row_like(self, row: Row) -> int:
+    def row_like(self, row: DiffRow) -> int:
         """Return the row that shows what a row of another folding shows; for a fold, its first line."""
-        if row.kind in (Kind.EQUAL, Kind.FOLD):
+        if row.kind in (RowKind.EQUAL, RowKind.FOLD):
             return self.row_of_line(row.right, right=True)
         return self.row_of_hunk(row.part) + row.at
 
@@ -195,16 +195,16 @@ class Rows:
         compared = self._comparison
         return left, right, max(min(compared.left_lines + 1 - left, compared.right_lines + 1 - right), 0)
 
-    def _equal_row(self, part: int, at: int) -> Row:
+    def _equal_row(self, part: int, at: int) -> DiffRow:
         left, right, lines = self._equal(part)
         above, below = self._shown(part)
         hidden = lines - (self._starts[2 * part + 1] - self._starts[2 * part] - 1)
         if hidden > 1:
             if at == above:
-                return Row(Kind.FOLD, part, at, left + at, right + at, hidden)
+                return DiffRow(RowKind.FOLD, part, at, left + at, right + at, hidden)
             if at > above:
                 at = lines - below + at - above - 1
-        return Row(Kind.EQUAL, part, at, left + at, right + at)
+        return DiffRow(RowKind.EQUAL, part, at, left + at, right + at)
 
     def _row_of_equal(self, part: int, at: int, lines: int) -> int:
         start = self._starts[2 * part]

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.sides import Side
-from sightline.search.engine import Pattern
+from sightline.search.engine import SearchPattern
 from sightline.store import Stream
-from sightline.tui.common.stream_search import Search, Step
-from sightline.tui.diff.diff_rows import Kind, Rows
-from sightline.tui.diff.side_text import Pairs, Texts
+from sightline.tui.common.stream_search import HitStep, StreamSearch
+from sightline.tui.diff.diff_rows import DiffRows, RowKind
+from sightline.tui.diff.side_text import Pairs, SideTexts
 
 
 class SideReading:
@@ -44,11 +44,11 @@ class SideReading:
         return before + self.source(stream).line_at(offset)
 
 
-class Places:
+class SearchRows:
     """Maps the lines of both sides to rows of the unfolded layout."""
 
     def __init__(self, comparison: Comparison, *, unified: bool) -> None:
-        self.rows = Rows(comparison, unified=unified)
+        self.rows = DiffRows(comparison, unified=unified)
         self.rows.fold(False)
 
     def number(self, pairs: Pairs, line: int, *, right: bool) -> int:
@@ -57,7 +57,7 @@ class Places:
         if at >= len(self.rows):
             return 0  # it was written after the comparison
         row = self.rows[at]
-        if row.kind is not Kind.CHANGE:
+        if row.kind is not RowKind.CHANGE:
             return at + 1
         hunk = self.rows.hunk(row.part)
         own, other = (hunk.right, hunk.left) if right else (hunk.left, hunk.right)
@@ -69,7 +69,9 @@ class Places:
         """Return the first line of a side in a row or below it; one past the last line if there is none."""
         for at in range(number - 1, len(self.rows)):
             row = self.rows[at]
-            lines = pairs.beside(self.rows.hunk(row.part), row.at) if row.kind is Kind.CHANGE else (row.left, row.right)
+            lines = (
+                pairs.beside(self.rows.hunk(row.part), row.at) if row.kind is RowKind.CHANGE else (row.left, row.right)
+            )
             if lines[right]:
                 return lines[right]
         return self._past_end[right]
@@ -89,9 +91,9 @@ class DiffSearch:
 
     def __init__(
         self,
-        pattern: Pattern,
+        pattern: SearchPattern,
         open_sides: Callable[[], tuple[Side, Side]],
-        places: Places,
+        places: SearchRows,
         ignore: Ignore,
         number: int,
     ) -> None:
@@ -110,7 +112,7 @@ class DiffSearch:
         self._ignore = ignore
         left, right = open_sides()
         try:
-            pairs = Pairs(Texts(left), Texts(right), ignore)
+            pairs = Pairs(SideTexts(left), SideTexts(right), ignore)
             lines = [places.line_from(pairs, number, right=side) for side in (False, True)]
             self._paths = [[part.path for part in side.parts] for side in (left, right)]
         finally:
@@ -118,13 +120,13 @@ class DiffSearch:
             right.close()
         self.sides = self._search(0, lines[0]), self._search(1, lines[1])
 
-    def _search(self, at: int, line: int) -> Search:
+    def _search(self, at: int, line: int) -> StreamSearch:
         def open_it() -> SideReading:
             sides = self._open_sides()
             sides[1 - at].close()
             return SideReading(sides[at])
 
-        return Search(self.pattern, open_it, lambda name: self._paths[at][int(name)], line)
+        return StreamSearch(self.pattern, open_it, lambda name: self._paths[at][int(name)], line)
 
     @property
     def complete(self) -> bool:
@@ -149,21 +151,21 @@ class DiffSearch:
     def run_on(self, tell: Callable[[], None]) -> None:
         """Do nothing: lines written since were not compared."""
 
-    def step(self, number: int, *, back: bool = False, here: bool = False) -> Step | None:
+    def step(self, number: int, *, back: bool = False, here: bool = False) -> HitStep | None:
         """Return the next row with a hit; None if it is not known yet. Raises what `Search.step` and reading raise."""
         number += not (here or back)
         left, right = self._open_sides()
         try:
-            pairs = Pairs(Texts(left), Texts(right), self._ignore)
-            found = list[Step]()
+            pairs = Pairs(SideTexts(left), SideTexts(right), self._ignore)
+            found = list[HitStep]()
             for at, search in enumerate(self.sides):
                 step = search.step(self._places.line_from(pairs, number, right=bool(at)), back=back, here=not back)
                 if step is None:
                     return None
                 row = self._places.number(pairs, step.number, right=bool(at)) if step.number else 0
                 if row:
-                    found.append(Step(row, step.wrapped))
+                    found.append(HitStep(row, step.wrapped))
         finally:
             left.close()
             right.close()
-        return min(found, key=lambda step: (step.wrapped, -step.number if back else step.number), default=Step(0))
+        return min(found, key=lambda step: (step.wrapped, -step.number if back else step.number), default=HitStep(0))

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import SideLinesChosen
 from sightline.tui.diff.comparison_view import KEPT_ABOVE, ComparisonView
-from sightline.tui.diff.diff_rows import Kind
+from sightline.tui.diff.diff_rows import RowKind
 
 _COLUMN_STEP = 8
 _MAX_COUNT_DIGITS = 15
@@ -108,7 +108,7 @@ class DiffView(ComparisonView):
         if self.rows is None or not len(self.rows):
             return
         row = self.rows[self._cursor]
-        if row.kind is Kind.FOLD:
+        if row.kind is RowKind.FOLD:
             self.rows.open(row.part)
             self._resize_to_rows()
         else:
@@ -132,7 +132,7 @@ class DiffView(ComparisonView):
         if self.rows is None or not len(self.rows):
             return
         row = self.rows[self._cursor]
-        if self._anchor is None and row.kind not in (Kind.EQUAL, Kind.FOLD):
+        if self._anchor is None and row.kind not in (RowKind.EQUAL, RowKind.FOLD):
             hunk = self.rows.hunk(row.part)
             sides = (hunk.left, hunk.left_end - 1), (hunk.right, hunk.right_end - 1)
         else:
@@ -196,5 +196,5 @@ class DiffView(ComparisonView):
         if not self._unified:
             self._right = event.x > (self.columns - 1) // 2
         self._go_to(at)
-        if event.chain > 1 or self.rows[at].kind is Kind.FOLD:
+        if event.chain > 1 or self.rows[at].kind is RowKind.FOLD:
             self.action_choose()

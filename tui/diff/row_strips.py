@@ -9,19 +9,19 @@ from textual.cache import LRUCache
 from textual.strip import Strip
 
 from sightline.named_tuple import NamedTuple
-from sightline.search.diff.word_diff import Span
+from sightline.search.diff.word_diff import WordSpan
 from sightline.tui.common.line_painter import expanded
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.strips import pad
 from sightline.tui.common.visible_text import pieces
 from sightline.tui.diff.comparison import ComparisonResult
-from sightline.tui.diff.diff_rows import Kind, Row, Rows
-from sightline.tui.diff.side_text import Pairs, Spans, Texts
+from sightline.tui.diff.diff_rows import DiffRow, DiffRows, RowKind
+from sightline.tui.diff.side_text import Pairs, SideTexts, Spans
 
 Styles = dict[str, Style]
 
 
-def line_strip(text: str, spans: Sequence[Span], base: Style, word: Style, styles: Styles) -> Strip:
+def line_strip(text: str, spans: Sequence[WordSpan], base: Style, word: Style, styles: Styles) -> Strip:
     """Draw a line with some stretches of it marked.
 
     Args:
@@ -40,7 +40,9 @@ def cells(text: str) -> int:
     return sum(cell_len(segment.text) for segment in _segments([(text, null)], null))
 
 
-def _runs(text: str, spans: Sequence[Span], base: Style, word: Style, ignored: Style) -> Iterator[tuple[str, Style]]:
+def _runs(
+    text: str, spans: Sequence[WordSpan], base: Style, word: Style, ignored: Style
+) -> Iterator[tuple[str, Style]]:
     at = 0
     for span in spans:
         yield text[at : span.start], base
@@ -67,7 +69,7 @@ _GOES_ON = "›"  # at the edge of a line that continues
 _PARTS = ("removed", "added")
 
 
-class Look(NamedTuple):
+class RowLook(NamedTuple):
     """How to draw a row.
 
     Attributes:
@@ -92,9 +94,9 @@ class Look(NamedTuple):
 class RowStrips:
     """Draws the rows of one comparison."""
 
-    def __init__(self, compared: ComparisonResult, rows: Rows, *, unified: bool) -> None:
+    def __init__(self, compared: ComparisonResult, rows: DiffRows, *, unified: bool) -> None:
         self.rows = rows
-        self.pairs = Pairs(Texts(compared.left), Texts(compared.right), compared.ignore)
+        self.pairs = Pairs(SideTexts(compared.left), SideTexts(compared.right), compared.ignore)
         self._unified = unified
         self._sees_same = not any(compared.ignore)
         most = max(compared.comparison.left_lines, compared.comparison.right_lines)
@@ -105,9 +107,9 @@ class RowStrips:
         """Forget the drawn rows, because they would look different now."""
         self._drawn.clear()
 
-    def lines(self, row: Row) -> tuple[int, int]:
+    def lines(self, row: DiffRow) -> tuple[int, int]:
         """Return the lines on a row, left and right, 0 for none. Raises what reading the sides raises."""
-        if row.kind is Kind.CHANGE:
+        if row.kind is RowKind.CHANGE:
             return self.pairs.beside(self.rows.hunk(row.part), row.at)
         return row.left, row.right
 
@@ -117,27 +119,27 @@ class RowStrips:
             return max(width - 2 * self._digits - 5, 0)
         return max((width - 1) // 2 - self._digits - 4, 0)
 
-    def longest(self, row: Row) -> int:
+    def longest(self, row: DiffRow) -> int:
         """Return the cells that the texts of a row take. Raises what reading the sides raises."""
-        if row.kind is Kind.FOLD:
+        if row.kind is RowKind.FOLD:
             return 0
         lines = zip(self.pairs.texts, self.lines(row), strict=True)
         return max(cells(texts[line]) for texts, line in lines if line)
 
-    def draw(self, row: Row, look: Look) -> Strip:
+    def draw(self, row: DiffRow, look: RowLook) -> Strip:
         """Draw a row. Raises what reading the sides raises."""
-        if row.kind is Kind.FOLD:
+        if row.kind is RowKind.FOLD:
             return self._fold(row, look)
         return self._one_column(row, look) if self._unified else self._two_columns(row, look)
 
-    def _fold(self, row: Row, look: Look) -> Strip:
+    def _fold(self, row: DiffRow, look: RowLook) -> Strip:
         style = look.base + look.styles["fold"]
         own = style + look.styles[look.own] if look.own != "gutter" else style
         lead = "⋯".rjust(self._digits + 1)
         words = pad(f"  {counted(row.hidden, 'equal line')}", max(look.width - self._digits - 1, 0))
         return Strip([Segment(lead, own), Segment(words, style)], look.width)
 
-    def _two_columns(self, row: Row, look: Look) -> Strip:
+    def _two_columns(self, row: DiffRow, look: RowLook) -> Strip:
         lines = self.lines(row)
         left_width = (look.width - 1) // 2
         halves = []
@@ -146,13 +148,13 @@ class RowStrips:
             halves.append(self._half(row, lines, side, width, own, look))
         return Strip.join([halves[0], Strip([Segment("│", look.base + look.styles["gutter"])], 1), halves[1]])
 
-    def _half(self, row: Row, lines: tuple[int, int], side: int, width: int, own: str, look: Look) -> Strip:
+    def _half(self, row: DiffRow, lines: tuple[int, int], side: int, width: int, own: str, look: RowLook) -> Strip:
         line = lines[side]
         if not line:
             style = look.base + look.styles["blank"]
             number = Segment(" " * (self._digits + 1), style + look.styles[own] if own != "gutter" else style)
             return Strip([number, Segment(" " * max(width - self._digits - 1, 0), style)], width).crop(0, width)
-        changed, base = row.kind is Kind.CHANGE, _base(row, side, look)
+        changed, base = row.kind is RowKind.CHANGE, _base(row, side, look)
         gutter = Strip(
             [
                 Segment(f"{line:>{self._digits}} ", base + look.styles[own]),
@@ -162,9 +164,9 @@ class RowStrips:
         )
         return self._with_text(gutter, self._marked(row, lines, side, base, look), width, base, look)
 
-    def _one_column(self, row: Row, look: Look) -> Strip:
-        side = int(row.kind is not Kind.REMOVED)
-        base, mark = _base(row, side, look), " " if row.kind is Kind.EQUAL else _MARKS[side]
+    def _one_column(self, row: DiffRow, look: RowLook) -> Strip:
+        side = int(row.kind is not RowKind.REMOVED)
+        base, mark = _base(row, side, look), " " if row.kind is RowKind.EQUAL else _MARKS[side]
         numbers = [str(line or "").rjust(self._digits) + " " for line in (row.left, row.right)]
         gutter = Strip(
             [
@@ -176,20 +178,20 @@ class RowStrips:
         lines = self._compared_lines(row)
         return self._with_text(gutter, self._marked(row, lines, side, base, look), look.width, base, look)
 
-    def _compared_lines(self, row: Row) -> tuple[int, int]:
+    def _compared_lines(self, row: DiffRow) -> tuple[int, int]:
         """Return a row's single line, and the line of the other side that it is compared with."""
-        if row.kind is Kind.REMOVED:
+        if row.kind is RowKind.REMOVED:
             return row.left, self.pairs.partner(self.rows.hunk(row.part), left=row.left)
-        if row.kind is Kind.ADDED:
+        if row.kind is RowKind.ADDED:
             return self.pairs.partner(self.rows.hunk(row.part), right=row.right), row.right
         return row.left, row.right
 
-    def texts(self, row: Row, look: Look) -> dict[tuple[int, int], Strip]:
+    def texts(self, row: DiffRow, look: RowLook) -> dict[tuple[int, int], Strip]:
         """Return the texts of a row, by (side, line). Raises what reading the sides raises."""
-        if row.kind is Kind.FOLD:
+        if row.kind is RowKind.FOLD:
             return {}
         if self._unified:
-            side = int(row.kind is not Kind.REMOVED)
+            side = int(row.kind is not RowKind.REMOVED)
             lines, sides = self._compared_lines(row), [side]
         else:
             lines, sides = self.lines(row), [0, 1]
@@ -199,18 +201,18 @@ class RowStrips:
             if lines[side]
         }
 
-    def _marked(self, row: Row, lines: tuple[int, int], side: int, base: Style, look: Look) -> Strip:
+    def _marked(self, row: DiffRow, lines: tuple[int, int], side: int, base: Style, look: RowLook) -> Strip:
         text = self._text(row, lines, side, base, look)
         return look.marked(side, lines[side], text) if look.marked else text
 
-    def _with_text(self, gutter: Strip, text: Strip, width: int, base: Style, look: Look) -> Strip:
+    def _with_text(self, gutter: Strip, text: Strip, width: int, base: Style, look: RowLook) -> Strip:
         room = max(width - gutter.cell_length, 0)
         seen = text.crop_extend(look.column, look.column + room, base)
         if text.cell_length > look.column + room and room:
             seen = Strip.join([seen.crop(0, room - 1), Strip([Segment(_GOES_ON, base + look.styles["gutter"])], 1)])
         return Strip.join([gutter, seen]).crop(0, width)
 
-    def _text(self, row: Row, lines: tuple[int, int], side: int, base: Style, look: Look) -> Strip:
+    def _text(self, row: DiffRow, lines: tuple[int, int], side: int, base: Style, look: RowLook) -> Strip:
         """Draw the text of one side of a row, with its differences marked."""
         key = lines[0], lines[1], side
         strip = self._drawn.get(key)
@@ -221,13 +223,13 @@ class RowStrips:
             self._drawn[key] = strip
         return strip
 
-    def _spans(self, row: Row, lines: tuple[int, int]) -> Spans:
-        equal = row.kind is Kind.EQUAL
+    def _spans(self, row: DiffRow, lines: tuple[int, int]) -> Spans:
+        equal = row.kind is RowKind.EQUAL
         if not all(lines) or (equal and self._sees_same):
             return _NO_SPANS
         return self.pairs.spans(*lines, equal=equal) or _NO_SPANS
 
 
-def _base(row: Row, side: int, look: Look) -> Style:
+def _base(row: DiffRow, side: int, look: RowLook) -> Style:
     """Return the style of a line of a side."""
-    return look.base if row.kind is Kind.EQUAL else look.base + look.styles[_PARTS[side]]
+    return look.base if row.kind is RowKind.EQUAL else look.base + look.styles[_PARTS[side]]

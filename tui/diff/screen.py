@@ -27,7 +27,7 @@ from sightline.tui.common.phrases import age, counted, ending, facts, name_of, s
 from sightline.tui.common.search_screen import SEARCH_KEY, SearchScreen
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.diff.comparison import ComparisonJob, ComparisonResult
 from sightline.tui.diff.comparison_view import DiffPaneSearch
 from sightline.tui.diff.diff_view import DiffView
@@ -67,38 +67,38 @@ class DiffHeader(Bar):
     def tell(self, left: Target, right: Target, told: DiffFacts) -> None:
         """Update the rows."""
         ignored = [name for name, on in zip(("whitespace", "volatile tokens"), told.ignore, strict=True) if on]
-        head = [Part(" ◉ ", "accent"), Part("Diff", "strong")]
+        head = [StripPart(" ◉ ", "accent"), StripPart("Diff", "strong")]
         if ignored:
-            head += [Part("  without ", "dim"), Part(" and ".join(ignored), "running")]
+            head += [StripPart("  without ", "dim"), StripPart(" and ".join(ignored), "running")]
         if told.searched:
-            head.append(Part(f"  {told.searched}", "accent"))
+            head.append(StripPart(f"  {told.searched}", "accent"))
         self.say((head, _counts(told)), self._side("-", left), self._side("+", right))
 
-    def _side(self, mark: str, target: Target) -> tuple[list[Part], list[Part]]:
+    def _side(self, mark: str, target: Target) -> tuple[list[StripPart], list[StripPart]]:
         buffer, now = target.buffer, self._clock()
         style = "failed" if mark == "-" else "ok"
-        left = [Part(f" {mark} ", style), Part(target.ref.removesuffix(".all"), "accent"), Part("  ")]
-        left.append(Part(name_of(buffer), "strong"))
-        told = [Part(ending(buffer), state_of(buffer))]
-        told += [Part(f" · {fact}", "dim") for fact in facts(buffer, now)[1:_FACTS]]
-        return left, [*told, Part(f" · {age(max(now - buffer.created, 0.0))} ", "dim")]
+        left = [StripPart(f" {mark} ", style), StripPart(target.ref.removesuffix(".all"), "accent"), StripPart("  ")]
+        left.append(StripPart(name_of(buffer), "strong"))
+        told = [StripPart(ending(buffer), state_of(buffer))]
+        told += [StripPart(f" · {fact}", "dim") for fact in facts(buffer, now)[1:_FACTS]]
+        return left, [*told, StripPart(f" · {age(max(now - buffer.created, 0.0))} ", "dim")]
 
 
-def _counts(told: DiffFacts) -> list[Part]:
-    doing = [Part(f"{told.doing} ", "running")] if told.doing else []
+def _counts(told: DiffFacts) -> list[StripPart]:
+    doing = [StripPart(f"{told.doing} ", "running")] if told.doing else []
     if told.hunks is None:
         return doing
     hunks = told.hunks
     if doing:
-        doing.append(Part(" ·  ", "dim"))
+        doing.append(StripPart(" ·  ", "dim"))
     if not hunks:
-        return [*doing, Part("no changes ")]
+        return [*doing, StripPart("no changes ")]
     return [
         *doing,
-        Part(f"-{hunks.removed:,} ", "failed"),
-        Part(f"+{hunks.added:,}", "ok"),
-        Part("  ·  ", "dim"),
-        Part(f"{told.hunk:,} of {counted(len(hunks), 'change')}" + (" or more " if told.capped else " ")),
+        StripPart(f"-{hunks.removed:,} ", "failed"),
+        StripPart(f"+{hunks.added:,}", "ok"),
+        StripPart("  ·  ", "dim"),
+        StripPart(f"{told.hunk:,} of {counted(len(hunks), 'change')}" + (" or more " if told.capped else " ")),
     ]
 
 
@@ -234,14 +234,18 @@ class DiffScreen(SearchScreen):
         if compared is None and comparing is not None:
             size = sum(target.buffer.bytes for target in self._targets)
             long = f"{human_bytes(size)} to compare: this takes a while" if size > LONG_BYTES else ""
-            return [[Part(f"Comparing {comparing.done:.0%}", "strong")], [Part(long, "dim")], _stops()]
+            return [[StripPart(f"Comparing {comparing.done:.0%}", "strong")], [StripPart(long, "dim")], _stops()]
         if compared is None:
-            return [[Part("Not compared", "strong")], [], [Part("R", "accent"), Part(" compares again", "dim")]]
+            return [
+                [StripPart("Not compared", "strong")],
+                [],
+                [StripPart("R", "accent"), StripPart(" compares again", "dim")],
+            ]
         if compared.comparison.hunks or comparing is not None:
             return []
         without = [name for name, on in zip(("whitespace", "volatile tokens"), compared.ignore, strict=True) if on]
         told = f"They differ at most in {' and '.join(without)}." if without else "Line for line the same."
-        return [[Part("No differences", "strong")], [], [Part(told, "dim")]]
+        return [[StripPart("No differences", "strong")], [], [StripPart(told, "dim")]]
 
     # what the parts tell
 
@@ -330,8 +334,8 @@ def _target(side: Target | Buffer) -> Target:
     return Target(side, "all") if isinstance(side, Buffer) else side
 
 
-def _stops() -> list[Part]:
-    return [Part("Esc", "accent"), Part(" stops it", "dim")]
+def _stops() -> list[StripPart]:
+    return [StripPart("Esc", "accent"), StripPart(" stops it", "dim")]
 
 
 async def open_diff(app: App[None], store: Reading, buffer: Buffer | None, marks: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ from textual.cache import LRUCache
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.hunks import Hunk
 from sightline.search.diff.sides import Side
-from sightline.search.diff.word_diff import MOST_PAIRS, Span, aligned, inline
+from sightline.search.diff.word_diff import MOST_PAIRS, WordSpan, aligned, inline
 from sightline.shape.clean import clean_line
 from sightline.shape.source import Line
 from sightline.shape.summary import human_bytes
@@ -20,10 +20,10 @@ _READ_AHEAD = 60  # lines read with the needed one, so that a screenful costs on
 _KEPT_TEXTS = 2_000
 _KEPT_PAIRS = 500
 
-Spans = tuple[Sequence[Span], Sequence[Span]]
+Spans = tuple[Sequence[WordSpan], Sequence[WordSpan]]
 
 
-class Texts:
+class SideTexts:
     """The lines of a side. The memory for them does not depend on their number."""
 
     def __init__(self, side: Side) -> None:
@@ -63,14 +63,14 @@ def _text(line: Line) -> str:
     return f"{head} ⋯ {human_bytes(line.length - len(line.data))} not read ⋯ {tail}"
 
 
-def _all_ignored(spans: Sequence[Span]) -> list[Span]:
+def _all_ignored(spans: Sequence[WordSpan]) -> list[WordSpan]:
     return [span._replace(ignored=True) for span in spans]
 
 
 class Pairs:
     """Works out, for visible lines only, which lines stand beside each other, and where they differ."""
 
-    def __init__(self, left: Texts, right: Texts, ignore: Ignore) -> None:
+    def __init__(self, left: SideTexts, right: SideTexts, ignore: Ignore) -> None:
         self.texts = left, right
         self._ignore = ignore
         self._aligned: LRUCache[Hunk, list[int]] = LRUCache(_KEPT_PAIRS)

@@ -15,7 +15,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.tui.common.keys import named
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 from sightline.tui.common.visible_text import title
 
 _VERDICT_CELLS = 17
@@ -26,7 +26,7 @@ _OF_CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 class ClaimRow(NamedTuple):
     """A row, and what it rests on; nothing if it is a heading that names a session."""
 
-    parts: Sequence[Part]
+    parts: Sequence[StripPart]
     grounds: tuple[Ground, ...] = ()
     why: str = ""
     ref: str = ""
@@ -41,33 +41,35 @@ def claim_rows(sessions: Iterable[SessionEvidence], titles: Mapping[str, str]) -
     """
     rows: list[ClaimRow] = []
     for one in sessions:
-        called = Part(f" {title(titles.get(one.session, one.session))}", "accent")
+        called = StripPart(f" {title(titles.get(one.session, one.session))}", "accent")
         rows += [*([ClaimRow([])] if rows else []), ClaimRow([called, *_about(one)])]
         for claim in sorted(one.claims, key=lambda claim: VERDICTS.index(claim.verdict)):
             style = "ok" if claim.verdict == SUPPORTED else "error"
-            verdict = Part(f"   {claim.verdict:<{_VERDICT_CELLS}} ", style)
-            words = Part(f"“{title(claim.claim.words)}”")
+            verdict = StripPart(f"   {claim.verdict:<{_VERDICT_CELLS}} ", style)
+            words = StripPart(f"“{title(claim.claim.words)}”")
             rows.append(ClaimRow([verdict, words], claim.grounds, claim.why))
         for alarm in one.alarms:
             if alarm.kind not in _OF_CLAIMS:
-                parts = [Part(f"   {alarm.kind:<{_VERDICT_CELLS}} ", "error"), Part(title(alarm.text))]
+                parts = [StripPart(f"   {alarm.kind:<{_VERDICT_CELLS}} ", "error"), StripPart(title(alarm.text))]
                 rows.append(ClaimRow(parts, alarm.grounds, alarm.text, alarm.at))
     return rows
 
 
-def _about(one: SessionEvidence) -> list[Part]:
+def _about(one: SessionEvidence) -> list[StripPart]:
     if not one.messages:
-        return [Part("  no message was kept", "dim")]
-    return [Part(f"  {one.not_read:,} of {counted(one.messages, 'message')} not read", "dim")] if one.not_read else []
+        return [StripPart("  no message was kept", "dim")]
+    return (
+        [StripPart(f"  {one.not_read:,} of {counted(one.messages, 'message')} not read", "dim")] if one.not_read else []
+    )
 
 
-def told_of(sessions: Sequence[SessionEvidence]) -> list[Part]:
+def told_of(sessions: Sequence[SessionEvidence]) -> list[StripPart]:
     """Say first how many claims are not supported."""
     lacking = sum(one.lacking for one in sessions)
     claims = sum(len(one.claims) for one in sessions)
     if lacking:
-        return [Part(f"! {counted(lacking, 'claim')} not supported", "error")]
-    return [Part(f"✓ {counted(claims, 'claim')}, all supported" if claims else "no claim was read", "dim")]
+        return [StripPart(f"! {counted(lacking, 'claim')} not supported", "error")]
+    return [StripPart(f"✓ {counted(claims, 'claim')}, all supported" if claims else "no claim was read", "dim")]
 
 
 class ClaimRows(RowView):
@@ -131,16 +133,16 @@ class GroundRows(RowView):
 
     def __init__(self) -> None:
         super().__init__(id="grounds")
-        self._rows: list[tuple[list[Part], Ground | None]] = []
+        self._rows: list[tuple[list[StripPart], Ground | None]] = []
 
     def show(self, claim: ClaimRow) -> None:
         """Show what a claim rests on."""
         room = max(self.columns - 2, _LEAST_WHY_CELLS)
-        self._rows = [([Part(f" {line}", "strong")], None) for line in wrap(title(claim.why), room)]
+        self._rows = [([StripPart(f" {line}", "strong")], None) for line in wrap(title(claim.why), room)]
         for ground in claim.grounds:
             when = time.strftime("%H:%M:%S", time.localtime(ground.time))
-            place = Part(f"{ground.ref:<15} ", "key")
-            self._rows.append(([Part(f"   {when}  ", "dim"), place, Part(title(ground.text))], ground))
+            place = StripPart(f"{ground.ref:<15} ", "key")
+            self._rows.append(([StripPart(f"   {when}  ", "dim"), place, StripPart(title(ground.text))], ground))
         self.set_rows(len(self._rows), cursor=0)
 
     def draw(self, at: int, width: int) -> Strip:

@@ -18,7 +18,7 @@ from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen, go_to
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.evidence.claim_rows import ClaimRow, ClaimRows, GroundRows, claim_rows, told_of
 
@@ -56,7 +56,7 @@ class ClaimsScreen(StoreScreen[None]):
 
     def on_mount(self) -> None:
         """Start reading."""
-        self.query_one(ClaimRows).show([ClaimRow([Part(" reading…", "dim")])])
+        self.query_one(ClaimRows).show([ClaimRow([StripPart(" reading…", "dim")])])
         self.tell()
         self.read()
 
@@ -77,15 +77,15 @@ class ClaimsScreen(StoreScreen[None]):
         found, titles = answer
         self._found = found
         nothing = "no rule reads a claim in what agents said" if found else NO_MESSAGES
-        rows = claim_rows(found, titles) or [ClaimRow([Part(f" {nothing}", "dim")])]
+        rows = claim_rows(found, titles) or [ClaimRow([StripPart(f" {nothing}", "dim")])]
         self.query_one(ClaimRows).show(rows)
         self.tell()
 
     def tell(self) -> None:
         """Show how many claims are not supported."""
         self.set_class(self.size.width >= _WIDE_COLUMNS, "-wide")
-        told = told_of(self._found) if self._found is not None else [Part("…", "dim")]
-        head = [Part(" ◉ ", "accent"), Part("Claims", "strong"), Part("  ·  ", "dim"), *told]
+        told = told_of(self._found) if self._found is not None else [StripPart("…", "dim")]
+        head = [StripPart(" ◉ ", "accent"), StripPart("Claims", "strong"), StripPart("  ·  ", "dim"), *told]
         self.query_one("#claims-head", Bar).say((head, ()))
 
     def on_claim_rows_pointed(self, message: ClaimRows.Pointed) -> None:

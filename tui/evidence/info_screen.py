@@ -16,7 +16,7 @@ from textual.strip import Strip
 from sightline.log.view_text import view_text
 from sightline.records import IndexedView
 from sightline.store import Reading
-from sightline.tui.common.answer_text import Text
+from sightline.tui.common.answer_text import AnswerText
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.key_bar import KeyBar
@@ -25,7 +25,7 @@ from sightline.tui.common.messages import ViewChosen
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title, visible
@@ -184,6 +184,6 @@ class ViewScreen(Screen[None]):
     def on_mount(self) -> None:
         """Fill in the head and the text."""
         view = self._view
-        named = [Part(f" {view.id}", "strong"), Part(f"  {view_when(view)}", "dim")]
-        self.query_one("#view-head", Bar).say((named, ()), ([Part(f" {title(view_told(view))}", "dim")], ()))
-        self.query_one(TextRows).show(Text(self._text))
+        named = [StripPart(f" {view.id}", "strong"), StripPart(f"  {view_when(view)}", "dim")]
+        self.query_one("#view-head", Bar).say((named, ()), ([StripPart(f" {title(view_told(view))}", "dim")], ()))
+        self.query_one(TextRows).show(AnswerText(self._text))

@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"\s*(?:@[\w.]+:)?(\d+)(?:[:\-\t→│|]| +)\s?(.*)")
 _REQUEST_WORDS = ("pipeline", "command", "search", "match", "lines", "path")
 
 
-class Reply(NamedTuple):
+class ShowingReply(NamedTuple):
     """One reply that showed the output.
 
     Attributes:
@@ -62,25 +62,27 @@ class Reply(NamedTuple):
         return " ".join(str(value).split())
 
 
-def read_replies(store: Reading, buffer: Buffer, session: str = "") -> list[Reply]:
+def read_replies(store: Reading, buffer: Buffer, session: str = "") -> list[ShowingReply]:
     """Return the replies about a buffer, oldest first; with a session, those to it alone. Raises as `gather`."""
     coverage = coverage_of(store, store.with_progress(buffer), session=session or None, onlookers=True)
     names = {name: session_name(store, name) for name in coverage.sessions}
     return [_reply(one, names[one.view.session]) for one in coverage.contributions]
 
 
-def _reply(part: Contribution, who: str) -> Reply:
+def _reply(part: Contribution, who: str) -> ShowingReply:
     lines = {stream: one.seen for stream, one in part.streams.items() if one.seen}
     asked = {stream: one.asked for stream, one in part.streams.items() if one.asked}
-    return Reply(part.view, who, lines, asked)
+    return ShowingReply(part.view, who, lines, asked)
 
 
-def text_of(store: Reading, reply: Reply) -> str:
+def text_of(store: Reading, reply: ShowingReply) -> str:
     """Return the exact text of a reply. Raises TextGone if it is no longer there."""
     return view_text(store, find_view(store, reply.view.id))
 
 
-def line_behind(store: Reading, buffer: Buffer, reply: Reply, text: Sequence[str], at: int) -> tuple[str, int] | None:
+def line_behind(
+    store: Reading, buffer: Buffer, reply: ShowingReply, text: Sequence[str], at: int
+) -> tuple[str, int] | None:
     """Return the (stream, line) of the output that a line of a reply is; None if that cannot be told.
 
     Args:

@@ -11,9 +11,9 @@ from textual.strip import Strip
 from sightline.tui.common.messages import State
 from sightline.tui.common.phrases import short_bytes, short_count
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.strips import Part, pad, row
+from sightline.tui.common.strips import StripPart, pad, row
 from sightline.tui.common.visible_text import title
-from sightline.tui.evidence.replies import Reply
+from sightline.tui.evidence.replies import ShowingReply
 
 CUT_BADGE = " CUT "
 _WHO_CELLS, _VERB_CELLS = 18, 12
@@ -31,7 +31,7 @@ class ReplyRows(RowView):
     class Moved(State):
         """The cursor has moved to another reply."""
 
-        reply: Reply
+        reply: ShowingReply
 
     class Chosen(Message):
         """A person wants to see the lines of a reply in the output."""
@@ -40,11 +40,11 @@ class ReplyRows(RowView):
         """Make the widget; `now`, in seconds since the epoch, decides which replies show their date."""
         super().__init__(id=id)
         self._now = now
-        self._replies = list[Reply]()
-        self._told: Reply | None = None
+        self._replies = list[ShowingReply]()
+        self._told: ShowingReply | None = None
 
     @property
-    def reply(self) -> Reply | None:
+    def reply(self) -> ShowingReply | None:
         """The reply under the cursor."""
         return self._replies[self.cursor] if self._replies else None
 
@@ -53,7 +53,7 @@ class ReplyRows(RowView):
         """Whether all replies are from today, so that the time of day is enough."""
         return not self._replies or self._now - self._replies[0].view.time < _DAY_SECONDS
 
-    def show(self, replies: list[Reply]) -> None:
+    def show(self, replies: list[ShowingReply]) -> None:
         """Show these replies; the cursor stays on its reply, at first the newest."""
         before = self.reply
         at = len(replies) - 1
@@ -74,14 +74,18 @@ class ReplyRows(RowView):
         view = reply.view
         when = time.strftime("%H:%M:%S" if self._is_of_today else "%m-%d %H:%M", time.localtime(view.time))
         left = [
-            Part(f"{at + 1:>3} ", "dim"),
-            Part(when, "dim"),
-            Part(f" {pad(title(reply.who), _WHO_CELLS if width >= 79 else _WHO_CELLS // 2)} ", "key"),
-            Part(pad(view.verb, _VERB_CELLS), "strong"),
-            Part(f" {title(reply.request)}"),
+            StripPart(f"{at + 1:>3} ", "dim"),
+            StripPart(when, "dim"),
+            StripPart(f" {pad(title(reply.who), _WHO_CELLS if width >= 79 else _WHO_CELLS // 2)} ", "key"),
+            StripPart(pad(view.verb, _VERB_CELLS), "strong"),
+            StripPart(f" {title(reply.request)}"),
         ]
-        badge = Part(CUT_BADGE, "badge") if view.truncated else Part(" " * len(CUT_BADGE))
-        right = [Part(f" {lines_text(reply):>11}"), Part(f" {short_bytes(view.bytes_shown):>5} ", "dim"), badge]
+        badge = StripPart(CUT_BADGE, "badge") if view.truncated else StripPart(" " * len(CUT_BADGE))
+        right = [
+            StripPart(f" {lines_text(reply):>11}"),
+            StripPart(f" {short_bytes(view.bytes_shown):>5} ", "dim"),
+            badge,
+        ]
         return row(left, right, width, self.own_style, self.part_styles)
 
     def choose(self) -> None:
@@ -90,7 +94,7 @@ class ReplyRows(RowView):
             self.post_message(self.Chosen())
 
 
-def lines_text(reply: Reply) -> str:
+def lines_text(reply: ShowingReply) -> str:
     """Say how many of the output's lines stand in a reply: ``33 lines``, ``asked 401``, ``none``."""
     if reply.line_count:
         return f"{short_count(reply.line_count)} line{'' if reply.line_count == 1 else 's'}"

@@ -13,7 +13,7 @@ from textual.screen import Screen
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Reading
-from sightline.tui.common.answer_text import Text
+from sightline.tui.common.answer_text import AnswerText
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
@@ -21,11 +21,11 @@ from sightline.tui.common.messages import StoreChanged
 from sightline.tui.common.phrases import counted, name_of
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
-from sightline.tui.evidence.replies import Reply, line_behind, read_replies, text_of
+from sightline.tui.evidence.replies import ShowingReply, line_behind, read_replies, text_of
 from sightline.tui.evidence.reply_rows import ReplyRows, lines_text
 
 _EMPTY_TEXT = "(nothing: the reply had no text)"
@@ -40,7 +40,7 @@ class LinesWanted(NamedTuple):
         start: (stream, line) to go to.
     """
 
-    reply: Reply
+    reply: ShowingReply
     what: str
     start: tuple[str, int]
 
@@ -83,11 +83,13 @@ class ShownScreen(Screen[LinesWanted | None]):
         self._session = session
         self._at = at
         self._clock = clock
-        self._replies = list[Reply]()
-        self._shown: Reply | None = None
+        self._replies = list[ShowingReply]()
+        self._shown: ShowingReply | None = None
         self._lines = list[str]()
-        self._reads: StoreRead[list[Reply]] = StoreRead(self, self._plan_read, self._take)
-        self._texts: StoreRead[tuple[Reply, str]] = StoreRead(self, self._plan_text, self._show_text, self._no_text)
+        self._reads: StoreRead[list[ShowingReply]] = StoreRead(self, self._plan_read, self._take)
+        self._texts: StoreRead[tuple[ShowingReply, str]] = StoreRead(
+            self, self._plan_text, self._show_text, self._no_text
+        )
 
     def compose(self) -> ComposeResult:
         """Lay out head, replies, text and keys."""
@@ -110,10 +112,10 @@ class ShownScreen(Screen[LinesWanted | None]):
         if message.index and self.is_mounted:
             self._reads.ask()
 
-    def _plan_read(self) -> Callable[[], list[Reply]]:
+    def _plan_read(self) -> Callable[[], list[ShowingReply]]:
         return lambda: read_replies(self._store, self._buffer, self._session)
 
-    def _take(self, replies: list[Reply]) -> None:
+    def _take(self, replies: list[ShowingReply]) -> None:
         if replies == self._replies and replies:
             return
         self._replies = replies
@@ -126,17 +128,19 @@ class ShownScreen(Screen[LinesWanted | None]):
         self._tell()
         if not replies:
             whose = f" to {self._session}" if self._session else " to anyone"
-            self.query_one("#reply-head", Bar).say(([Part(f" Nothing of it was shown{title(whose)}", "accent")], ()))
+            self.query_one("#reply-head", Bar).say(
+                ([StripPart(f" Nothing of it was shown{title(whose)}", "accent")], ())
+            )
 
     def _tell(self) -> None:
         replies = self._replies
-        named = [Part(" Shown ", "accent"), Part(f" {self._buffer.ref}", "strong")]
-        named.append(Part(f"  {name_of(self._buffer)}"))
-        told = [Part(counted(len(replies), "reply").replace("replys", "replies"))] if replies else []
+        named = [StripPart(" Shown ", "accent"), StripPart(f" {self._buffer.ref}", "strong")]
+        named.append(StripPart(f"  {name_of(self._buffer)}"))
+        told = [StripPart(counted(len(replies), "reply").replace("replys", "replies"))] if replies else []
         if cut := sum(one.view.truncated for one in replies):
-            told.append(Part(f" · {cut} cut", "interrupted"))
+            told.append(StripPart(f" · {cut} cut", "interrupted"))
         whose = f"to {title(self._session)} only " if self._session else ""
-        self.query_one("#shown-head", Bar).say((named, [*told, Part(f" {whose}", "dim")]))
+        self.query_one("#shown-head", Bar).say((named, [*told, StripPart(f" {whose}", "dim")]))
 
     # the reply under the cursor
 
@@ -144,29 +148,33 @@ class ShownScreen(Screen[LinesWanted | None]):
         """Read the text of the reply."""
         self._texts.ask()
 
-    def _plan_text(self) -> Callable[[], tuple[Reply, str]] | None:
+    def _plan_text(self) -> Callable[[], tuple[ShowingReply, str]] | None:
         reply = self.query_one(ReplyRows).reply
         if reply is None or (self._shown is not None and reply.view.id == self._shown.view.id):
             return None
         return lambda: (reply, text_of(self._store, reply))
 
-    def _show_text(self, answer: tuple[Reply, str]) -> None:
+    def _show_text(self, answer: tuple[ShowingReply, str]) -> None:
         reply, text = answer
         self._shown, self._lines = reply, text.split("\n")
-        self.query_one("#reply-text", TextRows).show(Text(text or _EMPTY_TEXT))
+        self.query_one("#reply-text", TextRows).show(AnswerText(text or _EMPTY_TEXT))
         view = reply.view
-        told = [Part(f" {view.id}", "strong"), Part(f"  {view.verb}", "dim"), Part(f"  {title(reply.request)}")]
+        told = [
+            StripPart(f" {view.id}", "strong"),
+            StripPart(f"  {view.verb}", "dim"),
+            StripPart(f"  {title(reply.request)}"),
+        ]
         if view.unknown:
-            told.append(Part(f"  not all known: {title(view.unknown)}", "interrupted"))
+            told.append(StripPart(f"  not all known: {title(view.unknown)}", "interrupted"))
         size = f"{lines_text(reply)} of {view.lines_total:,} · {view.bytes_shown:,} bytes"
-        right = [Part(size, "dim"), Part(" · cut " if view.truncated else " ", "interrupted")]
+        right = [StripPart(size, "dim"), StripPart(" · cut " if view.truncated else " ", "interrupted")]
         self.query_one("#reply-head", Bar).say((told, right))
 
     def _no_text(self) -> None:
         """Say that the text is gone, and clear the text shown before."""
         self._shown, self._lines = None, []
         self.query_one("#reply-text", TextRows).show(None)
-        self.query_one("#reply-head", Bar).say(([Part(" The text of this reply is gone", "interrupted")], ()))
+        self.query_one("#reply-head", Bar).say(([StripPart(" The text of this reply is gone", "interrupted")], ()))
 
     # its lines in the output
 
@@ -187,7 +195,7 @@ class ShownScreen(Screen[LinesWanted | None]):
         if self._shown is not None:
             self.run_worker(self._find(self._shown, message.number), exclusive=True, group="line")
 
-    async def _find(self, reply: Reply, number: int) -> None:
+    async def _find(self, reply: ShowingReply, number: int) -> None:
         lines = self._lines
         try:
             found = await asyncio.to_thread(line_behind, self._store, self._buffer, reply, lines, number - 1)
@@ -199,7 +207,7 @@ class ShownScreen(Screen[LinesWanted | None]):
         elif self.is_current:
             self._leave_for(reply, found)
 
-    def _leave_for(self, reply: Reply, start: tuple[str, int]) -> None:
+    def _leave_for(self, reply: ShowingReply, start: tuple[str, int]) -> None:
         nth = self._replies.index(reply) + 1 if reply in self._replies else 0
         self.dismiss(LinesWanted(reply, f"reply {nth} of {len(self._replies)}: {lines_text(reply)}", start))
 

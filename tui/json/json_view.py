@@ -10,7 +10,7 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from sightline.search.engine import Pattern
+from sightline.search.engine import SearchPattern
 from sightline.shape.json.scanner import NotJson
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Stream, Target
@@ -19,10 +19,10 @@ from sightline.tui.common.messages import State
 from sightline.tui.common.pane_search import PaneSearch
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.stream_search import Search
+from sightline.tui.common.stream_search import StreamSearch
 from sightline.tui.common.visible_text import pieces, visible
 from sightline.tui.json.node_rows import JsonRows
-from sightline.tui.json.nodes import NEAR_BYTES, Batch, NobodyWaits, Node, read_children, read_root, towards
+from sightline.tui.json.nodes import NEAR_BYTES, NextChildren, NobodyWaits, TreeNode, read_children, read_root, towards
 
 MOST_ON_THE_WAY = 50_000
 """Values of a container that are read and kept to reach one behind them."""
@@ -34,7 +34,7 @@ _INDENT = "  "
 _READ_SECONDS = 0.25  # the longest that the next key waits for what this one opens
 _PREVIEW_CHARACTERS = 200
 
-Loaded = tuple[Node | None, Batch | None]
+Loaded = tuple[TreeNode | None, NextChildren | None]
 
 
 class JsonView(RowView):
@@ -58,7 +58,7 @@ class JsonView(RowView):
     class Moved(State):
         """The cursor has moved, or more is known of its node or of the search."""
 
-        node: Node
+        node: TreeNode
         notes: str = ""
 
     def __init__(self, store: Reading, target: Target, *, id: str | None = None) -> None:  # noqa: A002
@@ -85,11 +85,11 @@ class JsonView(RowView):
             self._search.clear()
 
     @property
-    def node(self) -> Node | None:
+    def node(self) -> TreeNode | None:
         """The node under the cursor."""
         return self._tree.rows[self.cursor] if self._tree is not None else None
 
-    def show(self, root: Node) -> None:
+    def show(self, root: TreeNode) -> None:
         """Show a text from its root, which `read_root` gives."""
         self._tree = JsonRows(root)
         self._redraw(0)
@@ -159,7 +159,7 @@ class JsonView(RowView):
         self._sought = offset
         self._reads.ask()
 
-    def _on_the_way(self, tree: JsonRows) -> Node | None:
+    def _on_the_way(self, tree: JsonRows) -> TreeNode | None:
         """Return the container of which more must be read to reach the byte; None once it is reached or given up."""
         offset, self._sought = self._sought, None
         if offset is None:
@@ -175,11 +175,11 @@ class JsonView(RowView):
             return node
         return None
 
-    def show_node(self, node: Node) -> None:
+    def show_node(self, node: TreeNode) -> None:
         """Put the cursor on a node, and unfold the containers around it."""
         if self._tree is None:
             return
-        above = list[Node]()
+        above = list[TreeNode]()
         while (parent := (above[-1] if above else node).parent) is not None:
             above.append(parent)
         for parent in reversed(above):
@@ -236,7 +236,7 @@ class JsonView(RowView):
             return segments
         return list(self._search.drawn((at, part), Strip(segments), here=at == self.cursor))
 
-    def _facts(self, node: Node) -> list[Segment]:
+    def _facts(self, node: TreeNode) -> list[Segment]:
         """Describe a container: its brackets, and how much is in it."""
         base, dim = self.own_style, self.own_style + self.part_styles["dim"]
         brackets = _BRACKETS[node.kind]
@@ -296,7 +296,7 @@ class JsonView(RowView):
             self.move_to(self._tree.parent_of(self.cursor))
 
 
-def _name(node: Node) -> str:
+def _name(node: TreeNode) -> str:
     if node.parent is None:
         return ""
     if node.parent.kind == "lines":
@@ -304,7 +304,7 @@ def _name(node: Node) -> str:
     return f"[{node.place}]" if node.key is None else node.key
 
 
-def json_target(store: Reading, streams: list[Target]) -> tuple[Target, Node] | None:
+def json_target(store: Reading, streams: list[Target]) -> tuple[Target, TreeNode] | None:
     """Return the first of some streams that is JSON, and its root; None if none is. Raises what `Store.open` raises."""
     for target in streams:
         with store.open(target) as source:
@@ -315,7 +315,7 @@ def json_target(store: Reading, streams: list[Target]) -> tuple[Target, Node] | 
     return None
 
 
-def _least(node: Node) -> str:
+def _least(node: TreeNode) -> str:
     """Say what is certain of a container whose end is not read yet."""
     if node.children:
         return f"at least {len(node.children):,} {_NOUNS[node.kind]}s"
@@ -341,7 +341,7 @@ class _Bytes:
         return offset + 1
 
 
-class JsonPaneSearch(PaneSearch[Search]):
+class JsonPaneSearch(PaneSearch[StreamSearch]):
     """The search of a tree."""
 
     def __init__(self, view: JsonView, store: Reading, target: Target) -> None:
@@ -355,7 +355,7 @@ class JsonPaneSearch(PaneSearch[Search]):
 
     def _back_to(self, place: object) -> None:
         if place is not None:
-            self._view.show_node(cast(Node, place))
+            self._view.show_node(cast(TreeNode, place))
 
     def _here(self, *, back: bool = False) -> tuple[int, bool]:
         node, step = self._view.node, self._step
@@ -371,9 +371,9 @@ class JsonPaneSearch(PaneSearch[Search]):
         node = self._view.node
         return node.start + 1 if node is not None else 1
 
-    def _engine(self) -> Callable[[Pattern, int], Search] | None:
+    def _engine(self) -> Callable[[SearchPattern, int], StreamSearch] | None:
         store, target = self._store, self._target
-        return lambda pattern, number: Search(
+        return lambda pattern, number: StreamSearch(
             pattern,
             lambda: _Bytes(store.open(target), target.stream),
             lambda _: store.local_copy(target, raw=True),

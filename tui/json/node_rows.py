@@ -1,6 +1,6 @@
 """Decides which nodes of a JSON text stand on which rows. It reads nothing, and knows nothing of the screen."""
 
-from sightline.tui.json.nodes import Batch, Node
+from sightline.tui.json.nodes import NextChildren, TreeNode
 
 
 class JsonRows:
@@ -10,14 +10,14 @@ class JsonRows:
         rows: the nodes, in order.
     """
 
-    def __init__(self, root: Node) -> None:
-        self.rows: list[Node] = [root]
+    def __init__(self, root: TreeNode) -> None:
+        self.rows: list[TreeNode] = [root]
         self._show_children(0)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def wanted(self, first: int, last: int) -> Node | None:
+    def wanted(self, first: int, last: int) -> TreeNode | None:
         """Return a container with children on these rows that are not read yet; None if all are."""
         for node in self.rows[max(first, 0) : last + 1]:
             if node.kind == "more":
@@ -40,7 +40,7 @@ class JsonRows:
         depth = self.rows[at].depth
         return next((row for row in range(at - 1, -1, -1) if self.rows[row].depth < depth), at)
 
-    def take(self, node: Node, batch: Batch) -> tuple[int, int]:
+    def take(self, node: TreeNode, batch: NextChildren) -> tuple[int, int]:
         """Take in children that were read.
 
         Returns:
@@ -54,7 +54,7 @@ class JsonRows:
         if batch.is_complete:
             node.count = len(node.children)
         if batch.broken >= 0:
-            broken = Node("broken", node, len(node.children), batch.broken)
+            broken = TreeNode("broken", node, len(node.children), batch.broken)
             node.children.append(broken)
         at = next((row for row, one in enumerate(self.rows) if one.kind == "more" and one.parent is node), -1)
         if at < 0:  # the container was folded meanwhile
@@ -72,9 +72,9 @@ class JsonRows:
         return next((row for row in range(at + 1, len(self.rows)) if self.rows[row].depth <= depth), len(self.rows))
 
 
-def _shown_below(node: Node) -> list[Node]:
+def _shown_below(node: TreeNode) -> list[TreeNode]:
     """Return the nodes that are visible below an open container."""
-    shown, waiting = list[Node](), [*reversed([*node.children, *_rest_of(node)])]
+    shown, waiting = list[TreeNode](), [*reversed([*node.children, *_rest_of(node)])]
     while waiting:
         child = waiting.pop()
         shown.append(child)
@@ -83,5 +83,5 @@ def _shown_below(node: Node) -> list[Node]:
     return shown
 
 
-def _rest_of(node: Node) -> list[Node]:
-    return [] if node.is_complete else [Node("more", node, len(node.children), 0)]
+def _rest_of(node: TreeNode) -> list[TreeNode]:
+    return [] if node.is_complete else [TreeNode("more", node, len(node.children), 0)]

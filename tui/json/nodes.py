@@ -30,7 +30,7 @@ _PLAIN_KEY = re.compile(r"[^.\[\]\s\"']+")
 _SPACES = re.compile(r"[ \t\r\n]+")
 
 
-class Node:
+class TreeNode:
     """A value, or a place holder for values that are not read yet.
 
     Attributes:
@@ -53,7 +53,7 @@ class Node:
         *("children", "is_complete", "is_open", "depth"),
     )
 
-    def __init__(self, kind: str, parent: "Node | None", place: int, start: int, key: str | None = None) -> None:
+    def __init__(self, kind: str, parent: "TreeNode | None", place: int, start: int, key: str | None = None) -> None:
         self.kind = kind
         self.parent = parent
         self.key = key
@@ -62,7 +62,7 @@ class Node:
         self.end = 0
         self.text = ""
         self.count: int | None = None
-        self.children = list[Node]()
+        self.children = list[TreeNode]()
         self.is_complete = False
         self.is_open = False
         self.depth: int = parent.depth + 1 if parent is not None else 0
@@ -92,7 +92,7 @@ class Node:
         return f"{self.parent.path}[{json.dumps(self.key, ensure_ascii=not is_whole)}]"
 
 
-class Batch(NamedTuple):
+class NextChildren(NamedTuple):
     """The next children of a container.
 
     Attributes:
@@ -103,21 +103,21 @@ class Batch(NamedTuple):
         broken: the offset at which the text stops being JSON; -1 if it does not.
     """
 
-    children: list[Node]
+    children: list[TreeNode]
     is_complete: bool
     end: int = 0
     last_end: int = 0
     broken: int = -1
 
 
-def read_root(source: Stream) -> Node:
+def read_root(source: Stream) -> TreeNode:
     """Read the value of a text, or the root of several on a line each. Raises NotJson for anything but containers."""
     scanner = Scanner(source)
     start = scanner.start()
     kind = kind_of(scanner.char(start))
     if kind not in _CLOSING:
         raise NotJson(start)
-    root = Node("lines" if _is_first_of_several(source, start) else kind, None, 0, start)
+    root = TreeNode("lines" if _is_first_of_several(source, start) else kind, None, 0, start)
     root.end = source.byte_count if root.kind == "lines" else 0
     root.is_open = True
     return root
@@ -155,8 +155,8 @@ class _Guarded:
 
 
 def read_children(
-    source: Source, node: Node, *, most: int = PAGE, is_left: Callable[[], bool] = lambda: False
-) -> Batch:
+    source: Source, node: TreeNode, *, most: int = PAGE, is_left: Callable[[], bool] = lambda: False
+) -> NextChildren:
     """Read the next children of a container; at most one large one is skipped for them.
 
     Args:
@@ -169,7 +169,7 @@ def read_children(
         NobodyWaits: the reading was cancelled.
     """
     scanner = Scanner(cast(Source, _Guarded(source, is_left)))
-    found: list[Node] = []
+    found: list[TreeNode] = []
     last_end = 0
     try:
         if node.children:
@@ -185,17 +185,17 @@ def read_children(
             found.append(child)
             _measure(scanner, child)
             if not child.end:
-                return Batch(found, is_complete=False, last_end=last_end)
+                return NextChildren(found, is_complete=False, last_end=last_end)
             more, at = _step(scanner, node, child.end)
     except NotJson as error:
-        return Batch(found, is_complete=True, last_end=last_end, broken=error.args[0])
+        return NextChildren(found, is_complete=True, last_end=last_end, broken=error.args[0])
     broken = -1
     if not more and node.parent is None and (following := scanner.space(at)) < scanner.size:
         broken = following
-    return Batch(found, is_complete=not more, end=0 if more else at, last_end=last_end, broken=broken)
+    return NextChildren(found, is_complete=not more, end=0 if more else at, last_end=last_end, broken=broken)
 
 
-def towards(root: Node, offset: int) -> tuple[Node, bool]:
+def towards(root: TreeNode, offset: int) -> tuple[TreeNode, bool]:
     """Return (node, True) for the node around a byte, else (container, False) if more of one must be read first."""
     node = root
     while node.is_container:
@@ -211,7 +211,7 @@ def towards(root: Node, offset: int) -> tuple[Node, bool]:
     return node, True
 
 
-def _step(scanner: Scanner, node: Node, end: int) -> tuple[bool, int]:
+def _step(scanner: Scanner, node: TreeNode, end: int) -> tuple[bool, int]:
     """Go from the end of a child to the next one; see `Scanner.step`."""
     if node.kind != "lines":
         return scanner.step(end, _CLOSING[node.kind])
@@ -219,13 +219,13 @@ def _step(scanner: Scanner, node: Node, end: int) -> tuple[bool, int]:
     return following < scanner.size, following
 
 
-def _child(scanner: Scanner, node: Node, place: int, at: int) -> Node:
+def _child(scanner: Scanner, node: TreeNode, place: int, at: int) -> TreeNode:
     key = None
     if node.kind == "object":
         key_end, value = scanner.key(at)
         key = key_of(scanner.raw(at, min(key_end, at + _KEY_BYTES)).rstrip())
         at = value
-    return Node(kind_of(scanner.char(at)), node, place, at, key)
+    return TreeNode(kind_of(scanner.char(at)), node, place, at, key)
 
 
 def key_of(written: bytes) -> str:
@@ -237,7 +237,7 @@ def key_of(written: bytes) -> str:
         return text[1:] + "…"
 
 
-def _measure(scanner: Scanner, child: Node) -> None:
+def _measure(scanner: Scanner, child: TreeNode) -> None:
     """Find the end of a child, unless it is a large container, and the text to show for it."""
     if not child.is_container:
         child.end = scanner.value_end(child.start)
@@ -254,7 +254,7 @@ def _measure(scanner: Scanner, child: Node) -> None:
         child.count = None if value is None else len(value)
 
 
-def _shown(scanner: Scanner, child: Node) -> str:
+def _shown(scanner: Scanner, child: TreeNode) -> str:
     end = min(child.end or child.start + _SHOWN_BYTES, child.start + _SHOWN_BYTES)
     text = _SPACES.sub(" ", _decoded(scanner.raw(child.start, end)))
     return text if child.end and end == child.end else text + "…"

@@ -16,11 +16,11 @@ from sightline.tui.common.phrases import name_of
 from sightline.tui.common.search_screen import SEARCH_KEY, SearchScreen
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import visible
 from sightline.tui.json.json_view import JsonPaneSearch, JsonView, json_target
-from sightline.tui.json.nodes import Node
+from sightline.tui.json.nodes import TreeNode
 
 
 class JsonScreen(SearchScreen):
@@ -37,7 +37,7 @@ class JsonScreen(SearchScreen):
         ],
     )
 
-    def __init__(self, store: Reading, target: Target, root: Node) -> None:
+    def __init__(self, store: Reading, target: Target, root: TreeNode) -> None:
         """Make the screen.
 
         Args:
@@ -69,11 +69,14 @@ class JsonScreen(SearchScreen):
     def on_json_view_moved(self, message: JsonView.Moved) -> None:
         """Show the path of the node."""
         node = message.node
-        named = [Part(f" {self._target.ref}", "strong"), Part(f"  {name_of(self._target.buffer)}", "dim")]
+        named = [StripPart(f" {self._target.ref}", "strong"), StripPart(f"  {name_of(self._target.buffer)}", "dim")]
         line = f"value {node.line:,}  " if node.line else ""
         self.query_one("#json-head", Bar).say(
-            (named, [Part(f"{message.notes} ", "accent")] if message.notes else ()),
-            ([Part(f" {line}", "dim"), Part(visible(node.path), "accent")], [Part(f"{node.kind} ", "dim")]),
+            (named, [StripPart(f"{message.notes} ", "accent")] if message.notes else ()),
+            (
+                [StripPart(f" {line}", "dim"), StripPart(visible(node.path), "accent")],
+                [StripPart(f"{node.kind} ", "dim")],
+            ),
         )
 
     def action_copy_path(self) -> None:

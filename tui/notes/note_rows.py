@@ -14,7 +14,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.messages import State
 from sightline.tui.common.phrases import age
 from sightline.tui.common.row_view import RowView
-from sightline.tui.common.strips import Part, pad, row
+from sightline.tui.common.strips import StripPart, pad, row
 from sightline.tui.common.visible_text import title
 
 _REF_CELLS = 24
@@ -61,12 +61,12 @@ class NoteRows(RowView):
         mark, style = mark_of(note)
         text = title(note.text) if note.text is not None else "(blanked)"
         left = [
-            Part(f" {mark} ", style),
-            Part(f"{age(self._now - note.time):>4}  ", "dim"),
-            Part(pad(note.ref, _REF_CELLS) + " ", "key"),
-            Part(text, "" if note.text is not None else "dim"),
+            StripPart(f" {mark} ", style),
+            StripPart(f"{age(self._now - note.time):>4}  ", "dim"),
+            StripPart(pad(note.ref, _REF_CELLS) + " ", "key"),
+            StripPart(text, "" if note.text is not None else "dim"),
         ]
-        return row(left, [Part(f" {title(whereto(note))} ", "dim")], width, self.own_style, self.part_styles)
+        return row(left, [StripPart(f" {title(whereto(note))} ", "dim")], width, self.own_style, self.part_styles)
 
     def cursor_moved(self) -> None:
         """Post that the cursor has moved to another note."""

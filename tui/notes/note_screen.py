@@ -18,7 +18,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title, visible
 
@@ -75,9 +75,9 @@ class Recipients(RowView, can_focus=False):
     def draw(self, at: int, width: int) -> Strip:
         """A recipient's row: the name, and what is known of it."""
         one = self._recipients[at]
-        mark = Part("● " if at == self.cursor else "○ ", "accent" if at == self.cursor else "dim")
+        mark = StripPart("● " if at == self.cursor else "○ ", "accent" if at == self.cursor else "dim")
         return row(
-            [Part(" "), mark, Part(title(one.what)), Part(f"  {title(one.fact)}", "dim")],
+            [StripPart(" "), mark, StripPart(title(one.what)), StripPart(f"  {title(one.fact)}", "dim")],
             (), width, self.own_style, self.part_styles,
         )  # fmt: skip
 

@@ -23,7 +23,7 @@ from sightline.tui.common.sessions import person_session
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen, go_to
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 from sightline.tui.notes.note_actions import Passage as Passage
@@ -89,26 +89,33 @@ class NotesScreen(StoreScreen[None]):
         waiting = sum(bool(note.to and not note.sent) for note in notes)
         delivered = sum(bool(note.sent) for note in notes)
         marks = [
-            Part(f"{KEPT} {len(notes) - waiting - delivered:,} kept  ", "dim"),
-            Part(f"{WAITING} {waiting:,} waiting  ", "accent" if waiting else "dim"),
-            Part(f"{DELIVERED} {delivered:,} delivered ", "ok" if delivered else "dim"),
+            StripPart(f"{KEPT} {len(notes) - waiting - delivered:,} kept  ", "dim"),
+            StripPart(f"{WAITING} {waiting:,} waiting  ", "accent" if waiting else "dim"),
+            StripPart(f"{DELIVERED} {delivered:,} delivered ", "ok" if delivered else "dim"),
         ]
-        head = [Part(" ◉ ", "accent"), Part("Notes", "strong"), Part(f"  {counted(len(notes), 'note')}", "dim")]
+        head = [
+            StripPart(" ◉ ", "accent"),
+            StripPart("Notes", "strong"),
+            StripPart(f"  {counted(len(notes), 'note')}", "dim"),
+        ]
         self.query_one("#notes-head", Bar).say((head, marks))
         self.query_one("#notes-detail", Bar).say(*((row, ()) for row in self._detail()))
 
-    def _detail(self) -> list[list[Part]]:
+    def _detail(self) -> list[list[StripPart]]:
         note = self.query_one(NoteRows).note
         if note is None:
             if self._notes is None:
                 return []
             return [
-                [Part(" No notes yet", "strong")],
-                [Part(" a", "key"), Part(" in an output writes one on the lines selected (v selects)", "dim")],
+                [StripPart(" No notes yet", "strong")],
+                [
+                    StripPart(" a", "key"),
+                    StripPart(" in an output writes one on the lines selected (v selects)", "dim"),
+                ],
             ]
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(note.time))
-        rows = [[Part(f" {note.ref}", "strong"), Part(f"  {when}  {title(note.session)}", "dim")]]
-        return [*rows, [Part(f" {title(note.text) if note.text is not None else '(blanked)'}")]]
+        rows = [[StripPart(f" {note.ref}", "strong"), StripPart(f"  {when}  {title(note.session)}", "dim")]]
+        return [*rows, [StripPart(f" {title(note.text) if note.text is not None else '(blanked)'}")]]
 
     # what can be done with a note
 

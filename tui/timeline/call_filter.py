@@ -1,6 +1,6 @@
 """Selects calls of a timeline, by a typed filter and by filters that keys switch on. Pure functions."""
 
-from sightline.audit.timeline import Wanted
+from sightline.audit.timeline import CallFilter
 from sightline.records import Note
 from sightline.refs import format_ref, parse_ref
 
@@ -9,7 +9,7 @@ HINT = "text that was asked or shown; @ref  verb:query  is:failed"
 _VERB, _FAILED = "verb:", "is:failed"
 
 
-def parsed(text: str) -> Wanted:
+def parsed(text: str) -> CallFilter:
     """Read a typed filter: ``@cmd_a1b2c3 verb:query is:failed some text``."""
     verb, buffer, failed, words = "", "", False, list[str]()
     for word in text.split():
@@ -21,15 +21,15 @@ def parsed(text: str) -> Wanted:
             buffer = word[1:].partition(":")[0].partition(".")[0]
         else:
             words.append(word)
-    return Wanted(verb, buffer, failed, " ".join(words))
+    return CallFilter(verb, buffer, failed, " ".join(words))
 
 
-def both(a: Wanted, b: Wanted) -> Wanted:
+def both(a: CallFilter, b: CallFilter) -> CallFilter:
     """Combine two filters; if both name a verb or a buffer, the second one's counts."""
-    return Wanted(b.verb or a.verb, b.buffer or a.buffer, a.failed or b.failed, b.text or a.text)
+    return CallFilter(b.verb or a.verb, b.buffer or a.buffer, a.failed or b.failed, b.text or a.text)
 
 
-def told(wanted: Wanted) -> str:
+def told(wanted: CallFilter) -> str:
     """Write a filter as a person reads it; empty for none."""
     parts = [
         f"“{wanted.text}”" if wanted.text else "",
@@ -40,7 +40,7 @@ def told(wanted: Wanted) -> str:
     return "  ".join(filter(None, parts))
 
 
-def note_is_wanted(note: Note, wanted: Wanted) -> bool:
+def note_is_wanted(note: Note, wanted: CallFilter) -> bool:
     """Return whether a filter of calls accepts a note. A note has no verb, and cannot have failed."""
     if (
         wanted.verb not in ("", "note")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.held_lines import HeldTokens
-from sightline.audit.timeline import Call, Totals
+from sightline.audit.timeline import Call, CallTotals
 from sightline.log.call_names import left_out_of_path
 from sightline.log.notes import whereto
 from sightline.named_tuple import NamedTuple
@@ -14,7 +14,7 @@ from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in
 from sightline.tui.common.phrases import PARTIAL, counted, short_bytes, short_count
-from sightline.tui.common.strips import ELLIPSIS, Part, cut, fitted, pad, width_of
+from sightline.tui.common.strips import ELLIPSIS, StripPart, cut, fitted, pad, width_of
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.call_reader import ContextLoss, Row
 from sightline.tui.timeline.totals import TimelineTotals
@@ -28,16 +28,16 @@ OVERLOOKED = "!"
 RULE = "─"
 
 
-class Column(NamedTuple):
+class CallColumn(NamedTuple):
     """A column: its name, its width in cells, whether it is aligned left, and what it says of a call."""
 
     name: str
     cells: int
     left: bool
-    parts: Callable[[Call, "Look"], Part]
+    parts: Callable[[Call, "CallLook"], StripPart]
 
 
-class Look(NamedTuple):
+class CallLook(NamedTuple):
     """What the drawing of rows needs beside the rows.
 
     Attributes:
@@ -60,39 +60,39 @@ def clock(when: float, now: float) -> str:
     return time.strftime("%H:%M:%S" if same else "%b %d", moment)
 
 
-def _shown(call: Call, _: Look) -> Part:
+def _shown(call: Call, _: CallLook) -> StripPart:
     view = call.view
     if not view.lines_total:
-        return Part("-" if not call.lines else short_count(call.lines), "dim")
+        return StripPart("-" if not call.lines else short_count(call.lines), "dim")
     share = f"{short_count(call.lines)}/{short_count(view.lines_total)}"
-    return Part(share, "cut" if view.truncated else "")
+    return StripPart(share, "cut" if view.truncated else "")
 
 
-def _exit(call: Call, _: Look) -> Part:
+def _exit(call: Call, _: CallLook) -> StripPart:
     code = call.view.exit_code
     if code is None and call.running:
-        return Part("run", "running")
+        return StripPart("run", "running")
     if code is None:
-        return Part("fail" if call.failed else "", "failed")
-    return Part(str(code), "failed" if call.failed else "interrupted" if call.failed_before_filter else "dim")
+        return StripPart("fail" if call.failed else "", "failed")
+    return StripPart(str(code), "failed" if call.failed else "interrupted" if call.failed_before_filter else "dim")
 
 
-def _again(call: Call, _: Look) -> Part:
-    return Part(f"↺{short_count(call.again)}" if call.again else "", "again")
+def _again(call: Call, _: CallLook) -> StripPart:
+    return StripPart(f"↺{short_count(call.again)}" if call.again else "", "again")
 
 
-def _session(call: Call, look: Look) -> Part:
-    return Part(title(look.titles.get(call.view.session, call.view.session)), "session")
+def _session(call: Call, look: CallLook) -> StripPart:
+    return StripPart(title(look.titles.get(call.view.session, call.view.session)), "session")
 
 
-_EXIT = Column("EXIT", 4, False, _exit)
-_SHOWN = Column("SHOWN/OF", 10, False, _shown)
-_CUT = Column("CUT", 3, False, lambda call, _: Part("cut" if call.view.truncated else "", "cut"))
-_TOKENS = Column("TOKENS", 6, False, lambda call, _: Part(f"~{short_count(call.tokens)}", "dim"))
-_AGAIN = Column("AGAIN", 6, False, _again)
-_BYTES = Column("BYTES", 5, False, lambda call, _: Part(short_bytes(call.view.bytes_shown), "dim"))
-_SESSION = Column("SESSION", 14, True, _session)
-_LINES = Column("LINES", 9, True, lambda call, _: Part(call.first_ref.partition(":")[2], "dim"))
+_EXIT = CallColumn("EXIT", 4, False, _exit)
+_SHOWN = CallColumn("SHOWN/OF", 10, False, _shown)
+_CUT = CallColumn("CUT", 3, False, lambda call, _: StripPart("cut" if call.view.truncated else "", "cut"))
+_TOKENS = CallColumn("TOKENS", 6, False, lambda call, _: StripPart(f"~{short_count(call.tokens)}", "dim"))
+_AGAIN = CallColumn("AGAIN", 6, False, _again)
+_BYTES = CallColumn("BYTES", 5, False, lambda call, _: StripPart(short_bytes(call.view.bytes_shown), "dim"))
+_SESSION = CallColumn("SESSION", 14, True, _session)
+_LINES = CallColumn("LINES", 9, True, lambda call, _: StripPart(call.first_ref.partition(":")[2], "dim"))
 
 _BY_WEIGHT = (_SHOWN, _EXIT, _TOKENS, _CUT, _AGAIN, _SESSION, _BYTES, _LINES)
 """The columns in the order of their weight: on a narrow screen the last ones are dropped first."""
@@ -103,19 +103,19 @@ _LEAST_ASKED = dict(zip(_BY_WEIGHT, (14, 14, 14, 16, 24, 24, 36, 36), strict=Tru
 _TIME_CELLS, _VERB_CELLS, _REF_CELLS = 8, 12, 15
 
 
-class Layout(NamedTuple):
+class CallLayout(NamedTuple):
     """What fits into a row: cells for the question, whether session and lines are shown, and the other columns."""
 
     asked: int
     session: bool
     lines: bool
-    columns: tuple[Column, ...]
+    columns: tuple[CallColumn, ...]
 
 
-def layout(width: int, *, everyone: bool) -> Layout:
+def layout(width: int, *, everyone: bool) -> CallLayout:
     """Return what fits into a row of this many cells."""
     room = width - _LEAD - _TIME_CELLS - _VERB_CELLS - _REF_CELLS - 4
-    kept = set[Column]()
+    kept = set[CallColumn]()
     for column in _BY_WEIGHT:
         if column is _SESSION and not everyone:
             continue
@@ -125,10 +125,10 @@ def layout(width: int, *, everyone: bool) -> Layout:
         room -= column.cells + 1
     in_order = (_EXIT, _SHOWN, _CUT, _BYTES, _TOKENS, _AGAIN)
     columns = tuple(column for column in in_order if column in kept)
-    return Layout(max(room, 4), _SESSION in kept, _LINES in kept, columns)
+    return CallLayout(max(room, 4), _SESSION in kept, _LINES in kept, columns)
 
 
-def heading_parts(width: int, *, everyone: bool) -> list[Part]:
+def heading_parts(width: int, *, everyone: bool) -> list[StripPart]:
     """Return the headings of the columns."""
     room = layout(width, everyone=everyone)
     text = " " * _LEAD + pad("TIME", _TIME_CELLS) + " "
@@ -137,61 +137,63 @@ def heading_parts(width: int, *, everyone: bool) -> list[Part]:
     text += f"{pad(_LINES.name, _LINES.cells)} " if room.lines else ""
     text += pad("ASKED", room.asked)
     text += "".join(f" {column.name:>{column.cells}}" for column in room.columns)
-    return [Part(text, "dim")]
+    return [StripPart(text, "dim")]
 
 
-def row_parts(row: Row, width: int, look: Look) -> list[Part]:
+def row_parts(row: Row, width: int, look: CallLook) -> list[StripPart]:
     """Return a row of the timeline."""
     if isinstance(row, ContextLoss):
         return _rule_parts(row, width, look)
     return _note_parts(row, width, look) if isinstance(row, Note) else _call_parts(row, width, look)
 
 
-def _rule_parts(lost: ContextLoss, width: int, look: Look) -> list[Part]:
+def _rule_parts(lost: ContextLoss, width: int, look: CallLook) -> list[StripPart]:
     """A rule across, with what went there."""
     who = f" {title(look.titles.get(lost.session, lost.session))}" if look.everyone else ""
     parts = [
-        Part(f" {RULE * 2} ", "cut"),
-        Part(pad(clock(lost.time, look.now), _TIME_CELLS), "dim"),
-        Part(who, "session"),
-        Part(f" {lost.loss.told} ", "cut"),
+        StripPart(f" {RULE * 2} ", "cut"),
+        StripPart(pad(clock(lost.time, look.now), _TIME_CELLS), "dim"),
+        StripPart(who, "session"),
+        StripPart(f" {lost.loss.told} ", "cut"),
     ]
     parts = fitted(parts, width)
-    return [*parts, Part(RULE * (width - width_of(parts)), "cut")]
+    return [*parts, StripPart(RULE * (width - width_of(parts)), "cut")]
 
 
-def _call_parts(call: Call, width: int, look: Look) -> list[Part]:
+def _call_parts(call: Call, width: int, look: CallLook) -> list[StripPart]:
     room, view = layout(width, everyone=look.everyone), call.view
     ref = call.first_ref
     names = (*view.refs, *([call.unfiltered.name] if call.unfiltered else []))
     unseen = any(name in look.overlooked for name in names)
     parts = [
-        Part(" "),
-        Part(FAILED, "failed") if call.failed else Part("·", "interrupted" if call.failed_before_filter else "dim"),
-        Part(OVERLOOKED, "failed") if unseen else Part(PARTIAL if call.partial else " ", "interrupted"),
-        Part(" "),
-        Part(pad(clock(view.time, look.now), _TIME_CELLS) + " ", "dim"),
+        StripPart(" "),
+        StripPart(FAILED, "failed")
+        if call.failed
+        else StripPart("·", "interrupted" if call.failed_before_filter else "dim"),
+        StripPart(OVERLOOKED, "failed") if unseen else StripPart(PARTIAL if call.partial else " ", "interrupted"),
+        StripPart(" "),
+        StripPart(pad(clock(view.time, look.now), _TIME_CELLS) + " ", "dim"),
     ]
     if room.session:
-        parts.append(Part(pad(_session(call, look).text, _SESSION.cells) + " ", "session"))
-    parts.append(Part(pad(title(view.verb), _VERB_CELLS) + " ", "verb"))
-    parts.append(Part(pad(ref.partition(":")[0], _REF_CELLS) + " ", "ref"))
+        parts.append(StripPart(pad(_session(call, look).text, _SESSION.cells) + " ", "session"))
+    parts.append(StripPart(pad(title(view.verb), _VERB_CELLS) + " ", "verb"))
+    parts.append(StripPart(pad(ref.partition(":")[0], _REF_CELLS) + " ", "ref"))
     if room.lines:
-        parts.append(Part(pad(_LINES.parts(call, look).text, _LINES.cells) + " ", "dim"))
+        parts.append(StripPart(pad(_LINES.parts(call, look).text, _LINES.cells) + " ", "dim"))
     parts += filled(_asked_parts(call, room.asked), room.asked)
     for column in room.columns:
         part = column.parts(call, look)
-        parts.append(Part(f" {cut(part.text, column.cells):>{column.cells}}", part.style))
+        parts.append(StripPart(f" {cut(part.text, column.cells):>{column.cells}}", part.style))
     return parts
 
 
-def _asked_parts(call: Call, width: int) -> list[Part]:
+def _asked_parts(call: Call, width: int) -> list[StripPart]:
     """Write what a call asked; of the path of a file the end, which tells it from others."""
     if call.buffer is None or call.buffer.kind != "file":
         return parts_in(title(short_asked(call.asked)[: width * 4 + START_CHARS]), width)
     asked = title(call.asked)
     start = left_out_of_path(asked, width)
-    return [*([Part(ELLIPSIS, "dim")] if start else []), Part(asked[start:])]
+    return [*([StripPart(ELLIPSIS, "dim")] if start else []), StripPart(asked[start:])]
 
 
 def short_asked(asked: str) -> str:
@@ -200,38 +202,42 @@ def short_asked(asked: str) -> str:
     return program.rpartition("/")[2] + space + rest if space and program.startswith("/") else asked
 
 
-def filled(parts: list[Part], width: int) -> list[Part]:
+def filled(parts: list[StripPart], width: int) -> list[StripPart]:
     """Fit parts into exactly this many cells."""
     kept = fitted(parts, width)
-    return [*kept, Part(" " * (width - width_of(kept)))]
+    return [*kept, StripPart(" " * (width - width_of(kept)))]
 
 
-def _note_parts(note: Note, width: int, look: Look) -> list[Part]:
+def _note_parts(note: Note, width: int, look: CallLook) -> list[StripPart]:
     room = layout(width, everyone=look.everyone)
     name, _, lines = note.ref.partition(":")
     parts = [
-        Part(f" {NOTE}  ", "note"),
-        Part(pad(clock(note.time, look.now), _TIME_CELLS) + " ", "dim"),
+        StripPart(f" {NOTE}  ", "note"),
+        StripPart(pad(clock(note.time, look.now), _TIME_CELLS) + " ", "dim"),
     ]
     if room.session:
         who = title(look.titles.get(note.session, note.session))
-        parts.append(Part(pad(who, _SESSION.cells) + " ", "session"))
-    parts += [Part(pad("note", _VERB_CELLS) + " ", "note"), Part(pad(name, _REF_CELLS) + " ", "ref")]
+        parts.append(StripPart(pad(who, _SESSION.cells) + " ", "session"))
+    parts += [StripPart(pad("note", _VERB_CELLS) + " ", "note"), StripPart(pad(name, _REF_CELLS) + " ", "ref")]
     if room.lines:
-        parts.append(Part(pad(lines, _LINES.cells) + " ", "dim"))
+        parts.append(StripPart(pad(lines, _LINES.cells) + " ", "dim"))
     left = width - width_of(parts)
     text = title(note.text) if note.text is not None else "(blanked)"
-    return [*parts, *filled([Part(text, "note"), Part(f"  {whereto(note)}", "dim")], left)]
+    return [*parts, *filled([StripPart(text, "note"), StripPart(f"  {whereto(note)}", "dim")], left)]
 
 
-def detail_rows(row: Row, titles: dict[str, str]) -> list[list[Part]]:
+def detail_rows(row: Row, titles: dict[str, str]) -> list[list[StripPart]]:
     """Return a call or a note in full, on three rows: where and when, what, and how much was shown."""
     if isinstance(row, Note):
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.time))
         return [
-            [Part(f" {NOTE} note", "accent"), Part(f"  {row.ref}", "strong"), Part(f"  {when}  {row.id}", "dim")],
-            [Part(f" {title(row.text) if row.text is not None else '(blanked)'}")],
-            [Part(f" {whereto(row)}", "dim")],
+            [
+                StripPart(f" {NOTE} note", "accent"),
+                StripPart(f"  {row.ref}", "strong"),
+                StripPart(f"  {when}  {row.id}", "dim"),
+            ],
+            [StripPart(f" {title(row.text) if row.text is not None else '(blanked)'}")],
+            [StripPart(f" {whereto(row)}", "dim")],
         ]
     if isinstance(row, ContextLoss):
         return _loss_rows(row, titles)
@@ -241,16 +247,16 @@ def detail_rows(row: Row, titles: dict[str, str]) -> list[list[Part]]:
     named = f"{title(who)} ({view.id})" if who else view.id
     return [
         [
-            Part(f" {title(view.verb)}", "strong"),
-            Part(f"  {row.first_ref}", "accent"),
-            Part(f"  {when}  {named}", "dim"),
+            StripPart(f" {title(view.verb)}", "strong"),
+            StripPart(f"  {row.first_ref}", "accent"),
+            StripPart(f"  {when}  {named}", "dim"),
         ],
-        [Part(" "), *command_parts(title(row.asked))],
-        [Part(" "), *shown_parts(row)],
+        [StripPart(" "), *command_parts(title(row.asked))],
+        [StripPart(" "), *shown_parts(row)],
     ]
 
 
-def _loss_rows(lost: ContextLoss, titles: dict[str, str]) -> list[list[Part]]:
+def _loss_rows(lost: ContextLoss, titles: dict[str, str]) -> list[list[StripPart]]:
     """Tell what went, by output, and how the summary begins that the context has instead."""
     loss = lost.loss
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(lost.time))
@@ -260,60 +266,60 @@ def _loss_rows(lost: ContextLoss, titles: dict[str, str]) -> list[list[Part]]:
     summary = title(loss.change.summary or "").strip()
     return [
         [
-            Part(f" {loss.change.event}", "strong"),
-            Part(f"  {when}  {f'{title(who)} ({lost.id})' if who else lost.id}", "dim"),
+            StripPart(f" {loss.change.event}", "strong"),
+            StripPart(f"  {when}  {f'{title(who)} ({lost.id})' if who else lost.id}", "dim"),
         ],
-        [Part(f" {loss.told}{largest}")],
-        [Part(f" summary: {summary}" if summary else " ", "dim")],
+        [StripPart(f" {loss.told}{largest}")],
+        [StripPart(f" summary: {summary}" if summary else " ", "dim")],
     ]
 
 
-def held_parts(held: HeldTokens | None) -> list[Part]:
+def held_parts(held: HeldTokens | None) -> list[StripPart]:
     """Say about how many tokens a context holds; nothing if nothing is told of it."""
     if held is None:
         return []
-    parts = [Part(f"holds ~{counted(held.held, 'token')}")]
-    parts += [Part(f"~{held.went:,} went", "interrupted")] if held.went else []
-    return [*parts, *([Part(f"of ~{held.unknown:,} not known", "dim")] if held.unknown else [])]
+    parts = [StripPart(f"holds ~{counted(held.held, 'token')}")]
+    parts += [StripPart(f"~{held.went:,} went", "interrupted")] if held.went else []
+    return [*parts, *([StripPart(f"of ~{held.unknown:,} not known", "dim")] if held.unknown else [])]
 
 
-def shown_parts(call: Call) -> list[Part]:
+def shown_parts(call: Call) -> list[StripPart]:
     """Say how a call ended, and how much of its output was shown."""
     view = call.view
-    parts = list[Part]()
+    parts = list[StripPart]()
     if view.exit_code is not None or call.failed:
         ended = f"exit {view.exit_code}" if view.exit_code is not None else "failed"
         ended = "ended without an answer" if call.unanswered else ended
         style = "failed" if call.failed else "ok" if call.ended_well else "interrupted"
-        parts.append(Part(ended, style))
+        parts.append(StripPart(ended, style))
     elif call.running:
-        parts.append(Part("running", "running"))
+        parts.append(StripPart("running", "running"))
     if call.unfiltered:
         code = call.unfiltered.exit_code
         how = f" (exit {code})" if code else " (failed)" if call.failed_before_filter else ""
         told = f"└ before the filter {call.unfiltered.ref}{how}"
-        parts.append(Part(told, "failed" if call.failed_before_filter else "dim"))
+        parts.append(StripPart(told, "failed" if call.failed_before_filter else "dim"))
     if view.lines_total:
         in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
-        parts.append(Part(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}{in_part}"))
+        parts.append(StripPart(f"shown {call.lines:,} of {counted(view.lines_total, 'line')}{in_part}"))
     of = f" of {human_bytes(view.bytes_total)}" if view.bytes_total else ""
-    parts.append(Part(f"{human_bytes(view.bytes_shown)}{of} (~{counted(call.tokens, 'token')})"))
+    parts.append(StripPart(f"{human_bytes(view.bytes_shown)}{of} (~{counted(call.tokens, 'token')})"))
     if view.truncated:
-        parts.append(Part("cut", "interrupted"))
+        parts.append(StripPart("cut", "interrupted"))
     if call.partial:
-        parts.append(Part(f"partial: {title(call.partial)}", "interrupted"))
+        parts.append(StripPart(f"partial: {title(call.partial)}", "interrupted"))
     if call.looks_on:
-        parts.append(Part("to a person: no agent saw it", "interrupted"))
+        parts.append(StripPart("to a person: no agent saw it", "interrupted"))
     if call.again:
-        parts.append(Part(f"{counted(call.again, 'line')} shown again", "evicted"))
+        parts.append(StripPart(f"{counted(call.again, 'line')} shown again", "evicted"))
     return joined(parts)
 
 
-def joined(parts: list[Part]) -> list[Part]:
+def joined(parts: list[StripPart]) -> list[StripPart]:
     """Join parts by dots."""
-    made = list[Part]()
+    made = list[StripPart]()
     for part in parts:
-        made += [Part(" · ", "dim"), part] if made else [part]
+        made += [StripPart(" · ", "dim"), part] if made else [part]
     return made
 
 
@@ -324,51 +330,53 @@ def bar(share: float, cells: int) -> tuple[str, str]:
     return "━" * full, "─" * (cells - full)
 
 
-def seen_parts(totals: Totals) -> list[Part]:
+def seen_parts(totals: CallTotals) -> list[StripPart]:
     """Say how much of what was captured was seen, in a bar and in words."""
     if not totals.captured_lines:
-        return [Part("no lines captured")]
+        return [StripPart("no lines captured")]
     full, empty = bar(totals.share, 12)
-    told = Part(f"seen {told_share(totals, 0)} of {counted(totals.captured_lines, 'line')}")
-    return [Part(full, "running"), Part(f"{empty} ", "dim"), told]
+    told = StripPart(f"seen {told_share(totals, 0)} of {counted(totals.captured_lines, 'line')}")
+    return [StripPart(full, "running"), StripPart(f"{empty} ", "dim"), told]
 
 
-def sent_parts(totals: Totals) -> list[Part]:
+def sent_parts(totals: CallTotals) -> list[StripPart]:
     """Say how many captured bytes were not sent, and what that saved or cost with harnesses that are known to cut."""
-    left = [Part(f"not sent {human_bytes(totals.saved_bytes)}")]
+    left = [StripPart(f"not sent {human_bytes(totals.saved_bytes)}")]
     if told := totals.accounted.told:
-        left.append(Part(f"{told} beside the harness alone", "ok" if totals.accounted.saved_bytes >= 0 else "failed"))
+        left.append(
+            StripPart(f"{told} beside the harness alone", "ok" if totals.accounted.saved_bytes >= 0 else "failed")
+        )
     return left
 
 
-def totals_rows(told: TimelineTotals | None, width: int, held: HeldTokens | None = None) -> list[list[Part]]:
+def totals_rows(told: TimelineTotals | None, width: int, held: HeldTokens | None = None) -> list[list[StripPart]]:
     """Sum up the calls on two rows of this width; None before they are counted."""
     if told is None:
-        return [[Part(" counting…", "dim")], []]
+        return [[StripPart(" counting…", "dim")], []]
     totals, unseen = told.totals, len(told.missed)
     is_all = told.looked >= 1 and not (told.gone or totals.partial)
     tokens = f"~{counted(totals.tokens, 'token')}"
     first = [
-        Part(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
-        Part(f"captured {human_bytes(totals.captured_bytes)}"),
-        Part(f"shown {human_bytes(totals.shown_bytes)}" + (f" ({tokens})" if width >= _TOKENS_TOLD else "")),
+        StripPart(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
+        StripPart(f"captured {human_bytes(totals.captured_bytes)}"),
+        StripPart(f"shown {human_bytes(totals.shown_bytes)}" + (f" ({tokens})" if width >= _TOKENS_TOLD else "")),
         *held_parts(held),
         *sent_parts(totals),
     ]
     second = [
-        Part(" "),
+        StripPart(" "),
         *seen_parts(totals),
-        Part(" · ", "dim"),
-        Part(f"re-read {percent(totals.again_ratio, 0)}"),
-        Part(" · ", "dim"),
-        Part(_unseen(unseen), "failed" if unseen else "ok" if is_all else "dim"),
-        Part(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),
-        Part(f", {counted(told.skipped, 'large output')} not looked at" if told.skipped else "", "dim"),
-        Part(f", {counted(told.gone, 'output')} gone" if told.gone else "", "dim"),
-        Part(f", {counted(told.unjudged, 'output')} not judged" if told.unjudged else "", "dim"),
-        Part(f", {counted(totals.partial, 'partial output')}" if totals.partial else "", "interrupted"),
+        StripPart(" · ", "dim"),
+        StripPart(f"re-read {percent(totals.again_ratio, 0)}"),
+        StripPart(" · ", "dim"),
+        StripPart(_unseen(unseen), "failed" if unseen else "ok" if is_all else "dim"),
+        StripPart(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),
+        StripPart(f", {counted(told.skipped, 'large output')} not looked at" if told.skipped else "", "dim"),
+        StripPart(f", {counted(told.gone, 'output')} gone" if told.gone else "", "dim"),
+        StripPart(f", {counted(told.unjudged, 'output')} not judged" if told.unjudged else "", "dim"),
+        StripPart(f", {counted(totals.partial, 'partial output')}" if totals.partial else "", "interrupted"),
     ]
-    return [[Part(" "), *joined(first)], second]
+    return [[StripPart(" "), *joined(first)], second]
 
 
 def _unseen(count: int) -> str:

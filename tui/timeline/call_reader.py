@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.project_scope import call_belongs, calls_in, notes_in, started_in
-from sightline.audit.timeline import BYTES_A_TOKEN, Call, Timeline, Wanted, filtered
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, Timeline, filtered
 from sightline.log.notes import list_notes, notes_for
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
@@ -77,24 +77,24 @@ class CallReader:
         self._places = list[int]()  # places of the project's calls among all calls
         self._timeline = Timeline(store, session=session)
         self._total = 0
-        self._wanted = Wanted()
+        self._wanted = CallFilter()
         self._matched = list[int]()  # places of the calls that the filter accepts
         self._looked_at = 0
         self._texts = dict[str, bool]()  # whether a call contains the text, by the call's id
 
-    def step(self, wanted: Wanted) -> Calls:
+    def step(self, wanted: CallFilter) -> Calls:
         """Read on for a moment. Raises what the store raises."""
         titles = session_titles(self._store)
         if not self._total:
             self._total = max(self._store.index.newest_view(), 1)
-            if self._total > CALLS_A_STEP and wanted == Wanted():
+            if self._total > CALLS_A_STEP and wanted == CallFilter():
                 newest = calls_in(self._store, self._timeline.newest(FIRST_LOOK), self._project)
                 return Calls(self._with_notes(newest, wanted), (), 0.0, titles)
         calls, changed = self._in_project(self._timeline.refresh(CALLS_A_STEP))
         if self._timeline.behind:
             read = len(self._timeline.calls)
             return Calls(None, calls, min(read / max(self._total, read + 1), 0.99), titles)
-        if wanted == Wanted():
+        if wanted == CallFilter():
             self._forget()
             return Calls(self._with_notes(calls, wanted), calls, 1.0, titles, self._held(calls))
         self._look_through(calls, wanted, changed)
@@ -113,10 +113,10 @@ class CallReader:
         return [calls[at] for at in self._places], first
 
     def _forget(self) -> None:
-        self._wanted, self._matched, self._looked_at = Wanted(), [], 0
+        self._wanted, self._matched, self._looked_at = CallFilter(), [], 0
         self._texts.clear()
 
-    def _look_through(self, calls: Sequence[Call], wanted: Wanted, changed: int) -> None:
+    def _look_through(self, calls: Sequence[Call], wanted: CallFilter, changed: int) -> None:
         """Filter calls for a while, from the first one that is new or has changed."""
         if wanted != self._wanted:
             if wanted.text != self._wanted.text:
@@ -133,23 +133,23 @@ class CallReader:
             if time.monotonic() > ends:
                 break
 
-    def _is_wanted(self, call: Call, wanted: Wanted) -> bool:
+    def _is_wanted(self, call: Call, wanted: CallFilter) -> bool:
         if not filtered(self._store, (call,), wanted._replace(text="")):
             return False
         if not wanted.text:
             return True
         if call.view.id not in self._texts:
-            self._texts[call.view.id] = bool(filtered(self._store, (call,), Wanted(text=wanted.text)))
+            self._texts[call.view.id] = bool(filtered(self._store, (call,), CallFilter(text=wanted.text)))
         return self._texts[call.view.id]
 
-    def _with_notes(self, calls: Sequence[Call], wanted: Wanted) -> list[Row]:
+    def _with_notes(self, calls: Sequence[Call], wanted: CallFilter) -> list[Row]:
         """Insert the accepted notes where they were written; for one session, only those on outputs it asked about."""
         rows: list[Row] = list(calls)
         notes = [note for note in list_notes(self._store) if note_is_wanted(note, wanted)]
         notes = notes_in(self._store, notes, self._project)
         for note in notes_for(notes, (call.view for call in calls), self._session):
             insort(rows, note, key=time_of)
-        for lost in self._losses(calls) if wanted == Wanted() else ():
+        for lost in self._losses(calls) if wanted == CallFilter() else ():
             insort(rows, lost, key=time_of)
         return rows
 

@@ -11,7 +11,7 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.messages import State
 from sightline.tui.common.row_view import RowView
 from sightline.tui.common.strips import row
-from sightline.tui.timeline.call_parts import Look, row_parts
+from sightline.tui.timeline.call_parts import CallLook, row_parts
 from sightline.tui.timeline.call_reader import Row, place_of
 
 _FAINT = ("dim",)  # not in the cursor's row: with 16 colours its background is the same
@@ -42,7 +42,7 @@ class CallRows(RowView):
     def __init__(self) -> None:
         super().__init__(id="calls")
         self._rows: Sequence[Row] = ()
-        self._look = Look(0.0, everyone=True, titles={})
+        self._look = CallLook(0.0, everyone=True, titles={})
         self.following = True
 
     @property
@@ -55,7 +55,7 @@ class CallRows(RowView):
         """All rows."""
         return self._rows
 
-    def show(self, rows: Sequence[Row], look: Look) -> None:
+    def show(self, rows: Sequence[Row], look: CallLook) -> None:
         """Show other rows; the cursor stays on its row, or follows the last one."""
         row, was_following = self.row, self.following
         at = len(rows) - 1 if was_following or row is None else place_of(rows, row)
@@ -73,7 +73,7 @@ class CallRows(RowView):
         """Cells of a row, without the scrollbar."""
         return self.columns - 1
 
-    def look(self, look: Look) -> None:
+    def look(self, look: CallLook) -> None:
         """Draw the same rows with another look."""
         if look != self._look:
             self._look = look

@@ -26,9 +26,9 @@ from sightline.tui.timeline.step_coverage import (
     NOW,
     UNSEEN,
     UNSURE,
-    Rows,
-    Run,
     Standing,
+    StateRun,
+    StepRows,
     runs_of,
 )
 
@@ -66,7 +66,7 @@ class CoverageRows(RowView):
         self._store = store
         self._buffer: Buffer | None = None
         self._streams: Sequence[Standing] = ()
-        self._rows = Rows(())
+        self._rows = StepRows(())
         self._folds = True
         self._readers = dict[str, Stream]()
         self._strips: LRUCache[tuple[str, int], Strip] = LRUCache(_KEPT_STRIPS)
@@ -83,7 +83,7 @@ class CoverageRows(RowView):
         self.move_to(at)
 
     def _lay_out(self) -> None:
-        self._rows = Rows(runs_of(self._streams, folds=self._folds))
+        self._rows = StepRows(runs_of(self._streams, folds=self._folds))
         self.set_rows(len(self._rows))
 
     def _close(self) -> None:
@@ -125,7 +125,7 @@ class CoverageRows(RowView):
         room = width - 4 - digits
         return Strip([*lead, *text.crop(0, max(room, 1))])
 
-    def _line(self, run: Run, line: int) -> Strip:
+    def _line(self, run: StateRun, line: int) -> Strip:
         if (run.stream, line) not in self._strips:
             self._read(run.stream, line, min(run.last, line + _READ_AHEAD))
         return self._strips.get((run.stream, line)) or Strip([], 0)

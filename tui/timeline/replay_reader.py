@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_if_quick
-from sightline.audit.coverage import NO_LINES, Coverage, Lines, share_of, within
+from sightline.audit.coverage import NO_LINES, Coverage, GradedLines, share_of, within
 from sightline.audit.held_lines import HeldTokens, Holdings, held_of, held_tokens, is_told
 from sightline.audit.line_spans import common, union
-from sightline.audit.timeline import BYTES_A_TOKEN, Call, Timeline, Totals, captured_by, seen_after, totals_of
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, Timeline, captured_by, seen_after, totals_of
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.log.sessions import session_title
 from sightline.log.view_text import TextGone, view_text
@@ -19,7 +19,7 @@ from sightline.tui.timeline.step_coverage import Standing, standing
 _MOST_OUTPUTS = 200
 
 
-class Output(NamedTuple):
+class ReplayOutput(NamedTuple):
     """An output of a session, and how much of it had been seen at a step.
 
     Attributes:
@@ -38,7 +38,7 @@ class Output(NamedTuple):
         return self.buffer.is_partial
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """A call of a session, with what had been seen by then.
 
     Attributes:
@@ -62,8 +62,8 @@ class Step(NamedTuple):
     gone: str
     buffer: Buffer | None
     streams: Sequence[Standing]
-    outputs: Sequence[Output]
-    totals: Totals
+    outputs: Sequence[ReplayOutput]
+    totals: CallTotals
     held: HeldTokens | None = None
     called: str = ""
 
@@ -83,7 +83,7 @@ class ReplayReader:
         calls = self._timeline.calls
         return next((at for at, call in enumerate(calls) if call.view.id == view_id), len(calls) - 1)
 
-    def step(self, at: int, which: int = 0) -> Step | None:
+    def step(self, at: int, which: int = 0) -> ReplayStep | None:
         """Read a step, or the nearest one that exists. None if the session has no calls.
 
         Args:
@@ -108,7 +108,7 @@ class ReplayReader:
         totals = totals_of(so_far, captured)
         known = self._store.index.session(self._session)
         called = session_title(known) if known else self._session
-        return Step(at, len(calls), call, text, gone, buffer, streams, outputs, totals, held, called)
+        return ReplayStep(at, len(calls), call, text, gone, buffer, streams, outputs, totals, held, called)
 
     def next_miss(self, at: int, now: str) -> tuple[int, int] | None:
         """Find the next call that is the first about an output with a failure that no agent had been shown by then.
@@ -175,7 +175,7 @@ class ReplayReader:
             return []
         return [failure for failure in failures if not failure.is_seen(coverage)]
 
-    def _outputs(self, so_far: Sequence[Call], captured: Sequence[Buffer], now: str) -> list[Output]:
+    def _outputs(self, so_far: Sequence[Call], captured: Sequence[Buffer], now: str) -> list[ReplayOutput]:
         seen = seen_after(so_far, len(so_far))
         order = dict.fromkeys([name for call in reversed(so_far) for name in call.view.refs])
         known = {buffer.name: buffer for buffer in captured}
@@ -183,10 +183,10 @@ class ReplayReader:
         for name in list(order)[:_MOST_OUTPUTS]:
             buffer = known.get(name) or self._store.index.buffer(name)
             if buffer is not None:
-                found.append(Output(buffer, _share(buffer, seen.get(name, {})), name == now))
+                found.append(ReplayOutput(buffer, _share(buffer, seen.get(name, {})), name == now))
         return found
 
 
-def _share(buffer: Buffer, seen: dict[str, Lines]) -> float:
+def _share(buffer: Buffer, seen: dict[str, GradedLines]) -> float:
     lines = sum(within(seen[name], info.lines).weight for name, info in buffer.streams.items() if name in seen)
     return share_of(lines, buffer.lines, partial=buffer.is_partial)

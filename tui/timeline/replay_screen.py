@@ -9,18 +9,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 
 from sightline.store import Reading
-from sightline.tui.common.answer_text import Text
+from sightline.tui.common.answer_text import AnswerText
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.keys import named
 from sightline.tui.common.messages import LineChosen
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.text_rows import TextRows
 from sightline.tui.common.theme import load_style
 from sightline.tui.timeline.coverage_rows import CoverageRows
-from sightline.tui.timeline.replay_reader import ReplayReader, Step
+from sightline.tui.timeline.replay_reader import ReplayReader, ReplayStep
 from sightline.tui.timeline.step_parts import (
     asked_rows,
     covered_title,
@@ -88,11 +88,11 @@ class ReplayScreen(StoreScreen[None]):
         self._replaying = ReplayReader(store, session)
         self._at = _LAST
         self._which = 0
-        self._step: Step | None = None
+        self._step: ReplayStep | None = None
         self._shown = ("", 0, 0)
         self._missed_at = 0  # how many missed failures of this output the key has gone to
         self._goes_to_missed = False  # goes there once the step is read
-        self._reads: StoreRead[Step | None] = StoreRead(self, self._plan, self._take)
+        self._reads: StoreRead[ReplayStep | None] = StoreRead(self, self._plan, self._take)
         self._seeks: StoreRead[tuple[int, int] | None] = StoreRead(self, self._plan_seek, self._found)
 
     def compose(self) -> ComposeResult:
@@ -113,7 +113,7 @@ class ReplayScreen(StoreScreen[None]):
 
     def on_mount(self) -> None:
         """Read the first step."""
-        self.query_one("#reply-title", Bar).say(([Part(" What it was shown", "strong")], ()), ((), ()))
+        self.query_one("#reply-title", Bar).say(([StripPart(" What it was shown", "strong")], ()), ((), ()))
         self.tell()
         self.read()
 
@@ -123,14 +123,14 @@ class ReplayScreen(StoreScreen[None]):
         """Read the step again, because the session may have gone on and the output may have grown."""
         self._reads.ask()
 
-    def _plan(self) -> Callable[[], Step | None]:
+    def _plan(self) -> Callable[[], ReplayStep | None]:
         begins_at, self._begins_at = self._begins_at, ""
         at, which, replaying = self._at, self._which, self._replaying
         if begins_at:
             return lambda: replaying.step(replaying.place_of(begins_at), which)
         return lambda: replaying.step(at, which)
 
-    def _take(self, step: Step | None) -> None:
+    def _take(self, step: ReplayStep | None) -> None:
         self._step = step
         if step is not None:
             if self._at != _LAST or step.at < step.steps - 1:
@@ -138,7 +138,9 @@ class ReplayScreen(StoreScreen[None]):
             shown = (step.call.view.id, self._which, step.buffer.bytes if step.buffer else 0)
             if shown != self._shown:
                 self._shown, self._missed_at = shown, 0
-                self.query_one("#reply", TextRows).show(Text(step.text or f"({step.gone or 'the reply had no text'})"))
+                self.query_one("#reply", TextRows).show(
+                    AnswerText(step.text or f"({step.gone or 'the reply had no text'})")
+                )
                 self.query_one(CoverageRows).show(step.buffer, step.streams)
             if self._goes_to_missed:
                 self._goes_to_missed = False

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from sightline.audit.project_scope import sessions_in
-from sightline.audit.timeline import Call, Wanted
+from sightline.audit.timeline import Call, CallFilter
 from sightline.log.session_list import SessionFacts, list_sessions
 from sightline.project import Project
 from sightline.records import Note
@@ -26,11 +26,11 @@ from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead, is_whole
 from sightline.tui.common.store_screen import StoreScreen, go_to
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline import call_filter as filters
-from sightline.tui.timeline.call_parts import Look, detail_rows, heading_parts, totals_rows
+from sightline.tui.timeline.call_parts import CallLook, detail_rows, heading_parts, totals_rows
 from sightline.tui.timeline.call_reader import CallReader, Calls, ContextLoss, Row, id_of, moments_of
 from sightline.tui.timeline.call_rows import CallRows
 from sightline.tui.timeline.replay_screen import ReplayScreen
@@ -86,7 +86,7 @@ class TimelineScreen(StoreScreen[None]):
         self._clock = clock
         self._session = session
         self._project = project
-        self._typed = self._keyed = Wanted()
+        self._typed = self._keyed = CallFilter()
         self._reader = CallReader(store, session, project)
         self._totalling = TotalsReader(store, session, project)
         self._reading: Calls | None = None
@@ -154,7 +154,7 @@ class TimelineScreen(StoreScreen[None]):
         self._reads.ask()
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> CallFilter:
         """The filter for the calls."""
         return filters.both(self._typed, self._keyed)
 
@@ -198,10 +198,10 @@ class TimelineScreen(StoreScreen[None]):
 
     # telling
 
-    def _look(self) -> Look:
+    def _look(self) -> CallLook:
         titles = self._reading.titles if self._reading else {}
         missed = frozenset(one.buffer.name for one in self._told.missed) if self._told else frozenset[str]()
-        return Look(self._clock(), self._session is ALL, titles, missed)
+        return CallLook(self._clock(), self._session is ALL, titles, missed)
 
     def on_call_rows_moved(self) -> None:
         """Show the call under the cursor in full."""
@@ -222,18 +222,25 @@ class TimelineScreen(StoreScreen[None]):
         self.query_one("#timeline-columns", Bar).say((names, ()))
         self.query_one("#timeline-detail", Bar).say(*((row, ()) for row in self._detail(calls)))
 
-    def _detail(self, calls: CallRows) -> list[list[Part]]:
+    def _detail(self, calls: CallRows) -> list[list[StripPart]]:
         titles = self._reading.titles if self._reading else {}
         if calls.row is not None:
             return detail_rows(calls.row, titles)
         if not self._is_read:
             return []
-        if self.wanted != Wanted():
-            return [[], [Part(" Nothing matches. ", "dim"), Part("Enter", "key"), Part(" shows all calls", "dim")]]
+        if self.wanted != CallFilter():
+            return [
+                [],
+                [
+                    StripPart(" Nothing matches. ", "dim"),
+                    StripPart("Enter", "key"),
+                    StripPart(" shows all calls", "dim"),
+                ],
+            ]
         nobody = [
-            Part(" Nobody has asked anything yet. ", "dim"),
-            Part("Enter", "key"),
-            Part(" says how to begin", "dim"),
+            StripPart(" Nobody has asked anything yet. ", "dim"),
+            StripPart("Enter", "key"),
+            StripPart(" says how to begin", "dim"),
         ]
         return [[], nobody]
 
@@ -241,21 +248,21 @@ class TimelineScreen(StoreScreen[None]):
     def _is_read(self) -> bool:
         return self._reading is not None and self._reading.done >= 1
 
-    def _head(self, calls: CallRows) -> tuple[list[Part], list[Part]]:
+    def _head(self, calls: CallRows) -> tuple[list[StripPart], list[StripPart]]:
         whose = self.session_title(self._session) if self._session is not None else "all sessions"
-        scope = [Part(f"  {title(self._project.name)}", "strong")] if self._project else []
-        left = [Part(" ◉ ", "accent"), Part("Timeline", "strong"), *scope, Part(f"  {title(whose)}")]
+        scope = [StripPart(f"  {title(self._project.name)}", "strong")] if self._project else []
+        left = [StripPart(" ◉ ", "accent"), StripPart("Timeline", "strong"), *scope, StripPart(f"  {title(whose)}")]
         if told := filters.told(self.wanted):
             found = f"{len(calls.rows):,} match" + ("es" if len(calls.rows) == 1 else "")
-            left += [Part("  / ", "accent"), Part(title(told)), Part(f"  {found}", "dim")]
-        right = list[Part]()
+            left += [StripPart("  / ", "accent"), StripPart(title(told)), StripPart(f"  {found}", "dim")]
+        right = list[StripPart]()
         if not self._is_read:
-            right.append(Part(f"reading {self._reading.done if self._reading else 0:.0%} ", "running"))
+            right.append(StripPart(f"reading {self._reading.done if self._reading else 0:.0%} ", "running"))
         elif calls.rows:
-            right.append(Part(f"{calls.cursor + 1:,}", "strong"))
-            right.append(Part(f" of {len(calls.rows):,}  ", "dim"))
+            right.append(StripPart(f"{calls.cursor + 1:,}", "strong"))
+            right.append(StripPart(f" of {len(calls.rows):,}  ", "dim"))
             right.append(
-                Part("● following " if calls.following else "F follows ", "running" if calls.following else "dim")
+                StripPart("● following " if calls.following else "F follows ", "running" if calls.following else "dim")
             )
         return left, right
 
@@ -312,10 +319,10 @@ class TimelineScreen(StoreScreen[None]):
 
     def action_leave(self) -> None:
         """Show all calls again; if all are shown already, close the screen."""
-        if self.wanted == Wanted():
+        if self.wanted == CallFilter():
             self.dismiss()
             return
-        self._typed = self._keyed = Wanted()
+        self._typed = self._keyed = CallFilter()
         if prompt := self.query_one_optional(Prompt):
             prompt.clear()
         self._filtered()
@@ -346,7 +353,7 @@ class TimelineScreen(StoreScreen[None]):
         """Go to the lines that the call showed, or that the note is about."""
         row = self.query_one(CallRows).row
         ref = _ref_of(row)
-        if row is None and self.wanted != Wanted():
+        if row is None and self.wanted != CallFilter():
             self.action_leave()
         elif row is None and self._is_read:
             self.post_message(BeginningWanted())

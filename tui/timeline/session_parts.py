@@ -12,7 +12,7 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.phrases import MARKS, age, counted, duration, short_count
-from sightline.tui.common.strips import Part, filled, pad
+from sightline.tui.common.strips import StripPart, filled, pad
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.board_reader import Agent
 from sightline.tui.timeline.call_parts import held_parts, joined, short_asked
@@ -52,7 +52,7 @@ def widths(width: int) -> Widths:
     return Widths(name, harness, project, held, max(room - name, 4))
 
 
-def heading_parts(width: int) -> list[Part]:
+def heading_parts(width: int) -> list[StripPart]:
     """Return the headings of the columns."""
     cells = widths(width)
     text = " " * _LEAD + pad("SESSION", cells.name) + " "
@@ -60,10 +60,10 @@ def heading_parts(width: int) -> list[Part]:
     text += pad("PROJECT", cells.project) + " " if cells.project else ""
     text += pad("NOW", cells.now)
     right = (f" {head:>{size}}" for head, size in _RIGHT if head != _HELD or cells.held)
-    return [Part(text + "".join(right), "dim")]
+    return [StripPart(text + "".join(right), "dim")]
 
 
-def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judged: bool = True) -> list[Part]:
+def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judged: bool = True) -> list[StripPart]:
     """Return a session's row; None stands for all sessions.
 
     Args:
@@ -73,25 +73,25 @@ def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judg
         chosen: whether the timeline shows this session.
         judged: whether the search for failures is complete, so that finding none means that there are none.
     """
-    mark = Part(f" {CHOSEN} " if chosen else "   ", "accent")
+    mark = StripPart(f" {CHOSEN} " if chosen else "   ", "accent")
     if agent is None:
-        return [mark, Part(ALL_SESSIONS, "strong")]
+        return [mark, StripPart(ALL_SESSIONS, "strong")]
     cells, facts = widths(width), agent.facts
-    parts = [mark, Part(pad(title(facts.name), cells.name) + " ", "strong")]
+    parts = [mark, StripPart(pad(title(facts.name), cells.name) + " ", "strong")]
     if cells.harness:
-        parts.append(Part(pad(title(facts.session.harness or "-"), cells.harness) + " ", "key"))
+        parts.append(StripPart(pad(title(facts.session.harness or "-"), cells.harness) + " ", "key"))
     if cells.project:
-        parts.append(Part(pad(title(agent.project or "-"), cells.project) + " ", "dim"))
+        parts.append(StripPart(pad(title(agent.project or "-"), cells.project) + " ", "dim"))
     missed = len(agent.missed)
     told = str(missed) if missed else "-" if judged else "…"
     last = "now" if agent.running else age(now - facts.counts.last)
     return [
         *parts,
         *filled(now_parts(agent, now), cells.now),
-        Part(f" {short_count(facts.counts.calls):>5}"),
-        Part(f" {told:>6}", "failed" if missed else "dim"),
-        Part(f" {_held_text(agent.held):>6}" if cells.held else "", "" if agent.held else "dim"),
-        Part(f" {last:>4}", "running" if agent.running else "dim"),
+        StripPart(f" {short_count(facts.counts.calls):>5}"),
+        StripPart(f" {told:>6}", "failed" if missed else "dim"),
+        StripPart(f" {_held_text(agent.held):>6}" if cells.held else "", "" if agent.held else "dim"),
+        StripPart(f" {last:>4}", "running" if agent.running else "dim"),
     ]
 
 
@@ -99,24 +99,24 @@ def _held_text(held: HeldTokens | None) -> str:
     return "-" if held is None else f"~{short_count(held.held)}" if held.held else "0"
 
 
-def now_parts(agent: Agent, now: float) -> list[Part]:
+def now_parts(agent: Agent, now: float) -> list[StripPart]:
     """Say what a session does: the running capture and since when, else its last call in the past tense."""
     if agent.running:
         newest = agent.running[0]
         since = age_of_running(newest, now)
         more = f" +{len(agent.running) - 1}" if len(agent.running) > 1 else ""
         return [
-            Part(f"{MARKS['running']} {since}{more} ", "running"),
-            Part(title(short_asked(" ".join(newest.command.split())))[:_NOW_CHARACTERS]),
+            StripPart(f"{MARKS['running']} {since}{more} ", "running"),
+            StripPart(title(short_asked(" ".join(newest.command.split())))[:_NOW_CHARACTERS]),
         ]
     if agent.latest is None:
-        return [Part("-", "dim")]
+        return [StripPart("-", "dim")]
     view = agent.latest
     asked = title(short_asked(asked_of(view)))[:_NOW_CHARACTERS]
     ran = view.verb == "run_command"
     lead = "" if asked and (ran or view.verb == "tool") else f"{view.verb} "
     mark = (MARKS["ok"] if not view.exit_code else MARKS["failed"]) if ran and view.exit_code is not None else "·"
-    return [Part(f"{mark} {lead}{asked}", "dim")]
+    return [StripPart(f"{mark} {lead}{asked}", "dim")]
 
 
 _NOW_CHARACTERS = 400
@@ -131,7 +131,7 @@ def age_of_running(buffer: Buffer, now: float) -> str:
 class FactRow(NamedTuple):
     """A row of the panel, and the ref of the output that it is about; empty for none."""
 
-    parts: Sequence[Part]
+    parts: Sequence[StripPart]
     ref: str = ""
 
 
@@ -142,38 +142,47 @@ def fact_rows(agent: Agent, belongings: Belongings | None, now: float) -> list[F
     who = " ".join(filter(None, (session.harness or "unknown", session.client)))
     begun, last = (time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(when)) for when in (session.started, counts.last))
     rows = [
-        [Part(f" {title(facts.name)}", "strong"), Part(f"  {title(session.name)}" if session.title else "", "dim")],
-        [Part(f" {title(who)}", "key"), Part(f"  {title(session.cwd)}", "dim")],
-        [Part(f" {begun} – {last}", "dim")],
         [
-            Part(f" {counted(counts.calls, 'call')}, captured {counted(counts.buffers, 'output')}"),
-            Part(f" ({human_bytes(counts.bytes)})", "dim"),
-            Part(f", {counts.partial:,} partial" if counts.partial else "", "interrupted"),
-            Part("  removed" if facts.is_removed else "", "interrupted"),
+            StripPart(f" {title(facts.name)}", "strong"),
+            StripPart(f"  {title(session.name)}" if session.title else "", "dim"),
+        ],
+        [StripPart(f" {title(who)}", "key"), StripPart(f"  {title(session.cwd)}", "dim")],
+        [StripPart(f" {begun} – {last}", "dim")],
+        [
+            StripPart(f" {counted(counts.calls, 'call')}, captured {counted(counts.buffers, 'output')}"),
+            StripPart(f" ({human_bytes(counts.bytes)})", "dim"),
+            StripPart(f", {counts.partial:,} partial" if counts.partial else "", "interrupted"),
+            StripPart("  removed" if facts.is_removed else "", "interrupted"),
         ],
     ]
     if held := held_parts(agent.held):
-        rows.append([Part(" context ", "dim"), *joined(held)])
-    rows += [[Part(" read ", "dim"), Part(f"{counted(count, 'output')} of {title(who)}")] for who, count in facts.read]
+        rows.append([StripPart(" context ", "dim"), *joined(held)])
     rows += [
-        [Part(" read by ", "dim"), Part(f"{title(who)}: {counted(count, 'output')}")] for who, count in facts.read_by
+        [StripPart(" read ", "dim"), StripPart(f"{counted(count, 'output')} of {title(who)}")]
+        for who, count in facts.read
+    ]
+    rows += [
+        [StripPart(" read by ", "dim"), StripPart(f"{title(who)}: {counted(count, 'output')}")]
+        for who, count in facts.read_by
     ]
     told = [FactRow(row) for row in rows]
     told += [
         FactRow(
             [
-                Part(f" {pad(one.ref, 13)}", "key"),
-                Part(f"{MARKS['running']} {age_of_running(one, now)} ", "running"),
-                Part(title(short_asked(" ".join(one.command.split())))[:_NOW_CHARACTERS]),
+                StripPart(f" {pad(one.ref, 13)}", "key"),
+                StripPart(f"{MARKS['running']} {age_of_running(one, now)} ", "running"),
+                StripPart(title(short_asked(" ".join(one.command.split())))[:_NOW_CHARACTERS]),
             ],
             one.ref,
         )
         for one in agent.running
     ]
     if agent.missed:
-        told.append(FactRow([Part(f" ! {told_count([one.failure for one in agent.missed])} no agent saw", "failed")]))
+        told.append(
+            FactRow([StripPart(f" ! {told_count([one.failure for one in agent.missed])} no agent saw", "failed")])
+        )
     told += [
-        FactRow([Part(f"   {title(one.failure.text)}", ""), Part(f"  {one.ref}", "dim")], one.ref)
+        FactRow([StripPart(f"   {title(one.failure.text)}", ""), StripPart(f"  {one.ref}", "dim")], one.ref)
         for one in agent.missed[:_MOST_MISSED]
     ]
     return told if belongings is None else [*told, FactRow([]), *_belongings(belongings)]
@@ -185,13 +194,13 @@ def _belongings(belongings: Belongings) -> Sequence[FactRow]:
         readers = f"  ← read by {', '.join(map(title, one.readers))}" if one.readers else ""
         state = state_in_words(one.buffer)
         parts = [
-            Part(f" {pad(one.buffer.ref, 13)}", "key"),
-            Part(pad(state, _STATE_CELLS), "error" if one.buffer.failed else "dim"),
-            Part(readers.lstrip() + "  " if readers else "", "accent"),
-            Part(title(short_asked(" ".join(one.buffer.command.split())))[:400]),
+            StripPart(f" {pad(one.buffer.ref, 13)}", "key"),
+            StripPart(pad(state, _STATE_CELLS), "error" if one.buffer.failed else "dim"),
+            StripPart(readers.lstrip() + "  " if readers else "", "accent"),
+            StripPart(title(short_asked(" ".join(one.buffer.command.split())))[:400]),
         ]
         rows.append(FactRow(parts, one.buffer.ref))
     for captor, name in belongings.read:
-        parts = [Part(f" {pad(format_ref(name), 13)}", "key"), Part(f"→ read of {title(captor)}", "accent")]
+        parts = [StripPart(f" {pad(format_ref(name), 13)}", "key"), StripPart(f"→ read of {title(captor)}", "accent")]
         rows.append(FactRow(parts, format_ref(name)))
     return rows

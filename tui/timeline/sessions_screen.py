@@ -25,7 +25,7 @@ from sightline.tui.common.prompt import Asks, Prompt
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.store_screen import StoreScreen, go_to
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.board_reader import Board, BoardReader
@@ -146,11 +146,11 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     def tell(self) -> None:
         """Show how many sessions there are, and the headings."""
         agents = self._board.agents
-        scope = [Part(f"  {title(self._project.name)}", "strong")] if self._project else []
+        scope = [StripPart(f"  {title(self._project.name)}", "strong")] if self._project else []
         at_work = sum(bool(one.running) for one in agents)
-        running = [Part(f"  {MARKS['running']} {at_work:,} at work", "running")] if at_work else []
-        head = [Part(" ◉ ", "accent"), Part("Sessions", "strong"), *scope, *running]
-        count = [Part(f"{counted(len(agents), 'session')} ", "dim")]
+        running = [StripPart(f"  {MARKS['running']} {at_work:,} at work", "running")] if at_work else []
+        head = [StripPart(" ◉ ", "accent"), StripPart("Sessions", "strong"), *scope, *running]
+        count = [StripPart(f"{counted(len(agents), 'session')} ", "dim")]
         self.query_one("#sessions-head", Bar).say((head, count))
         left = self.query_one(SessionRows)
         self.query_one("#sessions-columns", Bar).say((heading_parts(max(left.size.width - 2, 20)), ()))
@@ -158,7 +158,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     def _tell_facts(self) -> None:
         agent, panel = self.query_one(SessionRows).agent, self.query_one(SessionFactRows)
         if agent is None:
-            panel.show([FactRow([Part(_ALL if self._board.agents else _EMPTY, "dim")])], anew=True)
+            panel.show([FactRow([StripPart(_ALL if self._board.agents else _EMPTY, "dim")])], anew=True)
             self._told = ""
             return
         known = self._belongings

@@ -6,7 +6,7 @@ Pure functions of spans.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from sightline.audit.coverage import Lines
+from sightline.audit.coverage import GradedLines
 from sightline.audit.line_spans import NONE, Spans, common, minus, size, spans_of, union
 from sightline.named_tuple import NamedTuple
 
@@ -61,7 +61,7 @@ class Standing(NamedTuple):
         return minus(self.telling, self.seen)
 
 
-class Run(NamedTuple):
+class StateRun(NamedTuple):
     """Neighbouring lines of a stream in the same state; a fold takes one row, and so does a heading (no lines)."""
 
     stream: str
@@ -76,7 +76,7 @@ class Run(NamedTuple):
         return 1 if self.folded or not self.first else self.last - self.first + 1
 
 
-def standing(stream: str, total: int, now: Lines | None, so_far: Lines, telling: Spans) -> Standing:
+def standing(stream: str, total: int, now: GradedLines | None, so_far: GradedLines, telling: Spans) -> Standing:
     """Work out a stream at a step.
 
     Args:
@@ -102,18 +102,18 @@ def standing(stream: str, total: int, now: Lines | None, so_far: Lines, telling:
     )
 
 
-def runs_of(streams: Sequence[Standing], *, folds: bool) -> list[Run]:
+def runs_of(streams: Sequence[Standing], *, folds: bool) -> list[StateRun]:
     """Return all lines as runs, stream after stream, with a heading for each if there are several."""
     shown = [one for one in streams if one.total]
-    found = list[Run]()
+    found = list[StateRun]()
     for one in shown:
         if len(shown) > 1:
-            found.append(Run(one.stream, 0, 0, UNSEEN))
+            found.append(StateRun(one.stream, 0, 0, UNSEEN))
         found += _runs(one, folds)
     return found
 
 
-def _runs(one: Standing, folds: bool) -> Iterator[Run]:
+def _runs(one: Standing, folds: bool) -> Iterator[StateRun]:
     cut = minus(one.cut, one.missed)
     asked = minus(minus(one.asked, one.missed), cut)
     rest = minus(minus(minus(minus(((1, one.total),), one.seen), one.missed), cut), asked)
@@ -122,13 +122,13 @@ def _runs(one: Standing, folds: bool) -> Iterator[Run]:
     kinds = (*shown, (MISSED, one.missed), (CUT, cut), (ASKED, asked), (UNSEEN, rest))
     for first, last, how in sorted((*span, how) for how, spans in kinds for span in spans):
         folded = folds and how in (ASKED, UNSEEN) and last - first + 1 > FOLDED_LINES
-        yield Run(one.stream, first, last, how, folded)
+        yield StateRun(one.stream, first, last, how, folded)
 
 
-class Rows:
+class StepRows:
     """Runs as rows; the run and the line of a row are found by bisection."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[StateRun]) -> None:
         self.runs = runs
         self._ends = list[int]()
         at = 0
@@ -139,7 +139,7 @@ class Rows:
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
-    def at(self, row: int) -> tuple[Run, int]:
+    def at(self, row: int) -> tuple[StateRun, int]:
         """Return (run, line) of a row: the first line of a fold, 0 for a heading."""
         place = bisect_right(self._ends, row)
         run = self.runs[place]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sightline.audit.buffer_failures import not_judged
 from sightline.audit.coverage_list import CoverageList
 from sightline.audit.project_scope import buffers_in
-from sightline.audit.timeline import Call, Totals, captured_by, totals_of, unknowable
+from sightline.audit.timeline import Call, CallTotals, captured_by, totals_of, unknowable
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
@@ -38,7 +38,7 @@ class TimelineTotals(NamedTuple):
         unjudged: number of buffers that are not judged, since they only show what others wrote.
     """
 
-    totals: Totals
+    totals: CallTotals
     missed: tuple[MissedFailure, ...]
     looked: float
     skipped: int
@@ -57,7 +57,7 @@ class TotalsReader:
         self._coverage = CoverageList(store, session)
         self._counted: Sequence[Call] | None = None
         self._captured: list[Buffer] = []
-        self._totals = Totals()
+        self._totals = CallTotals()
         self._missed = dict[str, tuple[MissedFailure, ...] | None]()  # None for a buffer that is too large
         self._at = self._gone = self._unjudged = 0
 

@@ -11,7 +11,7 @@ from sightline.audit.line_spans import Spans, holds
 from sightline.named_tuple import NamedTuple
 from sightline.tui.common.hexdump import Dump
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.viewer.pane import OutputPane
 
 if TYPE_CHECKING:  # loaded by the thread that reads
@@ -29,7 +29,7 @@ class AuditRead(NamedTuple):
     cells: "tuple[Cell, ...]"
 
 
-class Step(NamedTuple):
+class AuditStep(NamedTuple):
     """A step to what is ``unseen`` or ``overlooked``, perhaps upwards, and whom to call if there is nothing."""
 
     to: str
@@ -56,10 +56,10 @@ class ViewerAudit:
     def __init__(self, pane: OutputPane) -> None:
         self._pane = pane
         self._serial = 0  # of the output that is shown; answers for older ones are dropped
-        self._wanted: deque[Step] = deque()  # steps that wait; each starts where the one before it ended
+        self._wanted: deque[AuditStep] = deque()  # steps that wait; each starts where the one before it ended
         self._at = 0, ""  # the line of the last step, and what stands there
         self._pointed: PointedLines | None = None
-        self._said: tuple[Marks, tuple[str, int] | None, list[Part]] | None = None
+        self._said: tuple[Marks, tuple[str, int] | None, list[StripPart]] | None = None
         self.marks: Marks | None = None
         self.session = ""
         self._model: AuditReader | None = None
@@ -131,7 +131,7 @@ class ViewerAudit:
         """Return whether a note is about a line."""
         return self.marks is not None and bool(self.marks.remarks_on(drawn.stream, drawn.line))
 
-    def words(self, number: int) -> list[Part]:
+    def words(self, number: int) -> list[StripPart]:
         """Return words about a line, or with 0 about all lines."""
         if self.marks is None:
             return []
@@ -209,11 +209,11 @@ class ViewerAudit:
         pane = self._pane
         if pane.opened is None or pane.shows_bytes:
             return
-        self._wanted.append(Step(to, back, beyond))
+        self._wanted.append(AuditStep(to, back, beyond))
         self._steps.ask()
         pane.tell_place()
 
-    def _from(self, step: Step) -> int:
+    def _from(self, step: AuditStep) -> int:
         """Return the number from which a step starts: the line gone to, else the line beside the screen."""
         target, top = self._pane.target, self._pane.window.top
         if target and self._pane.window.on_screen(target):

@@ -12,7 +12,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.store import Reading
 from sightline.tui.common.output_reader import open_reader
 from sightline.tui.common.phrases import counted
-from sightline.tui.common.strips import Part
+from sightline.tui.common.strips import StripPart
 from sightline.tui.common.visible_text import title
 from sightline.tui.viewer.marks import ASKED, CUT, GONE, UNSEEN, UNSURE, Failures, Marks, gather
 from sightline.tui.viewer.opened_output import OpenOutput
@@ -30,7 +30,7 @@ class Destination(NamedTuple):
 _FAR = 1 << 62
 
 
-class Region(NamedTuple):
+class UnseenRun(NamedTuple):
     """The first and the last number of a run of unseen lines."""
 
     first: int
@@ -56,26 +56,26 @@ class UnseenRegions:
         self._count = text.line_count if count is None else min(count, text.line_count)
         self._ends = text.before(self._count + 1)
 
-    def below(self, number: int) -> Region | None:
+    def below(self, number: int) -> UnseenRun | None:
         """Return the first region that begins below a number."""
         first = self._next(number + 1, seen=False)
         if first == number + 1 and number and self._next(number, seen=False) == number:  # it stands in that region
             first = self._next(self._next(first, seen=True), seen=False)
         return self._from(first) if first <= self._count else None
 
-    def above(self, number: int) -> Region | None:
+    def above(self, number: int) -> UnseenRun | None:
         """Return the last region that begins above a number, which may stand in that region."""
         last = self._last_before(number, seen=False)
         return self._from(self._last_before(last, seen=True) + 1) if last else None
 
-    def around(self, number: int) -> Region | None:
+    def around(self, number: int) -> UnseenRun | None:
         """Return the region in which a number stands."""
         if not 0 < number <= self._count or self._next(number, seen=False) != number:
             return None
         return self._from(self._last_before(number, seen=True) + 1)
 
-    def _from(self, first: int) -> Region:
-        return Region(first, self._next(first, seen=True) - 1)
+    def _from(self, first: int) -> UnseenRun:
+        return UnseenRun(first, self._next(first, seen=True) - 1)
 
     def _next(self, number: int, *, seen: bool) -> int:
         """Return the first number from the given one on whose line was seen, or unseen; one past the last if none."""
@@ -151,61 +151,64 @@ _FATES = {GONE: " · seen before, no longer held", UNSURE: " · whether it is st
 _NAMED_SESSIONS = 2
 
 
-def of_output(marks: Marks) -> list[Part]:
+def of_output(marks: Marks) -> list[StripPart]:
     """Say how much of the output was seen, what was overlooked, and how many replies were cut."""
     coverage = marks.coverage
     parts = _who(marks)
     if not coverage.contributions:
-        parts += [Part("shown to nobody" if not marks.session else "shown nothing of it", "interrupted")]
+        parts += [StripPart("shown to nobody" if not marks.session else "shown nothing of it", "interrupted")]
     else:
         style = "ok" if coverage.share == 1 else "accent" if coverage.share else "interrupted"
         seen = f"seen {told_share(coverage, 0)}" if coverage.total else "shown, empty,"
-        parts += [Part(seen, style)]
+        parts += [StripPart(seen, style)]
         replies = len(coverage.contributions)
-        parts += [Part(f" in {counted(replies, 'view')}", "dim")]
+        parts += [StripPart(f" in {counted(replies, 'view')}", "dim")]
         if cut := sum(one.view.truncated for one in coverage.contributions):
             parts += [
-                Part(", cut" if cut == replies == 1 else ", all cut" if cut == replies else f", {cut} cut", "dim")
+                StripPart(", cut" if cut == replies == 1 else ", all cut" if cut == replies else f", {cut} cut", "dim")
             ]
     if told := marks.held_told:
-        parts += [Part(" · ", "dim"), Part(told, "interrupted" if marks.held and marks.held.count("before") else "dim")]
+        parts += [
+            StripPart(" · ", "dim"),
+            StripPart(told, "interrupted" if marks.held and marks.held.count("before") else "dim"),
+        ]
     if marks.overlooked:
         unseen = f"{counted(len(marks.overlooked), 'failure')} {_nobody(marks)} saw"
-        parts += [Part(" · ", "dim"), Part(unseen, "failed")]
+        parts += [StripPart(" · ", "dim"), StripPart(unseen, "failed")]
     elif marks.failures:
-        parts += [Part(" · ", "dim"), Part(f"{counted(len(marks.failures), 'failure')} seen", "ok")]
+        parts += [StripPart(" · ", "dim"), StripPart(f"{counted(len(marks.failures), 'failure')} seen", "ok")]
     elif marks.why_not:
-        parts += [Part(" · ", "dim"), Part("not judged", "dim")]
-    return [*parts, Part(" ")]
+        parts += [StripPart(" · ", "dim"), StripPart("not judged", "dim")]
+    return [*parts, StripPart(" ")]
 
 
-def _who(marks: Marks) -> list[Part]:
-    return [Part(f"only {title(marks.called(marks.session))}: ", "accent")] if marks.session else []
+def _who(marks: Marks) -> list[StripPart]:
+    return [StripPart(f"only {title(marks.called(marks.session))}: ", "accent")] if marks.session else []
 
 
 def _nobody(marks: Marks) -> str:
     return f"{title(marks.called(marks.session))} never" if marks.session else "no agent"
 
 
-def of_line(marks: Marks, stream: str, line: int) -> list[Part]:
+def of_line(marks: Marks, stream: str, line: int) -> list[StripPart]:
     """Say how often and by whom a line was seen, and what notes say of it."""
     sight = marks.sight(stream, line)
-    parts = list[Part]()
+    parts = list[StripPart]()
     if sight.grade in (ASKED, UNSEEN):
         style = "failed" if marks.overlooks(stream, line) else "interrupted"
-        parts += [Part(f"line {line:,}: {_nobody(marks)} saw it", style)]
+        parts += [StripPart(f"line {line:,}: {_nobody(marks)} saw it", style)]
     else:
         style, shown = ("accent", "seen in part") if sight.grade == CUT else ("ok", "seen")
-        parts += [Part(f"{shown} {sight.views:,}×", style), Part(f" by {_named(marks, sight.sessions)}")]
+        parts += [StripPart(f"{shown} {sight.views:,}×", style), StripPart(f" by {_named(marks, sight.sessions)}")]
         in_part = f"{size(sight.part.seen):,} of {sight.part.length:,} B" if sight.part else ""
-        parts.append(Part(f" ({in_part or sight.grade})", "dim"))
+        parts.append(StripPart(f" ({in_part or sight.grade})", "dim"))
         if told := _FATES.get(marks.fate(stream, line), " · held" if marks.held else ""):
-            parts.append(Part(told, "interrupted" if marks.fate(stream, line) == GONE else "dim"))
+            parts.append(StripPart(told, "interrupted" if marks.fate(stream, line) == GONE else "dim"))
     for remark in marks.remarks_on(stream, line):
-        parts += [Part(" · ", "dim"), Part(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
+        parts += [StripPart(" · ", "dim"), StripPart(f"{NOTE_MARK} {title(remark.note.text or '')}", "accent")]
     if sight.grade == ASKED:
-        parts.append(Part(f" · asked about {sight.views:,}× by {_named(marks, sight.sessions)}", "dim"))
-    return [*parts, Part(" ")]
+        parts.append(StripPart(f" · asked about {sight.views:,}× by {_named(marks, sight.sessions)}", "dim"))
+    return [*parts, StripPart(" ")]
 
 
 def _named(marks: Marks, sessions: tuple[str, ...]) -> str:
@@ -303,6 +306,6 @@ class AuditReader:
         finally:
             reading.close()
 
-    def told(self, marks: Marks, about: tuple[str, int] | None) -> list[Part]:
+    def told(self, marks: Marks, about: tuple[str, int] | None) -> list[StripPart]:
         """Word what is known of a line, given by its stream and number there; without a line, of all lines."""
         return of_line(marks, *about) if about else of_output(marks)

@@ -11,7 +11,7 @@ from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.phrases import MARKS, PIN, facts, name_of, state_of
 from sightline.tui.common.split import Dragging
-from sightline.tui.common.strips import LEAST_LEFT, Part, fitted, width_of
+from sightline.tui.common.strips import LEAST_LEFT, StripPart, fitted, width_of
 from sightline.tui.common.visible_text import title
 
 _LEAST_FACTS = 14  # cells kept for how it ended, beside words on a line
@@ -57,20 +57,20 @@ class Info(Bar):
         if self._judged[0] == buffer.name:
             state = self._judged[1]
         named = [
-            Part(f" {MARKS[state]} ", state),
-            Part(buffer.ref, "strong"),
-            Part(f" {PIN}" if buffer.pinned else "", "accent"),
-            Part("  "),
-            Part(name_of(buffer)),
+            StripPart(f" {MARKS[state]} ", state),
+            StripPart(buffer.ref, "strong"),
+            StripPart(f" {PIN}" if buffer.pinned else "", "accent"),
+            StripPart("  "),
+            StripPart(name_of(buffer)),
         ]
         ending, *rest = facts(buffer, self._clock(), self._titles.get(buffer.session, ""))
         if state != own and own == "ok":
             ending = f"filter {ending}" + (", failed before it" if state == "failed" else "")
         elif state != own:
             ending += ", failed" if state == "failed" else ", no failure"
-        told = [Part(f"   {ending}", state)]
+        told = [StripPart(f"   {ending}", state)]
         for fact in rest:
-            told += [Part(" · ", "dim"), Part(title(fact), "dim")]
+            told += [StripPart(" · ", "dim"), StripPart(title(fact), "dim")]
         rows = (named, self._where()), (told, fitted(self._place.seen, self.size.width - _LEAST_FACTS))
         if self._place.times is None:
             self.styles.height = len(rows)
@@ -79,17 +79,17 @@ class Info(Bar):
             self.styles.height = len(rows) + 1
             self.say(*rows, (late.histogram_parts(self._place.times, self.size.width), ()))
 
-    def _where(self) -> list[Part]:
+    def _where(self) -> list[StripPart]:
         """Return the place, and as many notes as fit."""
         place = self._place
-        parts = [Part(f" {place.count}", "key")] if place.count else []
-        at = [Part(" following", "running")] if place.following else []
+        parts = [StripPart(f" {place.count}", "key")] if place.count else []
+        at = [StripPart(" following", "running")] if place.following else []
         if place.total:
-            at += [Part(f" {place.first:,}-{place.last:,}"), Part(f" of {place.total:,} ", "dim")]
+            at += [StripPart(f" {place.first:,}-{place.last:,}"), StripPart(f" of {place.total:,} ", "dim")]
         left = self.size.width - LEAST_LEFT - width_of(parts) - width_of(at)
-        notes = list[Part]()
+        notes = list[StripPart]()
         for note in reversed(place.notes):  # the last notes tell of what was just done
-            told = [Part(f" {title(note)}", "accent"), Part(" ·", "dim")]
+            told = [StripPart(f" {title(note)}", "accent"), StripPart(" ·", "dim")]
             if width_of(told) <= left:
                 notes = told + notes
                 left -= width_of(told)

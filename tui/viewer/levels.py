@@ -20,7 +20,7 @@ from sightline.tui.common.histogram import BINS, Histogram
 from sightline.tui.common.output_reader import OutputReader, open_reader
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.strips import Part, row
+from sightline.tui.common.strips import StripPart, row
 from sightline.tui.common.window import ShownLines
 from sightline.tui.viewer.line_strips import LINE_BYTES
 from sightline.tui.viewer.pane import OutputPane
@@ -275,15 +275,15 @@ class LevelRows(ChoiceRows[str]):
     def draw(self, at: int, width: int) -> Strip:
         """Draw a row."""
         least, known = self.offered[at], self._levels.known
-        told = [Part("…", "dim")]
+        told = [StripPart("…", "dim")]
         if known is not None:
             shown = known.counts.get(least, known.lines)
             most = "" if known.is_whole else "…" if not known.is_given_up else f" in the first {known.lines:,}"
             told = [
-                Part(f"{counted(shown, 'line')}", "failed" if least == ERROR and shown else "strong"),
-                Part(f"  {known.lines - shown:,} hidden{most} ", "dim"),
+                StripPart(f"{counted(shown, 'line')}", "failed" if least == ERROR and shown else "strong"),
+                StripPart(f"  {known.lines - shown:,} hidden{most} ", "dim"),
             ]
-        return row([Part(" "), Part(NAMES[least], "strong")], told, width, self.own_style, self.part_styles)
+        return row([StripPart(" "), StripPart(NAMES[least], "strong")], told, width, self.own_style, self.part_styles)
 
     def cursor_moved(self) -> None:
         """Preview what the row would show."""

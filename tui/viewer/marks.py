@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick, failures_of, judgement_of, unjudged_of
-from sightline.audit.coverage import Coverage, Lines, PartSeen
+from sightline.audit.coverage import Coverage, GradedLines, PartSeen
 from sightline.audit.held_lines import HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import NONE, Span, Spans, holds, union
 from sightline.errors import SightlineError
@@ -191,11 +191,11 @@ class Marks:
         return self.names.get(session) or session
 
 
-def _shows(lines: Lines, line: int) -> bool:
+def _shows(lines: GradedLines, line: int) -> bool:
     return holds(lines.exact, line) or holds(lines.matched, line) or line in lines.cut
 
 
-def _asked(lines: Lines, line: int) -> bool:
+def _asked(lines: GradedLines, line: int) -> bool:
     return holds(lines.asked, line)
 
 

@@ -62,7 +62,7 @@ class Cell(NamedTuple):
     place: int
 
 
-class Tally:
+class LineTally:
     """Counts the lines of a set up to any line, by bisection."""
 
     def __init__(self, spans: Spans) -> None:
@@ -98,12 +98,12 @@ def cells_of(marks: Marks, text: Counting, count: int, rows: int) -> tuple[Cell,
         rows: number of rows; no more are used than there are lines.
     """
     streams = marks.coverage.streams
-    seen = {name: Tally(one.seen) for name, one in streams.items()}
-    cut = {name: Tally(one.cut) for name, one in streams.items() if one.lines.cut}
-    exact = {name: Tally(one.lines.exact) for name, one in streams.items()}
-    asked = {name: Tally(one.lines.asked) for name, one in streams.items()}
+    seen = {name: LineTally(one.seen) for name, one in streams.items()}
+    cut = {name: LineTally(one.cut) for name, one in streams.items() if one.lines.cut}
+    exact = {name: LineTally(one.lines.exact) for name, one in streams.items()}
+    asked = {name: LineTally(one.lines.asked) for name, one in streams.items()}
     lost = {name: marks.lost(name) for name in streams} if marks.held else {}
-    gone, unsure = ({name: Tally(spans[at]) for name, spans in lost.items()} for at in (0, 1))
+    gone, unsure = ({name: LineTally(spans[at]) for name, spans in lost.items()} for at in (0, 1))
     events = (
         (OVERLOOKED, marks.overlooked_lines),
         (MISSING, marks.gaps),
@@ -145,7 +145,7 @@ def eighths(part: int, whole: int) -> int:
     return min(ceil(part * EIGHTHS / whole), EIGHTHS - 1)
 
 
-def _among(tallies: Mapping[str, Tally], start: Mapping[str, int], end: Mapping[str, int]) -> int:
+def _among(tallies: Mapping[str, LineTally], start: Mapping[str, int], end: Mapping[str, int]) -> int:
     return sum(tally.among(start[stream], end[stream]) for stream, tally in tallies.items() if end.get(stream, 0))
 
 

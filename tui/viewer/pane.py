@@ -7,7 +7,7 @@ from sightline.store import Reading
 from sightline.tui.common.part_styles import Styled
 from sightline.tui.common.row_scroll import RowScroll
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
-from sightline.tui.common.window import Place, ShownLines
+from sightline.tui.common.window import RowPlace, ShownLines
 from sightline.tui.viewer.line_strips import NOTHING, DrawnLine, LineStrips
 from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.overview_strip import OverviewStrip
@@ -90,7 +90,7 @@ class OutputPane(Styled, RowScroll):
     def show_match(self, number: int, start: int, end: int) -> None:
         """Bring some characters of a line into view, by scrolling rows or columns."""
 
-    def back_to(self, place: Place, target: int) -> None:
+    def back_to(self, place: RowPlace, target: int) -> None:
         """Return to an earlier place."""
         self.target = target
         self.move(lambda: self.window.move_to(place))

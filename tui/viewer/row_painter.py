@@ -12,7 +12,7 @@ from sightline.tui.common.line_painter import Paint
 from sightline.tui.common.pens import SIXTEEN
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.theme import TERMINAL
-from sightline.tui.common.window import Place, fold, folds
+from sightline.tui.common.window import RowPlace, fold, folds
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import DrawnLine
 
@@ -81,7 +81,7 @@ _MARK_COLUMNS = 3  # failure, stream, space
 _TIMES_COLUMNS = 18  # time, wait, a space after each
 
 
-class Rows:
+class RowPainter:
     """Draws what a pane shows, row by row; the places of all rows are worked out once.
 
     Attributes:
@@ -90,7 +90,7 @@ class Rows:
 
     def __init__(self, pane: AnnotatedPane) -> None:
         self._pane = pane
-        self._places: list[Place] | None = None
+        self._places: list[RowPlace] | None = None
         self._paint: Paint | None = None
         self._size = Size(0, 0)
         self._times: dict[int, int] = {}
@@ -133,7 +133,7 @@ class Rows:
 
     # where rows stand
 
-    def places(self) -> list[Place]:
+    def places(self) -> list[RowPlace]:
         """The places of the rows on the screen; fewer than rows if the output ends above."""
         if self._places is None or self._size != self._pane.size:  # drawing can come before the resize is reported
             self._measure()
@@ -146,10 +146,10 @@ class Rows:
         """Return how many rows a line takes."""
         return len(folds(self._pane.drawn(number).strip, self.room))
 
-    def place_of(self, number: int, character: int) -> Place:
+    def place_of(self, number: int, character: int) -> RowPlace:
         """Return the row in which a character of a line stands."""
         starts = folds(self._pane.drawn(number).strip, self.room) if self._pane.window.wraps else (0,)
-        return Place(number, max(bisect_right(starts, character) - 1, 0))
+        return RowPlace(number, max(bisect_right(starts, character) - 1, 0))
 
     def number_at(self, y: int) -> int:
         """Return the number of the line in a row of the screen; below the last line, the last; 0 if there are none."""
@@ -180,7 +180,7 @@ class Rows:
         self.changed()
         return ""
 
-    def _times_shown(self, places: list[Place]) -> dict[int, int]:
+    def _times_shown(self, places: list[RowPlace]) -> dict[int, int]:
         opened = self._pane.opened
         if opened is None or not places:
             return {}

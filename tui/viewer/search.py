@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from sightline.named_tuple import NamedTuple
-from sightline.search.engine import Pattern
+from sightline.search.engine import SearchPattern
 from sightline.search.errors import Cancelled
 from sightline.shape.source import Line
 from sightline.store import Target
@@ -16,8 +16,8 @@ from sightline.tui.common.output_reader import OutputReader, open_reader
 from sightline.tui.common.pane_search import Marks, PaneSearch
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
-from sightline.tui.common.stream_search import NONE, Search
-from sightline.tui.common.window import Place
+from sightline.tui.common.stream_search import NONE, StreamSearch
+from sightline.tui.common.window import RowPlace
 from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.pane import OutputPane
 
@@ -36,7 +36,7 @@ class PlaceInLine(NamedTuple):
     character: int = 0
 
 
-class ViewerSearch(PaneSearch[Search]):
+class ViewerSearch(PaneSearch[StreamSearch]):
     """The search of a pane's output. In a line that is too long to be shown whole, it goes from match to match."""
 
     _pane: OutputPane
@@ -46,7 +46,7 @@ class ViewerSearch(PaneSearch[Search]):
         self._back = False
         self._inside: PlaceInLine | None = None  # the present place in a long line
         self._sought: PlaceInLine | None = None  # where the next match in that line is searched from
-        self._insides: StoreRead[tuple[Search, PlaceInLine]] = StoreRead(
+        self._insides: StoreRead[tuple[StreamSearch, PlaceInLine]] = StoreRead(
             pane, self._plan_inside, self._take_inside, self._lost
         )
 
@@ -79,17 +79,17 @@ class ViewerSearch(PaneSearch[Search]):
         return self._pane.window.top, self._pane.target
 
     def _back_to(self, place: object) -> None:
-        self._pane.back_to(*cast(tuple[Place, int], place))
+        self._pane.back_to(*cast(tuple[RowPlace, int], place))
 
     def _here(self, *, back: bool = False) -> tuple[int, bool]:  # noqa: ARG002 (both ways alike)
         window, target = self._pane.window, self._pane.target
         return (target, True) if target and window.on_screen(target) else (window.top.line, False)
 
-    def _engine(self) -> Callable[[Pattern, int], Search] | None:
+    def _engine(self) -> Callable[[SearchPattern, int], StreamSearch] | None:
         opened = self._pane.opened
         if opened is None:
             return None
-        return lambda pattern, number: Search(
+        return lambda pattern, number: StreamSearch(
             pattern,
             lambda: self._reading(opened),
             lambda name: self._path(opened, name),
@@ -143,7 +143,7 @@ class ViewerSearch(PaneSearch[Search]):
         self._sought = sought
         self._insides.ask()
 
-    def _plan_inside(self) -> Callable[[], tuple[Search, PlaceInLine]] | None:
+    def _plan_inside(self) -> Callable[[], tuple[StreamSearch, PlaceInLine]] | None:
         search, sought, back = self._search, self._sought, self._back
         raw = self._raw(sought.number) if sought is not None else None
         if search is None or sought is None or raw is None:
@@ -151,7 +151,7 @@ class ViewerSearch(PaneSearch[Search]):
             return None
         stream, line = raw
 
-        def look() -> tuple[Search, PlaceInLine]:
+        def look() -> tuple[StreamSearch, PlaceInLine]:
             try:
                 found = search.within(stream, line.number, line.length, sought.offset, back=back)
             except Cancelled:
@@ -164,7 +164,7 @@ class ViewerSearch(PaneSearch[Search]):
         self._sought = None
         self._broken()
 
-    def _take_inside(self, found: tuple[Search, PlaceInLine]) -> None:
+    def _take_inside(self, found: tuple[StreamSearch, PlaceInLine]) -> None:
         search, inside = found
         if search is not self._search or self._sought is None:
             return

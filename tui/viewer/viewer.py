@@ -15,11 +15,11 @@ from sightline.tui.common.keys import named
 from sightline.tui.common.line_painter import LOOKS
 from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.places import lines_meant
-from sightline.tui.common.window import START, Place, ShownLines
+from sightline.tui.common.window import START, RowPlace, ShownLines
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
 from sightline.tui.viewer.opened_output import OpenOutput, OutputOpener
-from sightline.tui.viewer.row_painter import Rows
+from sightline.tui.viewer.row_painter import RowPainter
 
 _COLUMN_STEP = 8
 _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
@@ -94,7 +94,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         super().__init__(store, self._height_of)
         self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight)
         self._first_line = line
-        self._rows = Rows(self)
+        self._rows = RowPainter(self)
         self._look = LOOKS[0]
         self._wraps = wraps
         self._count = ""
@@ -152,7 +152,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.target, self.column = 0, 0
         self.selection.clear()
         self.resize_to_lines()
-        self.move(lambda: self.window.move_to(Place(number)))
+        self.move(lambda: self.window.move_to(RowPlace(number)))
 
     def _open_at_its_place(self, opened: OpenOutput) -> None:
         self.column, self._count, self.target = 0, "", 0
@@ -283,7 +283,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.reveal(number)
         self.target, self.column = number, 0
         self.selection.moved_to(number)
-        self.move(lambda: self.window.show(Place(number), self.size.height // 3))
+        self.move(lambda: self.window.show(RowPlace(number), self.size.height // 3))
 
     def go_near(self, number: int) -> None:
         """Go to a line and mark its number; scroll only if it is not on the screen."""
@@ -364,7 +364,7 @@ class Viewer(AnnotatedPane, can_focus=True):
             raise SkipAction
         self.go_to(f"{self._taken_count()}%")
 
-    def _go_to_end(self, place: Place, number: int) -> None:
+    def _go_to_end(self, place: RowPlace, number: int) -> None:
         if count := self._taken_count():
             self.go_to_line(count)
         elif not self.selection.move_to(number):
@@ -422,7 +422,7 @@ class Viewer(AnnotatedPane, can_focus=True):
             if self._search is not None:
                 self._search.shown_otherwise(same=True)
         self.resize_to_lines()
-        self.move(lambda: self.window.move_to(Place(self.window.top.line)))
+        self.move(lambda: self.window.move_to(RowPlace(self.window.top.line)))
 
     def action_levels(self) -> None:
         """Choose the least level of the lines that are shown."""
@@ -437,7 +437,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.window.wraps = self._wraps
         self.column = 0
         self.resize_to_lines()
-        self.move(lambda: self.window.move_to(Place(self.window.top.line)))
+        self.move(lambda: self.window.move_to(RowPlace(self.window.top.line)))
 
     def action_times(self) -> None:
         """Show or hide when each line came."""

@@ -41,7 +41,7 @@ def _phrases() -> tuple[dict[str, list[tuple[str, tuple[str, ...]]]], list[tuple
     return found, sorted((tuple(one.split()) for one in table["runners"]), key=len, reverse=True)
 
 
-class Named(NamedTuple):
+class NamedCheck(NamedTuple):
     """A check that a command line names."""
 
     kind: str
@@ -55,7 +55,7 @@ class Named(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def check_named(words: tuple[str, ...]) -> Named | None:
+def check_named(words: tuple[str, ...]) -> NamedCheck | None:
     """Return the check that a program's words name; None if they name none.
 
     Args:
@@ -78,7 +78,7 @@ def check_named(words: tuple[str, ...]) -> Named | None:
                 called = " ".join(phrase)
                 if called.endswith("*"):
                     return _of_task(kind, words[len(words) - len(rest) - 1], called, rest)
-                return Named(kind, called, tuple(_operands(rest)))
+                return NamedCheck(kind, called, tuple(_operands(rest)))
         runner = next((one for one in runners if _behind(words, one, strict=True) is not None), None)
         if runner is None:
             return None
@@ -86,11 +86,11 @@ def check_named(words: tuple[str, ...]) -> Named | None:
     return None
 
 
-def _of_task(kind: str, task: str, phrase: str, rest: tuple[str, ...]) -> Named:
+def _of_task(kind: str, task: str, phrase: str, rest: tuple[str, ...]) -> NamedCheck:
     """Return the check of a task such as ``test:unit``, a part of ``test`` unless its name says otherwise."""
     part = task.rpartition(":")[2]
     operands = () if part in check_table()["whole_tasks"] else (part,)
-    return Named(kind, phrase.removesuffix(":*"), (*operands, *_operands(rest)))
+    return NamedCheck(kind, phrase.removesuffix(":*"), (*operands, *_operands(rest)))
 
 
 @lru_cache(maxsize=4096)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from sightline.audit.evidence.check_names import TEST, Named, check_named, check_table
+from sightline.audit.evidence.check_names import TEST, NamedCheck, check_named, check_table
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.log.view_text import view_text
@@ -22,7 +22,7 @@ from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
 from sightline.shell_words.lexer import Unclear
-from sightline.shell_words.programs import Program, programs_of
+from sightline.shell_words.programs import WritingProgram, programs_of
 from sightline.store import Reading, Target
 
 PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
@@ -83,7 +83,7 @@ class Check(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _programs(command: str) -> tuple[Program, ...] | None:
+def _programs(command: str) -> tuple[WritingProgram, ...] | None:
     try:
         return programs_of(command)
     except Unclear:
@@ -149,7 +149,7 @@ def exit_code_of(call: Call) -> int | None:
 
 
 def _outcome(
-    store: Reading, call: Call, program: Program, check: Named, *, ends: bool, alone: bool, last: bool
+    store: Reading, call: Call, program: WritingProgram, check: NamedCheck, *, ends: bool, alone: bool, last: bool
 ) -> tuple[str, str]:
     """Return how a check ended, and by what that is known.
 
@@ -203,14 +203,14 @@ _MISUSED = re.compile(
 )
 
 
-class Counts(NamedTuple):
+class CheckCounts(NamedTuple):
     """The number of failures that tools count in an output, and the number of everything that they count."""
 
     bad: int
     all: int
 
 
-def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -> Counts | None:
+def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -> CheckCounts | None:
     """Return what the tools that wrote an output say in it of how they ended; cached in the index.
 
     Args:
@@ -236,7 +236,7 @@ def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -
             return None
         store.index.put_derived(buffer.name, key, kept)
     found = json.loads(kept)
-    return Counts(*found) if found else None
+    return CheckCounts(*found) if found else None
 
 
 _GO_ENDED_WELL = re.compile(r"ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)(?:[ \t].*)?")

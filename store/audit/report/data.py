@@ -5,7 +5,7 @@ from typing import Any
 from sightline.audit.coverage import cut_data, rounded
 from sightline.audit.held_lines import STATE_WORDS
 from sightline.audit.line_spans import written
-from sightline.audit.report.report import Output, Report, Told, halves
+from sightline.audit.report.report import Report, ReportedOutput, ToldCall, halves
 from sightline.log.views import ref_of_shown
 from sightline.refs import format_ref
 
@@ -79,7 +79,7 @@ def as_data(report: Report) -> dict[str, Any]:
     }
 
 
-def _output(output: Output) -> dict[str, Any]:
+def _output(output: ReportedOutput) -> dict[str, Any]:
     buffer = output.buffer
     return {
         "ref": buffer.ref,
@@ -112,7 +112,7 @@ def _output(output: Output) -> dict[str, Any]:
     }
 
 
-def _call(told: Told) -> dict[str, Any]:
+def _call(told: ToldCall) -> dict[str, Any]:
     view = told.call.view
     head, tail = halves(told)
     return {

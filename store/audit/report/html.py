@@ -11,7 +11,7 @@ from sightline.audit.evidence.session_evidence import SUPPORTED
 from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
 from sightline.audit.report import phrases as words
-from sightline.audit.report.report import Missed, Output, Report, Stretch, Told, halves
+from sightline.audit.report.report import Missed, Report, ReportedOutput, Stretch, ToldCall, halves
 from sightline.log.notes import whereto
 from sightline.records import Note
 
@@ -156,7 +156,7 @@ def _outputs_section(report: Report) -> Iterator[str]:
     yield "</section>"
 
 
-def _output(output: Output) -> Iterator[str]:
+def _output(output: ReportedOutput) -> Iterator[str]:
     buffer = output.buffer
     yield f'<article class="output"><p>{_ref(buffer.ref)} {_command(buffer.command)} '
     yield f'{_ending(buffer.failed, words.ending(buffer))} <span class="seen">{_text(words.seen_of(output))}</span></p>'
@@ -220,12 +220,12 @@ def _calls_section(report: Report) -> Iterator[str]:
     yield "</section>"
 
 
-def _rules(report: Report, told: Told | None, after: float) -> Iterator[str]:
+def _rules(report: Report, told: ToldCall | None, after: float) -> Iterator[str]:
     for rule in words.rules_before(report, told, after):
         yield f'<p class="rule">{_text(rule)}</p>'
 
 
-def _call(told: Told, many: bool) -> Iterator[str]:
+def _call(told: ToldCall, many: bool) -> Iterator[str]:
     call, view = told.call, told.call.view
     marks = [_ending(True, f"exit {view.exit_code}" if view.exit_code else "failed")] if call.failed else []
     marks += ['<span class="mark">cut</span>'] if view.truncated else []

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from sightline.audit.report import phrases as words
-from sightline.audit.report.report import Output, Report, Told, halves
+from sightline.audit.report.report import Report, ReportedOutput, ToldCall, halves
 from sightline.log.notes import whereto
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
@@ -58,7 +58,7 @@ def _document(report: Report) -> Iterator[str]:
     yield f"\n---\n{words.HOW} Made {words.when(report.made)}."
 
 
-def _output(output: Output) -> str:
+def _output(output: ReportedOutput) -> str:
     buffer = output.buffer
     missed = f"; {words.overlooked_of(output)}" if output.failures else ""
     held = words.held_of_output(output)
@@ -68,7 +68,7 @@ def _output(output: Output) -> str:
     )
 
 
-def _call(told: Told, many: bool) -> Iterator[str]:
+def _call(told: ToldCall, many: bool) -> Iterator[str]:
     call, view = told.call, told.call.view
     who = f" {plain_text(view.session)}" if many else ""
     marks = [f"exit {view.exit_code}" if view.exit_code else "failed"] if call.failed else []

@@ -17,7 +17,7 @@ from sightline.audit.evidence.session_evidence import (
 from sightline.audit.findings import BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.audit.held_lines import counts_told
 from sightline.audit.line_spans import Spans, size, written
-from sightline.audit.report.report import Output, Report, Told
+from sightline.audit.report.report import Report, ReportedOutput, ToldCall
 from sightline.records import Buffer
 from sightline.shape.invisible_characters import fit_to_read
 from sightline.shape.summary import human_bytes
@@ -137,7 +137,7 @@ def ending(buffer: Buffer) -> str:
     return f"exit {buffer.exit_code}"
 
 
-def seen_of(output: Output) -> str:
+def seen_of(output: ReportedOutput) -> str:
     """Say how much of an output was seen."""
     coverage = output.coverage
     in_part = f", {coverage.cut_lines:,} in part" if coverage.cut_lines else ""
@@ -145,13 +145,13 @@ def seen_of(output: Output) -> str:
     return f"{told}, of what reached the store; partial: {output.buffer.lost}" if output.buffer.is_partial else told
 
 
-def held_of_output(output: Output) -> str:
+def held_of_output(output: ReportedOutput) -> str:
     """How many of its lines contexts still have; empty where nothing is told of any, or none was seen."""
     told = counts_told(output.held, never=False) if output.held else ""
     return f"In context: {told}" if told else ""
 
 
-def rules_before(report: Report, told: Told | None, after: float) -> list[str]:
+def rules_before(report: Report, told: ToldCall | None, after: float) -> list[str]:
     """What went from contexts before a call, or after the last one for None, and after the call before it."""
     until = told.call.view.time if told else float("inf")
     many = len(report.sessions) > 1
@@ -162,13 +162,13 @@ def rules_before(report: Report, told: Told | None, after: float) -> list[str]:
     ]
 
 
-def overlooked_of(output: Output) -> str:
+def overlooked_of(output: ReportedOutput) -> str:
     """Say how many of an output's failures were overlooked."""
     failures = f"{'at least ' if output.is_least else ''}{counted(output.failures, 'failure')}"
     return f"{output.unseen:,} of {failures} overlooked" if output.unseen else f"{failures}, none overlooked"
 
 
-def facts_of(told: Told) -> list[str]:
+def facts_of(told: ToldCall) -> list[str]:
     """Return what else to say of a call."""
     call, view = told.call, told.call.view
     return [

@@ -21,7 +21,7 @@ from sightline.audit.held_lines import (
 )
 from sightline.audit.line_spans import Span, Spans, minus, spans_of
 from sightline.audit.project_scope import buffers_in, calls_in
-from sightline.audit.timeline import BYTES_A_TOKEN, Call, Totals, calls_of, captured_by, totals_of, unknowable
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, calls_of, captured_by, totals_of, unknowable
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.session_list import SessionFacts, list_sessions
@@ -41,7 +41,7 @@ ALL_TEXT_CHARACTERS = 4 << 20  # of all replies together; further ones come with
 EXCERPT_LINES, EXCERPT_AROUND, EXCERPT_LINE_CHARACTERS = 16, 1, 400
 
 
-class Line(NamedTuple):
+class ExcerptLine(NamedTuple):
     """A line of an excerpt: its number, its text, and whether it tells of the failure."""
 
     number: int
@@ -55,7 +55,7 @@ class Missed(NamedTuple):
     failure: Failure
     buffer: Buffer
     ref: str
-    excerpt: tuple[Line, ...]
+    excerpt: tuple[ExcerptLine, ...]
     left_out: int
 
 
@@ -67,7 +67,7 @@ class Stretch(NamedTuple):
     failing: Spans
 
 
-class Output(NamedTuple):
+class ReportedOutput(NamedTuple):
     """A captured output.
 
     Attributes:
@@ -91,7 +91,7 @@ class Output(NamedTuple):
     is_least: bool = False
 
 
-class Told(NamedTuple):
+class ToldCall(NamedTuple):
     """A call with the text of its reply.
 
     Attributes:
@@ -137,11 +137,11 @@ class Report(NamedTuple):
     made: float
     since: float
     sessions: tuple[SessionFacts, ...]
-    totals: Totals
+    totals: CallTotals
     missed: tuple[Missed, ...]
     findings: tuple[Finding, ...]
-    outputs: tuple[Output, ...]
-    calls: tuple[Told, ...]
+    outputs: tuple[ReportedOutput, ...]
+    calls: tuple[ToldCall, ...]
     notes: tuple[Note, ...]
     left_out: tuple[str, ...]
     overlooked: int
@@ -237,7 +237,7 @@ def _left_out(calls: int, outputs: int, unseen: int, gone: int) -> Iterable[str]
         yield f"what failed in {gone:,} output{'' if gone == 1 else 's'} that went before all was shown"
 
 
-def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) -> list[Output]:
+def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) -> list[ReportedOutput]:
     made, holdings = [], Holdings(store)
     for buffer in captured:
         try:
@@ -253,7 +253,7 @@ def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) ->
         is_least = any(failure.is_rest for failure in failures)
         is_filtered = bool(filtered_from(buffer))
         held = held_of(store, buffer, coverage, holdings=holdings) if is_told(store, coverage.sessions) else None
-        made.append(Output(buffer, coverage, stretches, len(failures), unseen, is_filtered, held, is_least))
+        made.append(ReportedOutput(buffer, coverage, stretches, len(failures), unseen, is_filtered, held, is_least))
     return sorted(made, key=lambda one: (-one.unseen, one.coverage.share, -one.buffer.lines))
 
 
@@ -277,11 +277,11 @@ def _missed(store: Reading, one: Overlooked) -> Missed:
         for line in source.lines(first, end):
             text = clean_line(line.data)
             shown = text if len(text) <= EXCERPT_LINE_CHARACTERS else text[:EXCERPT_LINE_CHARACTERS] + " …"
-            lines.append(Line(line.number, shown, line.number in telling))
+            lines.append(ExcerptLine(line.number, shown, line.number in telling))
     return Missed(one.failure, one.buffer, one.ref, tuple(lines), max(place.last - end, 0))
 
 
-def _told(store: Reading, calls: Sequence[Call]) -> list[Told]:
+def _told(store: Reading, calls: Sequence[Call]) -> list[ToldCall]:
     told = []
     left = ALL_TEXT_CHARACTERS
     for call in reversed(calls):  # the last calls get their texts first
@@ -293,7 +293,7 @@ def _told(store: Reading, calls: Sequence[Call]) -> list[Told]:
             half = TEXT_CHARACTERS // 2
             text = text[:half] + _GAP + text[-half:]
         left -= len(text or "")
-        told.append(Told(call, text, cut, why, tuple(_unseen(call))))
+        told.append(ToldCall(call, text, cut, why, tuple(_unseen(call))))
     return told[::-1]
 
 
@@ -301,7 +301,7 @@ _GAP = "\x00"
 """Stands for a gap in a text until that is written; a cleaned text never contains it."""
 
 
-def halves(told: Told) -> tuple[str, str]:
+def halves(told: ToldCall) -> tuple[str, str]:
     """Return the beginning of a reply's text, and its end if its middle is missing."""
     head, _, tail = (told.text or "").partition(_GAP)
     return head, tail

@@ -4,7 +4,7 @@ from typing import Any
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick, told_count, unjudged_if_quick
-from sightline.audit.coverage import Coverage, Lines, cut_data, most, rounded, told_share
+from sightline.audit.coverage import Coverage, GradedLines, cut_data, most, rounded, told_share
 from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import Spans, size, written
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
@@ -134,7 +134,7 @@ def _streams(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _grades(lines: Lines) -> dict[str, Any]:
+def _grades(lines: GradedLines) -> dict[str, Any]:
     return {**{grade: written(spans) for grade, spans in lines.by_grade()}, "cut": cut_data(lines)}
 
 

@@ -7,7 +7,7 @@ from sightline.doors.cli.arguments import ArgumentParser, BooleanOptionalAction,
 from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.refs import are_of_two_hosts, format_ref
-from sightline.verbs.query import VERB, Request, query
+from sightline.verbs.query import VERB, QueryRequest, query
 from sightline.verbs.reply import Reply
 
 
@@ -48,7 +48,7 @@ def main(given: Namespace) -> int:
         names = [format_ref(side.buffer.name, side.stream) for side in sides]
         labels = " ".join(f"--label '{name}'" for name in names)
         pipeline = f"diff -u {labels} {' '.join(names)}"
-        return query(door.asking, Request(pipeline, sink=full))
+        return query(door.asking, QueryRequest(pipeline, sink=full))
 
     def finish(reply: Reply) -> None:
         if full and "volatile" not in reply.shows.request:

@@ -37,7 +37,7 @@ def parser(name: str) -> ArgumentParser:
 def main(given: Namespace) -> int:
     """Print the findings, and return 1 if something is wrong that could not be mended."""
     door = Door()
-    progress = Progress()
+    progress = CheckProgress()
     try:
         findings = []
         for finding in _findings(door, given.rebuild, progress):
@@ -53,7 +53,7 @@ def main(given: Namespace) -> int:
         door.close()
 
 
-class Progress:
+class CheckProgress:
     """A line on a terminal that shows how far the check is; on a large store it takes minutes."""
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Progress:
             write_all(2, b"\r\x1b[K")
 
 
-def _findings(door: Door, rebuild: bool, progress: Progress) -> Iterator[CheckResult]:
+def _findings(door: Door, rebuild: bool, progress: CheckProgress) -> Iterator[CheckResult]:
     yield from examine(door.local, rebuild=rebuild, advance=progress)
     yield from examine_harnesses(here(), told_root())
 

@@ -3,7 +3,7 @@
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.list import add_narrowing, match_of
 from sightline.doors.cli.output import Door
-from sightline.verbs.grep_outputs import LIMIT, VERB, Request, grep_outputs
+from sightline.verbs.grep_outputs import LIMIT, VERB, GrepRequest, grep_outputs
 
 
 def parser(name: str) -> ArgumentParser:
@@ -26,7 +26,7 @@ def parser(name: str) -> ArgumentParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
-    request = Request(given.pattern, match=match_of(given), limit=given.limit)
+    request = GrepRequest(given.pattern, match=match_of(given), limit=given.limit)
     door = Door(given, as_json=given.json)
     try:
         return door.answer(VERB, request.logged(), lambda: grep_outputs(door.asking, request))

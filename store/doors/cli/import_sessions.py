@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
-from sightline.harnesses.formats import Source, find_sources, transcribing, usual_places
+from sightline.harnesses.formats import TranscriptSource, find_sources, transcribing, usual_places
 from sightline.harnesses.transcript import NotReadable
 from sightline.imports.follower import Follower
-from sightline.imports.importer import Counts, Importer
+from sightline.imports.importer import ImportCounts, Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
@@ -81,7 +81,7 @@ def main(given: Namespace) -> int:
     return 0
 
 
-def _is_wanted(sources: list[Source], *, yes: bool) -> bool:
+def _is_wanted(sources: list[TranscriptSource], *, yes: bool) -> bool:
     """Return whether the sessions found in the usual places are to be imported."""
     if not sources:
         write_err("no past sessions were found in the usual places: name a transcript, or a folder with some\n")
@@ -162,7 +162,7 @@ def _limits(importer: Importer) -> str:
     )
 
 
-def summary(counts: Counts) -> str:
+def summary(counts: ImportCounts) -> str:
     """Sum up an import in one line."""
     told = [f"{_counted(counts.calls, 'call')} of {_counted(counts.sessions, 'session')} imported"]
     for count, noun in (

@@ -14,7 +14,7 @@ from sightline.doors.install.harness_settings import (
     PROJECT,
     SCOPES,
     USER,
-    Places,
+    SettingsPlaces,
     Where,
     coincide,
     hints_for,
@@ -199,7 +199,7 @@ def here() -> Where:
     return Where(os.path.expanduser("~"), os.getcwd(), os.environ)
 
 
-def _places(given: Namespace, harness: Harness) -> Places:
+def _places(given: Namespace, harness: Harness) -> SettingsPlaces:
     places = places_of(harness, given.scope, here())
     if given.scope != USER and coincide(places, places_of(harness, USER, here())):
         raise UsageError(
@@ -209,7 +209,7 @@ def _places(given: Namespace, harness: Harness) -> Places:
     return places
 
 
-def _record(given: Namespace, harness: Harness, places: Places) -> Record:
+def _record(given: Namespace, harness: Harness, places: SettingsPlaces) -> Record:
     layout = Layout(default_root())
     if not given.dry_run:
         layout.ensure()

@@ -2,7 +2,7 @@
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door
-from sightline.verbs.kill import Order, kill
+from sightline.verbs.kill import KillRequest, kill
 
 VERB = "kill"
 
@@ -23,7 +23,7 @@ def parser(name: str) -> ArgumentParser:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     door = Door(as_json=given.json, profile=given.profile)
-    order, request = Order(tuple(given.refs)), {"refs": given.refs}
+    order, request = KillRequest(tuple(given.refs)), {"refs": given.refs}
     try:
         return door.answer(VERB, request, lambda: kill(door.asking, order, verb=VERB, request=request))
     finally:

@@ -7,7 +7,7 @@ from sightline.doors.cli.output import Door, json_text, write_err, write_out
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
 from sightline.verbs.delivery import deliver
-from sightline.verbs.list_outputs import LIMIT, VERB, Request, as_data, find_buffers, list_outputs
+from sightline.verbs.list_outputs import LIMIT, VERB, ListRequest, as_data, find_buffers, list_outputs
 from sightline.verbs.reply import Reply
 
 
@@ -60,7 +60,9 @@ def match_of(given: Namespace) -> str:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     project = os.path.realpath(given.project) if given.project else ""
-    request = Request(match=match_of(given), session=given.session, limit=given.limit, project=project, mine=given.mine)
+    request = ListRequest(
+        match=match_of(given), session=given.session, limit=given.limit, project=project, mine=given.mine
+    )
     door = Door(given)
 
     def as_json() -> Reply:

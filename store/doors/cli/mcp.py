@@ -6,7 +6,7 @@ from typing import Any
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
 from sightline.doors.mcp.service import Service
-from sightline.doors.mcp.signals import Ended, ignore_signals, raise_signals
+from sightline.doors.mcp.signals import EndAsked, ignore_signals, raise_signals
 from sightline.doors.mcp.stdio import StdioServer
 from sightline.doors.mcp.tools import PATIENCE_SECONDS, TOOLS, Options
 from sightline.errors import UsageError
@@ -137,7 +137,7 @@ def _serve_stdio(options: Options) -> int:
     try:
         server.serve(raise_signals())
         ignore_signals()
-    except Ended:
+    except EndAsked:
         wait = False
         ignore_signals()
     server.close(wait=wait)

@@ -5,7 +5,7 @@ from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.pipeline.query_words import quoted
 from sightline.refs import looks_like_a_ref
-from sightline.verbs.query import VERB, Request, query
+from sightline.verbs.query import VERB, QueryRequest, query
 
 
 def parser(name: str) -> ArgumentParser:
@@ -51,7 +51,7 @@ def main(given: Namespace) -> int:
     given.pipeline = " ".join(map(_typed, (first, *more))) if more else first
     door = Door(given, as_json=given.json, profile=given.profile)
     full = FullAnswer(as_json=given.json) if given.full else None
-    request = Request(given.pipeline, sink=full)
+    request = QueryRequest(given.pipeline, sink=full)
     finish = (lambda reply: full.finish(door, reply)) if full else None
     try:
         return door.answer(VERB, request.logged(), lambda: query(door.asking, request), finish)

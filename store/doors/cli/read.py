@@ -6,7 +6,7 @@ from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_par
 from sightline.doors.cli.output import Door
 from sightline.errors import BadRange
 from sightline.refs import parse_lines
-from sightline.verbs.read_file import VERB, Request, read_file
+from sightline.verbs.read_file import VERB, FileRequest, read_file
 
 
 def parser(name: str) -> ArgumentParser:
@@ -32,13 +32,13 @@ def main(given: Namespace) -> int:
         door.close()
 
 
-def _request(text: str) -> Request:
+def _request(text: str) -> FileRequest:
     """Read FILE[:A-B]; if a file is named exactly so, the whole text is its name."""
     path, colon, lines = text.rpartition(":")
     if colon and path and not os.path.exists(text):
         try:
-            return Request(path, *parse_lines(lines))
+            return FileRequest(path, *parse_lines(lines))
         except BadRange:
             if os.path.exists(path):
                 raise
-    return Request(text)
+    return FileRequest(text)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from sightline.capture.recorder import Unkept
-from sightline.capture.result import Block, blocks_of, call_text, capture_result
+from sightline.capture.result import ResultBlock, blocks_of, call_text, capture_result
 from sightline.config import working_directory
 from sightline.doors.cli.arguments import Namespace
 from sightline.doors.cli.output import Door
@@ -61,7 +61,7 @@ def capture_tool(given: Namespace) -> int:
         door.close()
 
 
-def _blocks(fd: int) -> tuple[Iterable[Block], bool]:
+def _blocks(fd: int) -> tuple[Iterable[ResultBlock], bool]:
     """Read the blocks from a descriptor, and whether they report an error."""
     rest = _read(fd)
     head: list[bytes] = []
@@ -70,9 +70,9 @@ def _blocks(fd: int) -> tuple[Iterable[Block], bool]:
         head.append(data)
         size += len(data)
         if size > _MCP_BYTES:
-            return [Block(_chained(head, rest))], False
+            return [ResultBlock(_chained(head, rest))], False
     whole = b"".join(head)
-    return _of_mcp(whole) or ([Block([whole])], False)
+    return _of_mcp(whole) or ([ResultBlock([whole])], False)
 
 
 def _read(fd: int) -> Iterator[bytes]:
@@ -85,7 +85,7 @@ def _chained(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _of_mcp(data: bytes) -> tuple[list[Block], bool] | None:
+def _of_mcp(data: bytes) -> tuple[list[ResultBlock], bool] | None:
     if b'"content"' not in data[:4096] and b'"content"' not in data[-4096:]:
         return None
     try:

@@ -16,7 +16,7 @@ from sightline.regular_files import read_regular
 from sightline.shape.clean import clean_line
 from sightline.shape.failure.catalogue import RuleFile, with_added
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failure_scan import Hit
+from sightline.shape.failure.failure_scan import FailureHit
 from sightline.shape.failure.rule_check import check_rules
 from sightline.shape.failure.rule_draft import Draft, count_in, odd_lines, shortened
 from sightline.shape.memory_stream import BytesSource
@@ -179,7 +179,7 @@ def _read(examination: Examination, out: Source, err: Source, exit_code: int | N
     }
 
 
-def _line(examination: Examination, stream: str, source: Source, hit: Hit) -> dict[str, Any]:
+def _line(examination: Examination, stream: str, source: Source, hit: FailureHit) -> dict[str, Any]:
     verdict = examination.titled(hit, source, deep=True).verdict
     data = next(iter(source.lines(hit.line, hit.line))).data
     return {

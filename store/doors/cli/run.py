@@ -25,7 +25,7 @@ from sightline.verbs import late
 from sightline.verbs.command_view import ending_of
 from sightline.verbs.delivery import deliver
 from sightline.verbs.reply import Reply
-from sightline.verbs.run_command import VERB, Doorway, Request, run_command
+from sightline.verbs.run_command import VERB, Doorway, RunRequest, run_command
 
 _NEWLINE = ord("\n")
 
@@ -95,14 +95,14 @@ def main(given: Namespace) -> int:
         door.close()
 
 
-def _request(given: Namespace) -> Request:
+def _request(given: Namespace) -> RunRequest:
     """Return what is to be run. Raises UsageError unless exactly one of ``-c`` and a program is given."""
     argv = after_dashes(given.argv)
     if bool(given.command) == bool(argv):
         raise UsageError(
             "give a command: either -c STRING or -- PROGRAM ARGUMENT…", "such as sightline run -- make test"
         )
-    return Request(
+    return RunRequest(
         command=given.command,
         argv=tuple(argv),
         cwd=given.cwd,
@@ -115,7 +115,7 @@ def _request(given: Namespace) -> Request:
     )
 
 
-def _doorway(request: Request, **more: Any) -> Doorway:
+def _doorway(request: RunRequest, **more: Any) -> Doorway:
     """Pass standard input through; on a terminal the command stays in our process group, so it can read the keys."""
     try:
         keyboard = os.isatty(0)
@@ -146,7 +146,7 @@ def _forward_signals(own_group: bool) -> Any:
     return started
 
 
-def _stream(door: Door, request: Request) -> int:
+def _stream(door: Door, request: RunRequest) -> int:
     """Send everything to the terminal as it comes, for a person who watches; the log keeps ranges only."""
     at_line_start = True
     pass_on = passing_on()

@@ -14,7 +14,7 @@ from sightline.threads import share_one_heap
 from sightline.verbs.printable_text import printable
 
 try:
-    from sightline.fleet.shipper import Progress, Shipper
+    from sightline.fleet.shipper import Shipper, ShippingProgress
     from sightline.fleet.status import in_words, ship_status
     from sightline.fleet.unit import unit
 except ImportError as error:
@@ -119,7 +119,7 @@ class _Bar:
         self.items = self.bytes = 0
         self._is_shown = os.isatty(2)
 
-    def __call__(self, progress: "Progress") -> None:
+    def __call__(self, progress: "ShippingProgress") -> None:
         self.items, self.bytes = progress.items, progress.bytes
         if self._is_shown:
             share = self.items / max(self.items + progress.waiting_items, 1)

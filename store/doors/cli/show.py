@@ -3,7 +3,7 @@
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser, seconds
 from sightline.doors.cli.output import Door
 from sightline.profile import DEFAULT
-from sightline.verbs.read_output import VERB, Request, read_output
+from sightline.verbs.read_output import VERB, ReadRequest, read_output
 
 
 def parser(name: str) -> ArgumentParser:
@@ -97,7 +97,7 @@ def parser(name: str) -> ArgumentParser:
 
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
-    request = Request(
+    request = ReadRequest(
         ref=given.ref,
         lines=given.lines,
         offset=given.offset,

@@ -8,7 +8,7 @@ from sightline.audit.accounting import Accounted
 from sightline.audit.buffer_failures import Failure, not_judged, overlooked, told_count
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
-from sightline.audit.timeline import BYTES_A_TOKEN, Call, Totals, Wanted, filtered, totals_of, unknowable
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of, unknowable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
@@ -60,7 +60,7 @@ def main(given: Namespace) -> int:
         totals = totals_of(calls, captured)
         missed = [one.failure for one in overlooked(door.store, captured, session=scope.session)]
         unjudged = not_judged(captured)
-        wanted = Wanted(given.verb, _name(door, given.ref), given.failed, given.text)
+        wanted = CallFilter(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
         notes = notes_for(list_notes(door.store), (call.view for call in calls), scope.session, scope.since)
         context = _Context(door.store, scope.session, calls) if scope.session else None
@@ -75,7 +75,7 @@ def main(given: Namespace) -> int:
                 }
             )
             return 0
-        plain = wanted == Wanted()
+        plain = wanted == CallFilter()
         titles = {one.name: session_title(one) for one in door.store.index.sessions()} if scope.session is None else {}
         rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), titles)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
@@ -160,7 +160,7 @@ def as_data(call: Call) -> dict[str, Any]:
     }
 
 
-def totals_data(totals: Totals, missed: Sequence[Failure], gone: int) -> dict[str, Any]:
+def totals_data(totals: CallTotals, missed: Sequence[Failure], gone: int) -> dict[str, Any]:
     """Encode totals for ``timeline --json``."""
     return {
         **totals._asdict(),
@@ -223,7 +223,7 @@ def _lines(call: Call) -> str:
     return f"{call.lines:,} of {call.view.lines_total:,} lines{in_part}"
 
 
-def _totals(totals: Totals, missed: Sequence[Failure], gone: int, unjudged: int) -> str:
+def _totals(totals: CallTotals, missed: Sequence[Failure], gone: int, unjudged: int) -> str:
     plural = "" if totals.calls == 1 else "s"
     seen = f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({told_share(totals)})"
     told = (

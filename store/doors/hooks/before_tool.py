@@ -4,7 +4,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, Rules, insert
+from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
@@ -12,7 +12,7 @@ from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from sightline.capture.list_insertion import Part
+    from sightline.capture.list_insertion import ListPart
 
 _LEFT_ALONE_KEYS = ("run_in_background",)
 """The field of a tool's input that runs a command in the background, see `background_commands`."""
@@ -102,7 +102,7 @@ class Rewritten(NamedTuple):
     kept: str
     merged: bool
     filtered: bool
-    parts: "tuple[Part, ...]" = ()
+    parts: "tuple[ListPart, ...]" = ()
 
 
 def put_in(harness: Harness, command: str, piped: str, shell: str, *, former: bool = False) -> Rewritten | None:
@@ -123,10 +123,10 @@ def put_in(harness: Harness, command: str, piped: str, shell: str, *, former: bo
         return Rewritten(*one)
     if former:
         return None
-    from sightline.capture.list_insertion import LeftAlone, Part, insert_list  # single commands rarely need it
+    from sightline.capture.list_insertion import LeftAlone, ListPart, insert_list  # single commands rarely need it
 
     if one is not None:  # kept as a list of one part, since the output must be compared with what the harness tells
-        parts = (Part(one.kept, "", 1, silent=False),)
+        parts = (ListPart(one.kept, "", 1, silent=False),)
         return Rewritten(one.command, command, one.merged, filtered=False, parts=parts)
 
     try:
@@ -156,8 +156,8 @@ def why_left_alone(harness: Harness, command: str) -> str:
     return ""
 
 
-def _rules(harness: Harness, shell: str) -> Rules:
-    rules = Rules(lambda name: bool(on_path(name)), harness.judged, shell == BASH, harness.joins)
+def _rules(harness: Harness, shell: str) -> InsertionRules:
+    rules = InsertionRules(lambda name: bool(on_path(name)), harness.judged, shell == BASH, harness.joins)
     return rules if shell else rules._replace(pipefail="")
 
 

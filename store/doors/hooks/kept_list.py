@@ -7,7 +7,7 @@ ends, else its text is. If the harness cut it, the pieces are all there is, and 
 import os
 from collections.abc import Iterable
 
-from sightline.capture.list_insertion import Part, may_complain
+from sightline.capture.list_insertion import ListPart, may_complain
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.part_files import PartEnd, endings, open_part
 from sightline.doors.hooks.pending_commands import PendingCommand, forget
@@ -34,7 +34,7 @@ class _Piece(NamedTuple):
         first: its first line in the joined output; last: its last line, before the first if it wrote nothing.
     """
 
-    part: Part
+    part: ListPart
     end: PartEnd | None
     first: int = 1
     last: int = 0
@@ -52,7 +52,7 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
     if known := buffer_of_use(store, session, call.use):
         return known
     ends = endings(call.use)
-    pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
+    pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
     call = with_saved(call)
     if not ends:  # no part has run, or nothing could be written
         return keep(store, session, call)
@@ -67,7 +67,7 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
         for pending in lists:
             session = session_of(pending.harness, pending.session, cwd, pending.agent)
             ends = endings(pending.use)
-            pieces = [_Piece(part, ends.get(part.number)) for part in (Part(*one) for one in pending.parts)]
+            pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
             if buffer_of_use(store, session, pending.use) is None and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
                 at, use = session.started, pending.use
@@ -146,7 +146,7 @@ def _missing(call: ToolCall, pieces: list[_Piece], *, past: bool) -> tuple[list[
     return [piece.last for piece in unsure], f"what {names} may have written is not in it: it has no pipe"
 
 
-def _may_write(part: Part, behind: list[Part]) -> bool:
+def _may_write(part: ListPart, behind: list[ListPart]) -> bool:
     """Whether a part without a pipe may have written something."""
     return not part.silent or (may_complain(part.text) and not (behind and behind[0].joined == "&&"))
 

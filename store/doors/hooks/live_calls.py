@@ -10,7 +10,7 @@ from sightline.config import default_root
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import ToolCall
-from sightline.imports.live_transcript import LiveTranscript, TranscriptPlace, Waiting, begin, opened
+from sightline.imports.live_transcript import LiveTranscript, TranscriptPlace, WaitingCall, begin, opened
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Layout, Store
 
@@ -92,7 +92,7 @@ class LiveCall:
         """
         is_told = self._told is not None and bool(self._told.shown)
         past = self._told if self._told and is_told else _as_told(call, buffer, text)
-        waiting = Waiting(past, buffer.name if buffer else "", (shown,) if shown else (), is_logged)
+        waiting = WaitingCall(past, buffer.name if buffer else "", (shown,) if shown else (), is_logged)
         self._live.add(waiting, is_told=is_told)
 
 

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from sightline.doors.hooks import late
-from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, Part, ToolCall, open_beside
+from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, ToolCall, ToolPart, open_beside
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown
@@ -18,7 +18,7 @@ from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 
 if TYPE_CHECKING:
-    from sightline.imports.shown_lines import Found
+    from sightline.imports.shown_lines import LinesShown
 
 VERB = "tool"
 """The verb of such a call in the log, as for a proxied server's tools; the request names the tool."""
@@ -110,7 +110,7 @@ def with_saved(call: ToolCall) -> ToolCall:
             break
         if data is not None:
             errors = tuple(part for part in call.parts if part.stream == "err")
-            return call._replace(parts=((Part(call.stream, data),) if data else ()) + errors, partial="", gaps=())
+            return call._replace(parts=((ToolPart(call.stream, data),) if data else ()) + errors, partial="", gaps=())
         time.sleep(TURN_SECONDS)  # opencode may still write it while its hook runs
     return call
 
@@ -165,14 +165,14 @@ def _result(store: Store, session: Session, call: ToolCall) -> Buffer | None:
 
 def _structured(store: Store, session: Session, call: ToolCall, command: str, about: dict[str, Any]) -> Buffer | None:
     """Keep a result that may be JSON, or is not text."""
-    made = {part.stream: late.Block([_content(part)], part.mime) for part in call.parts}
+    made = {part.stream: late.ResultBlock([_content(part)], part.mime) for part in call.parts}
     last = max(int(stream.removeprefix("part.")) for stream in made)
-    blocks = [made.get(f"part.{number}", late.Block([])) for number in range(last + 1)]
+    blocks = [made.get(f"part.{number}", late.ResultBlock([])) for number in range(last + 1)]
     kept = late.capture_result(store, blocks, command=command, cwd=call.cwd, session=session.name, **about)
     return kept if isinstance(kept, Buffer) else None
 
 
-def _content(part: Part) -> bytes:
+def _content(part: ToolPart) -> bytes:
     """The bytes of a part of a result; an event never names a file in their place."""
     return part.content if isinstance(part.content, bytes) else b""
 
@@ -253,7 +253,7 @@ def log_view(
     record_view(store, session, shows, (Segment(text),) if text else (), uses=used)
 
 
-def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "list[Found]":
+def _lines_in(store: Store, buffers: list[Buffer], text: str, command: str) -> "list[LinesShown]":
     """The lines of each buffer that stand in a text."""
     if not buffers or not 0 < len(text) <= _MATCHED_CHARACTERS:
         return []

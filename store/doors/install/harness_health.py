@@ -21,7 +21,7 @@ _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 _PACKAGE_LEVELS = 4  # from a program up to its package.json
 
 
-class Program(NamedTuple):
+class HarnessProgram(NamedTuple):
     """The program of a harness.
 
     Attributes:
@@ -33,12 +33,12 @@ class Program(NamedTuple):
     version: str = ""
 
 
-def program_of(harness: Harness) -> Program:
+def program_of(harness: Harness) -> HarnessProgram:
     """The harness' program on ``PATH``."""
     for name in harness.programs:
         if path := shutil.which(name):
-            return Program(path, _packaged(os.path.realpath(path)) or _told(path))
-    return Program()
+            return HarnessProgram(path, _packaged(os.path.realpath(path)) or _told(path))
+    return HarnessProgram()
 
 
 class Present(NamedTuple):
@@ -51,7 +51,7 @@ class Present(NamedTuple):
     """
 
     harness: Harness
-    program: Program
+    program: HarnessProgram
     settings: str = ""
 
     @property
@@ -129,7 +129,7 @@ def examine_harnesses(where: Where, root: str) -> Iterator[CheckResult]:
         yield CheckResult("note", f"harnesses that are here and do not know of Sightline: {', '.join(ready)}")
 
 
-def _installed(harness: Harness, scope: str, program: Program, status: Status) -> Iterator[CheckResult]:
+def _installed(harness: Harness, scope: str, program: HarnessProgram, status: Status) -> Iterator[CheckResult]:
     head = f"{Present(harness, program).named}, {'user' if scope == USER else 'this folder'}"
     found = "" if program.path else "; the program is not on the PATH"
     mode = f"mode {status.mode}" if status.mode else "no hooks"

@@ -10,7 +10,7 @@ from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, PIPEFAIL
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.hooks.command_line import hook_line, hook_words
 from sightline.doors.install.own_entries import MODULE, is_ours
-from sightline.doors.install.settings_text import Add, Content, Put
+from sightline.doors.install.settings_text import Add, Put, SettingsEntries
 from sightline.harnesses import known
 from sightline.harnesses.base import BEFORE, Harness, Hook
 from sightline.named_tuple import NamedTuple
@@ -39,7 +39,7 @@ class Where(NamedTuple):
     environment: Mapping[str, str]
 
 
-class Places(NamedTuple):
+class SettingsPlaces(NamedTuple):
     """The settings files of one harness in one scope; an empty path where it has no such file.
 
     Attributes:
@@ -56,7 +56,7 @@ class Places(NamedTuple):
         return list(dict.fromkeys(path for path in self if path))
 
 
-def places_of(harness: Harness, scope: str, where: Where) -> Places:
+def places_of(harness: Harness, scope: str, where: Where) -> SettingsPlaces:
     """Where a harness has its settings.
 
     Args:
@@ -65,11 +65,11 @@ def places_of(harness: Harness, scope: str, where: Where) -> Places:
         where: whose.
     """
     if scope == PROJECT:
-        return Places(*harness.project_settings(where.project))
-    return Places(*harness.user_settings(where.home, where.environment))
+        return SettingsPlaces(*harness.project_settings(where.project))
+    return SettingsPlaces(*harness.user_settings(where.home, where.environment))
 
 
-def coincide(one: Places, other: Places) -> bool:
+def coincide(one: SettingsPlaces, other: SettingsPlaces) -> bool:
     """Whether two scopes share a file, as they do in a person's home."""
     return bool({os.path.realpath(path) for path in one.all} & {os.path.realpath(path) for path in other.all})
 
@@ -93,10 +93,10 @@ class SettingsTarget(NamedTuple):
     """
 
     path: str
-    content: Content
+    content: SettingsEntries
 
 
-def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[SettingsTarget]:
+def targets_of(harness: Harness, mode: str, places: SettingsPlaces, root: str) -> list[SettingsTarget]:
     """The files of a harness, each with the entries of ours that it is to have.
 
     Args:
@@ -106,21 +106,21 @@ def targets_of(harness: Harness, mode: str, places: Places, root: str) -> list[S
         root: the store's root where it is not the usual one, for which servers and hooks are given it; else empty.
     """
     servers = Put((*harness.servers, NAME), server_entry(harness, root))
-    content = Content(harness.servers_form, is_ours, (servers,))
+    content = SettingsEntries(harness.servers_form, is_ours, (servers,))
     listed = [SettingsTarget(places.servers, content)] if places.servers else []
     if not places.hooks:
         return listed
     if harness.plugin_file:
         (hook,) = harness.hooks
         text = harness.plugin(hook_words(harness.name, hook.event, mode), root)
-        return [*listed, SettingsTarget(places.hooks, Content("text", is_ours, text=text))]
+        return [*listed, SettingsTarget(places.hooks, SettingsEntries("text", is_ours, text=text))]
     entry = os.path.join(os.path.dirname(places.hooks), FILE)
     hooks = hooks_content(harness, mode, root, entry)
     if places.hooks == places.servers:
         return [SettingsTarget(places.servers, hooks._replace(puts=(servers,)))]
     targets = listed
     if rewrites(harness, mode):  # before the hooks that name the script
-        targets.append(SettingsTarget(entry, Content("text", is_ours, text=script(root), is_program=True)))
+        targets.append(SettingsTarget(entry, SettingsEntries("text", is_ours, text=script(root), is_program=True)))
     return [*targets, SettingsTarget(places.hooks, hooks)]
 
 
@@ -134,7 +134,7 @@ def server_entry(harness: Harness, root: str) -> dict[str, Any]:
     return harness.server_entry(list(SERVER_WORDS), {"SIGHTLINE_HOME": root} if root else {})
 
 
-def hooks_content(harness: Harness, mode: str, root: str, entry: str) -> Content:
+def hooks_content(harness: Harness, mode: str, root: str, entry: str) -> SettingsEntries:
     """The hooks of a mode, and the permission rules that they need.
 
     Args:
@@ -158,7 +158,9 @@ def hooks_content(harness: Harness, mode: str, root: str, entry: str) -> Content
             adds += [Add(harness.rules, rule) for rule in rules]
     # Rewritten commands run in a shell that knows nothing of a hook's own variables.
     sets = (((*harness.variables, "SIGHTLINE_HOME"), root),) if root and harness.variables else ()
-    return Content("json", is_ours, adds=tuple(adds), formers=formers, sweeps=sweeps, fills=harness.fills, sets=sets)
+    return SettingsEntries(
+        "json", is_ours, adds=tuple(adds), formers=formers, sweeps=sweeps, fills=harness.fills, sets=sets
+    )
 
 
 def hints_for(harness: Harness, scope: str) -> tuple[str, ...]:

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from sightline.doors.install.errors import NotOurs, SettingsInvalid, SettingsUnexpected
 from sightline.doors.install.harness_settings import SettingsTarget
-from sightline.doors.install.installation_record import Record, Written
+from sightline.doors.install.installation_record import Record, WrittenFile
 from sightline.doors.install.json_edit import NoPlace
-from sightline.doors.install.jsonc import NotJson
+from sightline.doors.install.jsonc import NotJsonc
 from sightline.doors.install.settings_file import (
     PROGRAM_MODE,
-    Found,
+    SettingsFile,
     check_writable,
     decoded,
     read_settings,
     write_settings,
 )
-from sightline.doors.install.settings_text import Content, Undo, with_ours, without_ours
+from sightline.doors.install.settings_text import SettingsEntries, Undo, with_ours, without_ours
 from sightline.doors.install.toml_edit import NotToml
 from sightline.named_tuple import NamedTuple
 from sightline.sha256 import sha256_hex
@@ -33,7 +33,7 @@ class SettingsChange(NamedTuple):
         undo: what is needed to take our entries out again if somebody changes the file.
     """
 
-    found: Found
+    found: SettingsFile
     after: bytes | None
     before: bytes | None
     undo: Undo = Undo()
@@ -44,7 +44,7 @@ class SettingsChange(NamedTuple):
         return self.after != self.found.data
 
 
-def plan_install(found: Found, content: Content, earlier: Written | None) -> SettingsChange:
+def plan_install(found: SettingsFile, content: SettingsEntries, earlier: WrittenFile | None) -> SettingsChange:
     """Plan how all of our entries get into a file.
 
     If nobody has changed the file since we wrote it, the plan starts from what it was before us.
@@ -68,7 +68,7 @@ def plan_install(found: Found, content: Content, earlier: Written | None) -> Set
     return SettingsChange(found, after.encode(), before, undo)
 
 
-def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> SettingsChange:
+def plan_uninstall(found: SettingsFile, content: SettingsEntries, earlier: WrittenFile | None) -> SettingsChange:
     """Plan how a file loses all of our entries; what a person has changed in it since stays.
 
     Raises:
@@ -87,7 +87,7 @@ def plan_uninstall(found: Found, content: Content, earlier: Written | None) -> S
     return SettingsChange(found, after, after)
 
 
-def _untouched(found: Found, earlier: Written | None) -> bool:
+def _untouched(found: SettingsFile, earlier: WrittenFile | None) -> bool:
     """Whether a file is as we last wrote it."""
     return earlier is not None and found.data is not None and sha256_hex(found.data) == earlier.after
 
@@ -101,8 +101,8 @@ def telling(path: str) -> Iterator[None]:
     """
     try:
         yield
-    except (NotJson, NotToml) as error:
-        form = "JSON" if isinstance(error, NotJson) else "TOML"
+    except (NotJsonc, NotToml) as error:
+        form = "JSON" if isinstance(error, NotJsonc) else "TOML"
         hint = "correct that, and try again; nothing was changed"
         raise SettingsInvalid(f"{path} is not {form}: {error}", hint) from error
     except NoPlace as error:
@@ -110,12 +110,12 @@ def telling(path: str) -> Iterator[None]:
         raise SettingsUnexpected(f"{path}: {error}", hint) from error
 
 
-def _with(path: str, text: str, content: Content, earlier: Undo) -> tuple[str, Undo]:
+def _with(path: str, text: str, content: SettingsEntries, earlier: Undo) -> tuple[str, Undo]:
     with telling(path):
         return with_ours(text if is_filled(text) else "", content, earlier)
 
 
-def _without(path: str, data: bytes | None, content: Content, undo: Undo) -> bytes | None:
+def _without(path: str, data: bytes | None, content: SettingsEntries, undo: Undo) -> bytes | None:
     """The file without our entries; None where there is no file, or nothing but our entries in it."""
     if data is None:
         return None
@@ -164,7 +164,7 @@ def install(targets: list[SettingsTarget], record: Record, *, dry_run: bool = Fa
     if dry_run or not any(change.changes for change in changes):
         return [Done(change) for change in changes]
     written = [
-        Written(
+        WrittenFile(
             change.found.path,
             change.before,
             sha256_hex(change.after or b""),
@@ -218,7 +218,7 @@ def _write(changes: list[SettingsChange]) -> None:
         raise
 
 
-def _missing_folders(found: Found) -> list[str]:
+def _missing_folders(found: SettingsFile) -> list[str]:
     """The folders that have to be made for a file, outermost first."""
     missing: list[str] = []
     folder = os.path.dirname(found.real)
@@ -228,7 +228,7 @@ def _missing_folders(found: Found) -> list[str]:
     return missing
 
 
-def _folders_of(earlier: Written | None) -> tuple[str, ...]:
+def _folders_of(earlier: WrittenFile | None) -> tuple[str, ...]:
     return earlier.folders if earlier else ()
 
 

@@ -17,7 +17,7 @@ FOLDER = "installed"
 _RECORD = "record.json"
 
 
-class Written(NamedTuple):
+class WrittenFile(NamedTuple):
     """One file that was changed.
 
     Attributes:
@@ -42,7 +42,7 @@ class Record:
         self._all = os.path.join(root, FOLDER)
         self.folder = os.path.join(self._all, f"{name}-{sha256_hex(os.fsencode(chr(0).join(paths)))[:8]}")
 
-    def load(self) -> dict[str, Written]:
+    def load(self) -> dict[str, WrittenFile]:
         """What was written, by path; empty where there is no record, or it cannot be read."""
         try:
             files = json.loads(read_file(os.path.join(self.folder, _RECORD)))["files"]
@@ -50,7 +50,7 @@ class Record:
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
-    def save(self, written: list[Written]) -> dict[str, str]:
+    def save(self, written: list[WrittenFile]) -> dict[str, str]:
         """Write the record, replacing an earlier one; return where the copy of each file lies, by path."""
         make_folder(self._all)
         make_folder(self.folder)
@@ -81,7 +81,7 @@ class Record:
         """Remove it all."""
         remove_folder(self.folder)
 
-    def _decoded(self, one: dict[str, Any]) -> Written:
+    def _decoded(self, one: dict[str, Any]) -> WrittenFile:
         before = None if one["backup"] is None else read_file(os.path.join(self.folder, one["backup"]))
         undo = Undo(
             tuple(tuple(keys) for keys in one["created"]),
@@ -90,4 +90,4 @@ class Record:
             tuple(tuple(keys) for keys in one["set"]),
             None if (added := one.get("added")) is None else tuple((tuple(keys), value) for keys, value in added),
         )
-        return Written(one["path"], before, one["after"], undo, tuple(one["folders"]))
+        return WrittenFile(one["path"], before, one["after"], undo, tuple(one["folders"]))

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from sightline.doors.install.jsonc import Item, Node, find, parse
+from sightline.doors.install.jsonc import JsoncItem, JsoncNode, find, parse
 from sightline.named_tuple import NamedTuple
 
 Keys = tuple[str, ...]
@@ -68,7 +68,7 @@ def remove(text: str, keys: Keys) -> str:
     return text if container is None or item is None else remove_item(text, container, item)
 
 
-def remove_item(text: str, container: Node, item: Item) -> str:
+def remove_item(text: str, container: JsoncNode, item: JsoncItem) -> str:
     """The text without an item that was found in a container."""
     place = container.items.index(item)
     before = container.items[place - 1] if place else None
@@ -100,7 +100,7 @@ def remove_item(text: str, container: Node, item: Item) -> str:
     return _cut(text, cuts)
 
 
-def _insert(text: str, container: Node, key: str | None, value: Any) -> str:
+def _insert(text: str, container: JsoncNode, key: str | None, value: Any) -> str:
     """The text with one more item at a container's end."""
     style, outer = _style(text), _indent_at(text, container.start)
     if not container.items:
@@ -122,7 +122,7 @@ def _insert(text: str, container: Node, key: str | None, value: Any) -> str:
     return _cut(text, [(behind, behind, ","), (at, at, new)])
 
 
-def _insert_first(text: str, container: Node, key: str | None, value: Any) -> str:
+def _insert_first(text: str, container: JsoncNode, key: str | None, value: Any) -> str:
     style, outer = _style(text), _indent_at(text, container.start)
     inner = text[container.start + 1 : container.end - 1].rstrip()
     if style.compact and not inner:

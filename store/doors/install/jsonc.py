@@ -13,7 +13,7 @@ _OTHER = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\b")
 _DEEPEST = 200  # levels; real settings have about ten
 
 
-class NotJson(ValueError):
+class NotJsonc(ValueError):
     """The text is no JSON.
 
     Attributes:
@@ -29,7 +29,7 @@ class NotJson(ValueError):
         super().__init__(f"line {self.line}, column {self.column}: {what}")
 
 
-class Node(NamedTuple):
+class JsoncNode(NamedTuple):
     """A value, and its place in the text.
 
     Attributes:
@@ -44,14 +44,14 @@ class Node(NamedTuple):
     start: int
     end: int
     value: Any = None
-    items: tuple["Item", ...] = ()
+    items: tuple["JsoncItem", ...] = ()
 
-    def at(self, key: str) -> "Item | None":
+    def at(self, key: str) -> "JsoncItem | None":
         """The member of an object with this name; of several the last, which every reader takes."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
-class Item(NamedTuple):
+class JsoncItem(NamedTuple):
     """An object's member, or an array's element.
 
     Attributes:
@@ -63,21 +63,21 @@ class Item(NamedTuple):
 
     key: str
     start: int
-    node: Node
+    node: JsoncNode
     comma: int
 
 
 @functools.lru_cache(maxsize=2)  # one change reads its text many times, and some settings have megabytes
-def parse(text: str) -> Node:
+def parse(text: str) -> JsoncNode:
     """The value that a text holds. Raises NotJson."""
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, start, 0)
     if (rest := _skip(text, node.end)) != len(text):
-        raise NotJson("something follows the value", text, rest)
+        raise NotJsonc("something follows the value", text, rest)
     return node
 
 
-def plain(node: Node) -> Any:
+def plain(node: JsoncNode) -> Any:
     """The value as plain Python data, without places."""
     if node.kind == "object":
         return {item.key: plain(item.node) for item in node.items}
@@ -86,7 +86,7 @@ def plain(node: Node) -> Any:
     return node.value
 
 
-def find(node: Node, keys: tuple[str, ...]) -> Node | None:
+def find(node: JsoncNode, keys: tuple[str, ...]) -> JsoncNode | None:
     """The value that these names lead to through objects; None where there is none."""
     for key in keys:
         item = node.at(key) if node.kind == "object" else None
@@ -101,9 +101,9 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int) -> JsoncNode:
     if depth > _DEEPEST:
-        raise NotJson(f"it is nested deeper than {_DEEPEST} levels", text, at)
+        raise NotJsonc(f"it is nested deeper than {_DEEPEST} levels", text, at)
     opening = text[at : at + 1]
     if opening == "{":
         return _container(text, at, depth, "object", "}")
@@ -112,41 +112,41 @@ def _value(text: str, at: int, depth: int) -> Node:
     found = _STRING.match(text, at) if opening == '"' else _OTHER.match(text, at)
     if not found:
         what = "a value is missing" if opening in ("", ",", "}", "]") else f"{opening!r} does not begin a value"
-        raise NotJson(what, text, at)
-    return Node("scalar", at, found.end(), _scalar(text, found))
+        raise NotJsonc(what, text, at)
+    return JsoncNode("scalar", at, found.end(), _scalar(text, found))
 
 
 def _scalar(text: str, found: re.Match[str]) -> Any:
     try:
         return json.loads(found.group())
     except ValueError as error:
-        raise NotJson("a value is written wrongly", text, found.start()) from error
+        raise NotJsonc("a value is written wrongly", text, found.start()) from error
 
 
-def _container(text: str, start: int, depth: int, kind: str, closing: str) -> Node:
-    items: list[Item] = []
+def _container(text: str, start: int, depth: int, kind: str, closing: str) -> JsoncNode:
+    items: list[JsoncItem] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != closing:
         if items and items[-1].comma < 0:
-            raise NotJson(f"a comma or {closing!r} is missing", text, at)
+            raise NotJsonc(f"a comma or {closing!r} is missing", text, at)
         begin, key = at, ""
         if kind == "object":
             key, at = _key(text, at)
         node = _value(text, at, depth + 1)
         at = _skip(text, node.end)
         comma = at if text[at : at + 1] == "," else -1
-        items.append(Item(key, begin, node, comma))
+        items.append(JsoncItem(key, begin, node, comma))
         if comma >= 0:
             at = _skip(text, at + 1)
-    return Node(kind, start, at + 1, items=tuple(items))
+    return JsoncNode(kind, start, at + 1, items=tuple(items))
 
 
 def _key(text: str, at: int) -> tuple[str, int]:
     """A member's name, and where its value begins."""
     found = _STRING.match(text, at)
     if not found:
-        raise NotJson("a name in double quotes is missing", text, at)
+        raise NotJsonc("a name in double quotes is missing", text, at)
     colon = _skip(text, found.end())
     if text[colon : colon + 1] != ":":
-        raise NotJson("a colon is missing", text, colon)
+        raise NotJsonc("a colon is missing", text, colon)
     return str(_scalar(text, found)), _skip(text, colon + 1)

@@ -22,7 +22,7 @@ PROGRAM_MODE = 0o700
 _BY_HAND = "`--dry-run` shows what to write there by hand"
 
 
-class Found(NamedTuple):
+class SettingsFile(NamedTuple):
     """A settings file as it was when we read it.
 
     Attributes:
@@ -53,7 +53,7 @@ def decoded(path: str, data: bytes) -> str:
         ) from error
 
 
-def read_settings(path: str) -> Found:
+def read_settings(path: str) -> SettingsFile:
     """Read a file, which may be missing, as may the target of a link, for example after a fresh checkout of dotfiles.
 
     Raises:
@@ -64,16 +64,16 @@ def read_settings(path: str) -> Found:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             raise SettingsUnreadable(f"{path} is no file", "move it away, and try again")
-        return Found(path, real, read_regular(path), stat.S_IMODE(mode))
+        return SettingsFile(path, real, read_regular(path), stat.S_IMODE(mode))
     except FileNotFoundError:
-        return Found(path, real, None)
+        return SettingsFile(path, real, None)
     except OSError as error:
         raise SettingsUnreadable(
             f"{path} cannot be read: {error.strerror}", "make it readable, or move it away; nothing was changed"
         ) from error
 
 
-def check_writable(found: Found) -> None:
+def check_writable(found: SettingsFile) -> None:
     """Raise SettingsReadOnly where the file cannot be replaced, or is read-only, so that its owner wants no change."""
     if found.data is not None and not found.mode & stat.S_IWUSR:
         raise SettingsReadOnly(f"{_named(found)} is read-only", f"make it writable, or: {_BY_HAND}")
@@ -86,7 +86,7 @@ def check_writable(found: Found) -> None:
         raise SettingsReadOnly(f"the folder {folder} is read-only", f"make it writable, or: {_BY_HAND}")
 
 
-def write_settings(found: Found, data: bytes | None) -> None:
+def write_settings(found: SettingsFile, data: bytes | None) -> None:
     """Replace a file, or remove it; folders are made where they are missing.
 
     Raises:
@@ -112,7 +112,7 @@ def write_settings(found: Found, data: bytes | None) -> None:
         raise SettingsReadOnly(f"{_named(found)} cannot be written: {error.strerror}", _BY_HAND) from error
 
 
-def _write_beside(found: Found, data: bytes) -> str:
+def _write_beside(found: SettingsFile, data: bytes) -> str:
     temporary = f"{found.real}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _NEW_FILE_MODE)
     try:
@@ -127,7 +127,7 @@ def _write_beside(found: Found, data: bytes) -> str:
     return temporary
 
 
-def _check_unchanged(found: Found) -> None:
+def _check_unchanged(found: SettingsFile) -> None:
     now = read_settings(found.path)
     if (now.real, now.data) != (found.real, found.data):
         raise SettingsBusy(
@@ -135,5 +135,5 @@ def _check_unchanged(found: Found) -> None:
         )
 
 
-def _named(found: Found) -> str:
+def _named(found: SettingsFile) -> str:
     return found.path if found.real == os.path.abspath(found.path) else f"{found.path} (a link to {found.real})"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sightline.doors.install.json_edit import Keys, NoPlace, append, put, remove, remove_item
-from sightline.doors.install.jsonc import Item, Node, find, parse, plain
+from sightline.doors.install.jsonc import JsoncItem, JsoncNode, find, parse, plain
 from sightline.doors.install.toml_edit import put_table, remove_table, table_at
 from sightline.named_tuple import NamedTuple
 
@@ -35,7 +35,7 @@ class Add(NamedTuple):
     value: Any
 
 
-class Content(NamedTuple):
+class SettingsEntries(NamedTuple):
     """All entries of ours for one file.
 
     Attributes:
@@ -87,7 +87,7 @@ class Undo(NamedTuple):
         return Undo(created, earlier.replaced + self.replaced, set=changed)
 
 
-def with_ours(text: str, content: Content, earlier: Undo | None = None) -> tuple[str, Undo]:
+def with_ours(text: str, content: SettingsEntries, earlier: Undo | None = None) -> tuple[str, Undo]:
     """The text with all of our entries, and without those of older versions.
 
     Args:
@@ -106,14 +106,14 @@ def with_ours(text: str, content: Content, earlier: Undo | None = None) -> tuple
     return _json_with(text or "{}\n", content, earlier or Undo())
 
 
-def without_ours(text: str, content: Content, undo: Undo) -> str:
+def without_ours(text: str, content: SettingsEntries, undo: Undo) -> str:
     """The text without our entries. Raises as `with_ours`."""
     if content.form == "text":
         return "" if content.ours(text) else text
     return _toml_without(text, content, undo) if content.form == "toml" else _json_without(text, content, undo)
 
 
-def of_ours(text: str, content: Content) -> list[Any]:
+def of_ours(text: str, content: SettingsEntries) -> list[Any]:
     """Our members and elements in a text, members first. Raises as `with_ours`."""
     if content.form == "text":
         return [text] if content.ours(text) else []
@@ -128,7 +128,7 @@ def of_ours(text: str, content: Content) -> list[Any]:
     ]
 
 
-def _toml_with(text: str, content: Content) -> tuple[str, Undo]:
+def _toml_with(text: str, content: SettingsEntries) -> tuple[str, Undo]:
     replaced = []
     for keys, value in content.puts:
         there = table_at(text, keys)
@@ -139,7 +139,7 @@ def _toml_with(text: str, content: Content) -> tuple[str, Undo]:
     return text, Undo(replaced=tuple(replaced))
 
 
-def _toml_without(text: str, content: Content, undo: Undo) -> str:
+def _toml_without(text: str, content: SettingsEntries, undo: Undo) -> str:
     for keys, _ in content.puts:
         there = table_at(text, keys)
         if there is not None and content.ours(there):
@@ -150,7 +150,7 @@ def _toml_without(text: str, content: Content, undo: Undo) -> str:
     return text
 
 
-def _json_with(text: str, content: Content, earlier: Undo) -> tuple[str, Undo]:
+def _json_with(text: str, content: SettingsEntries, earlier: Undo) -> tuple[str, Undo]:
     if parse(text).kind != "object":
         raise NoPlace((), "object")
     text = _without_formers(text, content, earlier)
@@ -181,7 +181,7 @@ def _json_with(text: str, content: Content, earlier: Undo) -> tuple[str, Undo]:
     return text, Undo(tuple(sorted(created)), tuple(replaced), set=tuple(changed))
 
 
-def _json_without(text: str, content: Content, undo: Undo) -> str:
+def _json_without(text: str, content: SettingsEntries, undo: Undo) -> str:
     for keys, _ in content.puts:
         there = find(parse(text), keys)
         if there is not None and content.ours(plain(there)):
@@ -196,7 +196,7 @@ def _json_without(text: str, content: Content, undo: Undo) -> str:
     return text
 
 
-def _without_formers(text: str, content: Content, undo: Undo) -> str:
+def _without_formers(text: str, content: SettingsEntries, undo: Undo) -> str:
     """The text without what an earlier version added that a person might have, too. Raises NotJson."""
     added = undo.added
     if added is None:
@@ -215,12 +215,12 @@ def _restored(text: str, keys: Keys, undo: Undo) -> str:
     return put(text, keys, earlier[0]) if earlier else remove(text, keys)
 
 
-def _list_at(root: Node, keys: Keys) -> list[Any]:
+def _list_at(root: JsoncNode, keys: Keys) -> list[Any]:
     array = find(root, keys)
     return list(plain(array)) if array is not None and array.kind == "array" else []
 
 
-def _containers(content: Content) -> Iterator[Keys]:
+def _containers(content: SettingsEntries) -> Iterator[Keys]:
     """Every object and list that holds an entry of ours."""
     members = [*(one.keys for one in content.puts), *(keys for keys, _ in content.sets)]
     for keys in [*(keys[:-1] for keys in members), *(one.keys for one in content.adds)]:
@@ -238,7 +238,7 @@ def _merged(text: str, keys: Keys, value: dict[str, Any]) -> str:
     return text
 
 
-def _swept(text: str, content: Content, keep: tuple[Add, ...]) -> str:
+def _swept(text: str, content: SettingsEntries, keep: tuple[Add, ...]) -> str:
     """The text without elements of ours, except those that belong there."""
     while True:
         kept: list[Add] = []
@@ -253,12 +253,12 @@ def _swept(text: str, content: Content, keep: tuple[Add, ...]) -> str:
             return text
 
 
-def _elements(root: Node, content: Content) -> Iterator[tuple[Node, Item]]:
+def _elements(root: JsoncNode, content: SettingsEntries) -> Iterator[tuple[JsoncNode, JsoncItem]]:
     for _, container, item in _located(root, content):
         yield container, item
 
 
-def _located(root: Node, content: Content) -> Iterator[tuple[Keys, Node, Item]]:
+def _located(root: JsoncNode, content: SettingsEntries) -> Iterator[tuple[Keys, JsoncNode, JsoncItem]]:
     """Every element of ours below the swept names: its list's names, the list, the element.
 
     An element counts as ours if we wrote it, or if it holds a list of nothing but our elements.
@@ -269,7 +269,7 @@ def _located(root: Node, content: Content) -> Iterator[tuple[Keys, Node, Item]]:
             yield from _within(keys, top, content.ours)
 
 
-def _within(keys: Keys, node: Node, ours: Ours) -> Iterator[tuple[Keys, Node, Item]]:
+def _within(keys: Keys, node: JsoncNode, ours: Ours) -> Iterator[tuple[Keys, JsoncNode, JsoncItem]]:
     for item in node.items:
         below = (*keys, item.key) if item.key else keys
         if node.kind == "array" and _wholly(item.node, ours):
@@ -278,7 +278,7 @@ def _within(keys: Keys, node: Node, ours: Ours) -> Iterator[tuple[Keys, Node, It
             yield from _within(below, item.node, ours)
 
 
-def _wholly(node: Node, ours: Ours) -> bool:
+def _wholly(node: JsoncNode, ours: Ours) -> bool:
     if ours(plain(node)):
         return True
     lists = [item.node for item in node.items if item.key and item.node.kind == "array" and item.node.items]

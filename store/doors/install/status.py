@@ -3,7 +3,7 @@
 from typing import Any
 
 from sightline.doors.hooks.command_line import HookLine
-from sightline.doors.install.harness_settings import Places, targets_of
+from sightline.doors.install.harness_settings import SettingsPlaces, targets_of
 from sightline.doors.install.installation import is_filled, plan_install, telling
 from sightline.doors.install.jsonc import find, parse
 from sightline.doors.install.own_entries import (
@@ -15,7 +15,7 @@ from sightline.doors.install.own_entries import (
     server_of,
 )
 from sightline.doors.install.settings_file import read_settings
-from sightline.doors.install.settings_text import Content, of_ours, with_ours
+from sightline.doors.install.settings_text import SettingsEntries, of_ours, with_ours
 from sightline.harnesses.base import DEFAULT_MODE, Harness
 from sightline.named_tuple import NamedTuple
 
@@ -49,7 +49,7 @@ class Status(NamedTuple):
         return bool(self.paths)
 
 
-def status_of(harness: Harness, places: Places, root: str) -> Status:
+def status_of(harness: Harness, places: SettingsPlaces, root: str) -> Status:
     """Read what a harness' settings have of ours.
 
     Args:
@@ -60,7 +60,7 @@ def status_of(harness: Harness, places: Places, root: str) -> Status:
     Raises:
         SettingsUnreadable, SettingsInvalid, SettingsUnexpected: the settings cannot be understood.
     """
-    texts: list[tuple[str, Content]] = []
+    texts: list[tuple[str, SettingsEntries]] = []
     paths = []
     off = ""
     for path, content in targets_of(harness, DEFAULT_MODE, places, root):
@@ -90,7 +90,7 @@ def status_of(harness: Harness, places: Places, root: str) -> Status:
     )
 
 
-def _started(texts: list[tuple[str, Content]]) -> tuple[ServerEntry | None, list[tuple[HookLine, str]]]:
+def _started(texts: list[tuple[str, SettingsEntries]]) -> tuple[ServerEntry | None, list[tuple[HookLine, str]]]:
     """The server and the hooks that settings tell a harness to start."""
     values = [value for text, content in texts for value in of_ours(text, content)]
     servers = [server_of(value) for value in values if is_our_server(value)]

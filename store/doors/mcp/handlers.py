@@ -290,7 +290,7 @@ def _run_command(invocation: Invocation, values: dict[str, Any]) -> Reply:
     doorway = run_command.Doorway(
         run=lambda capture: invocation.commands.run(capture, invocation.call), confine=invocation.confined
     )
-    return run_command.run_command(invocation.asking, run_command.Request(**values), doorway)
+    return run_command.run_command(invocation.asking, run_command.RunRequest(**values), doorway)
 
 
 def _read_file(invocation: Invocation, values: dict[str, Any]) -> Reply:
@@ -298,22 +298,22 @@ def _read_file(invocation: Invocation, values: dict[str, Any]) -> Reply:
     if not read_file.names_output(invocation.asking, path):
         path = invocation.confined(path)
     return read_file.read_file(
-        invocation.asking, read_file.Request(**{**values, "path": path}, exact=bool(invocation.options.root))
+        invocation.asking, read_file.FileRequest(**{**values, "path": path}, exact=bool(invocation.options.root))
     )
 
 
 def _read_output(invocation: Invocation, values: dict[str, Any]) -> Reply:
     if "wait" in values:
         values["wait"] = min(values["wait"], invocation.options.patience_secs)
-    return read_output.read_output(invocation.cancellable(), read_output.Request(**values))
+    return read_output.read_output(invocation.cancellable(), read_output.ReadRequest(**values))
 
 
 def _query(invocation: Invocation, values: dict[str, Any]) -> Reply:
-    return query.query(invocation.cancellable(), query.Request(**values))
+    return query.query(invocation.cancellable(), query.QueryRequest(**values))
 
 
 def _list_outputs(invocation: Invocation, values: dict[str, Any]) -> Reply:
-    return list_outputs.list_outputs(invocation.asking, list_outputs.Request(**values))
+    return list_outputs.list_outputs(invocation.asking, list_outputs.ListRequest(**values))
 
 
 _VERBS: dict[str, Callable[[Invocation, dict[str, Any]], Reply]] = {

@@ -21,7 +21,7 @@ INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 Id = int | str
 
 
-class Request(NamedTuple):
+class CallRequest(NamedTuple):
     """A call that wants an answer."""
 
     id: Id
@@ -52,16 +52,16 @@ class Invalid(NamedTuple):
     message: str
 
 
-Message = Request | Notification | Response | Invalid
+Message = CallRequest | Notification | Response | Invalid
 
 
-class Batch(NamedTuple):
+class MessageBatch(NamedTuple):
     """An array of messages, never empty; only one version of MCP has them."""
 
     messages: tuple[Message, ...]
 
 
-def decode(line: bytes) -> Message | Batch:
+def decode(line: bytes) -> Message | MessageBatch:
     """Parse a line; Invalid if it is not JSON (``PARSE_ERROR``) or not a message (``INVALID_REQUEST``)."""
     try:
         value = json.loads(line, parse_constant=_no_constant)
@@ -70,7 +70,7 @@ def decode(line: bytes) -> Message | Batch:
     if isinstance(value, list):
         if not value:
             return Invalid(None, INVALID_REQUEST, "an empty batch")
-        return Batch(tuple(map(message_of, value)))
+        return MessageBatch(tuple(map(message_of, value)))
     return message_of(value)
 
 
@@ -97,7 +97,7 @@ def message_of(value: Any) -> Message:
         return Notification(method, params)
     if number is None:
         return Invalid(None, INVALID_REQUEST, "id is neither a string nor a whole number")
-    return Request(number, method, params)
+    return CallRequest(number, method, params)
 
 
 def _id_of(value: Any) -> Id | None:

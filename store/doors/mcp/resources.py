@@ -17,10 +17,9 @@ from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
 from sightline.verbs.asker import Asker
-from sightline.verbs.list_outputs import Request as ListRequest
-from sightline.verbs.list_outputs import find_buffers
+from sightline.verbs.list_outputs import ListRequest, find_buffers
 from sightline.verbs.printable_text import printable
-from sightline.verbs.read_output import VERB, Request, read_output
+from sightline.verbs.read_output import VERB, ReadRequest, read_output
 from sightline.verbs.reply import Reply, state_in_words
 
 BASE = "sightline://buffers/"
@@ -91,7 +90,7 @@ def _main_stream(buffer: Buffer) -> str:
     return "err" if not buffer.stream("out").bytes and buffer.stream("err").bytes else "out"
 
 
-class Address:
+class ResourceAddress:
     """What a URI names: a ref, and the lines if it has ``from`` or ``to``.
 
     Raises:
@@ -122,15 +121,15 @@ def _line_number(text: str) -> int:
     return int(text or 0)
 
 
-def address_of(uri: Any, context: Context) -> Address:
+def address_of(uri: Any, context: Context) -> ResourceAddress:
     """What a URI names. Raises Rejected for a URI that is not ours."""
     try:
-        return Address(uri)
+        return ResourceAddress(uri)
     except (ValueError, AttributeError):
         raise context.not_found(f"Resource not found: {str(uri)[:200]}", {"uri": str(uri)[:200]}) from None
 
 
-def target_of(asking: Asker, address: Address, uri: str, context: Context) -> Target:
+def target_of(asking: Asker, address: ResourceAddress, uri: str, context: Context) -> Target:
     """The stream that a URI names. Raises Rejected if there is no such stream, or no longer."""
     try:
         return asking.resolve(address.ref)
@@ -146,7 +145,7 @@ def read(asking: Asker, uri: str, context: Context) -> Reply:
     """
     address = address_of(uri, context)
     target = target_of(asking, address, uri, context)
-    request = Request(target.ref, lines=address.lines or _written(target))
+    request = ReadRequest(target.ref, lines=address.lines or _written(target))
     logged = {**request.logged(), "resource": uri}
     if not address.lines and not target.first and _is_empty(target):
         return Reply({}, (), Shows(VERB, logged, refs=(target.buffer.name,)))

@@ -10,7 +10,7 @@ from typing import NoReturn
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class Ended(BaseException):
+class EndAsked(BaseException):
     """A signal asks for the end. It is no `Exception`, so that handlers of errors do not catch it."""
 
 
@@ -33,7 +33,7 @@ def raise_signals() -> Callable[[int], None]:
         events.register(told, select.POLLIN)
         events.register(fd, select.POLLIN)
         if any(ready == told for ready, _ in events.poll()):
-            raise Ended
+            raise EndAsked
 
     return wait
 
@@ -60,4 +60,4 @@ def _say_nothing() -> None:
 
 def _raise(*_: object) -> NoReturn:
     _say_nothing()  # ignored here, since a second signal would raise while the first is handled
-    raise Ended
+    raise EndAsked

@@ -17,16 +17,16 @@ from sightline.doors.mcp.protocol import (
     LEGACY,
     META,
     METHOD_NOT_FOUND,
-    Batch,
+    CallRequest,
     Context,
     Id,
     Invalid,
     Message,
+    MessageBatch,
     Notification,
     OpenCall,
     Outcome,
     Rejected,
-    Request,
     Response,
     context_of,
     decode,
@@ -81,7 +81,7 @@ class StdioServer:
         self._writer = LineWriter(sink)
         self._sink = sink
         self._opened = Context(LEGACY[0])
-        self._progress = Progress(lambda params: self._send(notification_of("notifications/progress", params)))
+        self._progress = ProgressSender(lambda params: self._send(notification_of("notifications/progress", params)))
         self._lock = threading.Lock()
         self._calls: dict[Id, OpenCall] = {}
         self._working = 0  # calls that a thread is answering
@@ -141,12 +141,12 @@ class StdioServer:
 
     def _take_line(self, line: bytes) -> None:
         message = decode(line)
-        if not isinstance(message, Batch):
+        if not isinstance(message, MessageBatch):
             self._take(message, self._send)
         elif self._opened.version != BATCHES:
             self._send(error_of(None, INVALID_REQUEST, f"this version of MCP has no batches (only {BATCHES} has)"))
         else:
-            answers = _Answers(sum(isinstance(one, Request | Invalid) for one in message.messages), self._write)
+            answers = _Answers(sum(isinstance(one, CallRequest | Invalid) for one in message.messages), self._write)
             for one in message.messages:
                 self._take(one, answers.add, answers.withdraw)
 
@@ -161,7 +161,7 @@ class StdioServer:
         match message:
             case Invalid():
                 send(error_of(message.id, message.code, message.message))
-            case Request():
+            case CallRequest():
                 self._request(message, send, withdraw)
             case Notification():
                 self._notified(message)
@@ -178,7 +178,7 @@ class StdioServer:
         if call is not None:
             call.cancel()
 
-    def _request(self, message: Request, send: _Send, withdraw: Callable[[], None] | None) -> None:
+    def _request(self, message: CallRequest, send: _Send, withdraw: Callable[[], None] | None) -> None:
         method, params = message.method, message.params
         try:
             context = context_of(method, params, self._opened)
@@ -319,7 +319,7 @@ class _Answers:
             self._write(encode(self._answers))
 
 
-class Progress:
+class ProgressSender:
     """Sends notifications of progress for calls; its thread lives as long as there are any.
 
     Args:

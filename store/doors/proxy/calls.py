@@ -74,7 +74,7 @@ class ProxiedCall:
             recording.discard()
 
 
-class Ledger:
+class CallLedger:
     """Calls and listings without an answer, by the request's id. Any thread may use it."""
 
     def __init__(self) -> None:

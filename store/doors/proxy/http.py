@@ -18,10 +18,10 @@ from sightline.doors.mcp.line_io import LineWriter, PassingLines
 from sightline.doors.mcp.protocol import (
     INVALID_REQUEST,
     META,
-    Batch,
+    CallRequest,
     Invalid,
+    MessageBatch,
     Notification,
-    Request,
     Response,
     decode,
     encode,
@@ -166,7 +166,7 @@ class _Bridge:
         if not line.strip():
             return
         decoded = decode(line)
-        if isinstance(decoded, Batch):
+        if isinstance(decoded, MessageBatch):
             for one in json.loads(line):
                 yield from self._messages(encode(one))
             return
@@ -177,12 +177,12 @@ class _Bridge:
             message = _carried(line)
         except (ValueError, RecursionError) as error:
             told = f"the official SDK does not carry this message: {error}"[:_TOLD_CHARACTERS]
-            if isinstance(decoded, Request):
+            if isinstance(decoded, CallRequest):
                 self._client.write(encode(error_of(decoded.id, INVALID_REQUEST, told)))
             else:
                 print(f"sightline proxy: {told}", file=sys.stderr, flush=True)
             return
-        if isinstance(decoded, Request):
+        if isinstance(decoded, CallRequest):
             self._waiting.add(decoded.id)
         elif isinstance(decoded, Notification) and decoded.method == "notifications/cancelled":
             self._withdraw(decoded.params.get("requestId"))
@@ -238,7 +238,7 @@ class _Headers:
 
     def of(self, message: Any) -> dict[str, str]:
         """The headers of a client's message."""
-        if not isinstance(message, Request | Notification):
+        if not isinstance(message, CallRequest | Notification):
             return {}
         meta = message.params.get("_meta")
         version = meta.get(META + "protocolVersion") if isinstance(meta, dict) else None

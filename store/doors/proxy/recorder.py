@@ -11,7 +11,7 @@ from sightline.config import working_directory
 from sightline.doors.mcp.handlers import Caller, render, result_of
 from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
-from sightline.doors.proxy.calls import Ledger, ProxiedCall, dumped
+from sightline.doors.proxy.calls import CallLedger, ProxiedCall, dumped
 from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
 from sightline.log.log import LogWriter
 from sightline.log.sessions import header_of
@@ -63,7 +63,7 @@ class CallRecorder:
     def __init__(
         self,
         service: Service,
-        ledger: Ledger,
+        ledger: CallLedger,
         *,
         min_bytes: int | None,
         warn: Callable[[Exception], None],
@@ -244,7 +244,7 @@ class LongCalls:
         warn: is told what goes wrong.
     """
 
-    def __init__(self, service: Service, ledger: Ledger, warn: Callable[[Exception], None]) -> None:
+    def __init__(self, service: Service, ledger: CallLedger, warn: Callable[[Exception], None]) -> None:
         self._service = service
         self._ledger = ledger
         self._warn = warn

@@ -34,7 +34,7 @@ from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.tools import Options, calls_in, definitions
 from sightline.doors.proxy.calls import (
     LOOKS_LIKE_OURS,
-    Ledger,
+    CallLedger,
     Listing,
     LongLine,
     ProxiedCall,
@@ -197,7 +197,7 @@ class Proxy:
         self._only = frozenset(only)
         self._names = Names()
         self._service = Service(Options(tools=ADDED, profile=profile, session=session), next_call(self._names))
-        self._ledger = Ledger()
+        self._ledger = CallLedger()
         self._opened = Context("")
         self._ours: dict[Id, tuple[OpenCall, threading.Thread]] = {}
         self._server_info: Any = None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.capture.result import TEXT_MIME, Block, blocks_of
+from sightline.capture.result import TEXT_MIME, ResultBlock, blocks_of
 from sightline.doors.proxy.calls import dumped
 from sightline.named_tuple import NamedTuple
 from sightline.redact.hiding import Redaction
@@ -23,7 +23,7 @@ _NAMED_RESOURCES = 10
 _URI_CHARACTERS = 200
 
 
-class Part(NamedTuple):
+class ResultPart(NamedTuple):
     """A part of a result that becomes one stream.
 
     Attributes:
@@ -32,7 +32,7 @@ class Part(NamedTuple):
         about: what a reader must know about it, such as a resource's address; may be empty.
     """
 
-    block: Block
+    block: ResultBlock
     shown: bool
     about: str = ""
 
@@ -103,7 +103,7 @@ def _text_of(block: dict[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def parts_of(result: Result, line: bytes) -> list[Part]:
+def parts_of(result: Result, line: bytes) -> list[ResultPart]:
     """The parts of a result, one for each stream, in order.
 
     Args:
@@ -115,7 +115,7 @@ def parts_of(result: Result, line: bytes) -> list[Part]:
         number, same = len(parts), _is_told(result)
         about = f"part {number} is structuredContent" + (", which says the same" if same else "")
         spelled = _spelled(line, "structuredContent", result.structured)
-        parts.append(Part(Block([spelled]), not same, about if parts else ""))
+        parts.append(ResultPart(ResultBlock([spelled]), not same, about if parts else ""))
     return parts
 
 
@@ -130,16 +130,16 @@ def _spelled(line: bytes, key: str, value: Any) -> bytes:
     return dumped(value).encode()
 
 
-def _content_parts(result: Result, line: bytes) -> Iterator[Part]:
+def _content_parts(result: Result, line: bytes) -> Iterator[ResultPart]:
     if len(result.items) > MANY_BLOCKS:
         about = f"part 0 is all {len(result.items):,} blocks as JSON"
-        yield Part(Block([_spelled(line, "content", result.items)]), True, about)
+        yield ResultPart(ResultBlock([_spelled(line, "content", result.items)]), True, about)
         return
     blocks, _ = blocks_of({"content": result.items}) or ([], False)
     for number, (item, block) in enumerate(zip(result.items, blocks, strict=True)):
         if block.mime == TEXT_MIME and _text_of(item) is None:  # no known content: the JSON itself is kept
-            block = Block([dumped(item).encode()])
-        yield Part(block, not _stays(item), _address(item, number))
+            block = ResultBlock([dumped(item).encode()])
+        yield ResultPart(block, not _stays(item), _address(item, number))
 
 
 def _address(block: dict[str, Any], number: int) -> str:

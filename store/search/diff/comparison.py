@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from sightline.named_tuple import NamedTuple
-from sightline.search.diff.engines import ENGINES, Ignore, Window, engine_of, run_engine
+from sightline.search.diff.engines import ENGINES, DiffWindow, Ignore, engine_of, run_engine
 from sightline.search.diff.hunks import Hunk, Hunks
 from sightline.search.diff.sides import Side
 from sightline.search.processes import Cancel
@@ -38,7 +38,7 @@ class Comparison(NamedTuple):
     capped: bool = False
 
 
-class Limits(NamedTuple):
+class ComparisonLimits(NamedTuple):
     """How much is compared at once: bytes and lines of each side, how often that may double, and the hunks kept."""
 
     window_bytes: int = WINDOW_BYTES
@@ -47,7 +47,7 @@ class Limits(NamedTuple):
     hunks: int = MOST_HUNKS
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ComparisonLimits()
 
 
 def compare(
@@ -58,7 +58,7 @@ def compare(
     cancel: Cancel | None = None,
     progress: Callable[[float], None] = lambda _: None,
     engines: Sequence[str] = ENGINES,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ComparisonLimits = DEFAULT_LIMITS,
 ) -> Comparison:
     """Compare two sides line by line.
 
@@ -81,7 +81,9 @@ def compare(
 class _Comparing:
     """One running comparison."""
 
-    def __init__(self, left: Side, right: Side, ignore: Ignore, engine: str, cancel: Cancel, limits: Limits) -> None:
+    def __init__(
+        self, left: Side, right: Side, ignore: Ignore, engine: str, cancel: Cancel, limits: ComparisonLimits
+    ) -> None:
         self._left, self._right = left, right
         self._lines = left.line_count, right.line_count
         self._ignore = ignore
@@ -123,7 +125,7 @@ class _Comparing:
         """Compare a window, and return its hunks, numbered as in the whole."""
         paths = (self._left.whole_path, self._right.whole_path)
         whole = (left, right) == (1, 1) and ends == self._lines and all(paths)
-        window = Window(
+        window = DiffWindow(
             self._left.pieces(left, ends[0]),
             self._right.pieces(right, ends[1]),
             paths if whole else None,

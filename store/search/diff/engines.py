@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from sightline.named_tuple import NamedTuple
-from sightline.search.diff.sides import Folders, Piece
+from sightline.search.diff.sides import FilePiece, Folders
 from sightline.search.errors import Cancelled, CompareFailed
 from sightline.search.executables import INTERPRETER_FOLDERS, Executable, gnu_diff
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
@@ -32,7 +32,7 @@ class Ignore(NamedTuple):
     volatile: bool = False
 
 
-class Window(NamedTuple):
+class DiffWindow(NamedTuple):
     """What is compared at once.
 
     Attributes:
@@ -42,8 +42,8 @@ class Window(NamedTuple):
         folders: the folders of the left side and of the right; a difference in their names is volatile.
     """
 
-    left: Sequence[Piece]
-    right: Sequence[Piece]
+    left: Sequence[FilePiece]
+    right: Sequence[FilePiece]
     paths: tuple[str, str] | None = None
     folders: tuple[Folders, Folders] = (Folders(), Folders())
 
@@ -57,7 +57,7 @@ def engine_of(engines: Sequence[str]) -> str:
 
 
 def run_engine(
-    engine: str, window: Window, ignore: Ignore, take: Callable[[Sequence[int]], None], cancel: Cancel
+    engine: str, window: DiffWindow, ignore: Ignore, take: Callable[[Sequence[int]], None], cancel: Cancel
 ) -> None:
     """Pass on the hunks of a window as they come, each as four numbers: lines before and in it, left and right.
 
@@ -120,7 +120,7 @@ def command_of(engine: str, paths: tuple[str, str], ignore: Ignore) -> Executabl
     return Executable(gnu_diff(), ("diff", "-a", *how, "--unchanged-group-format=", *groups, "--", *paths))
 
 
-def feed_of(pieces: Sequence[Piece], ignore: Ignore, folders: Folders) -> Executable:
+def feed_of(pieces: Sequence[FilePiece], ignore: Ignore, folders: Folders) -> Executable:
     """Return the command that writes some pieces as one side of a comparison."""
     words = [str(word) for piece in pieces for word in piece]
     return _script("normaliser.py", "-v" if ignore.volatile else "-", *folders, *words)

@@ -13,7 +13,7 @@ from sightline.shape.source import LINE_LIMIT, Line
 from sightline.store import Reading, Stream, Target
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """Bytes of a file that begin and end where lines do."""
 
     path: str
@@ -21,7 +21,7 @@ class Piece(NamedTuple):
     length: int
 
 
-class Part(NamedTuple):
+class SidePart(NamedTuple):
     """A file, and its reader by lines, which is closed with the side, and names its stream."""
 
     path: str
@@ -56,7 +56,7 @@ class Side:
     It must be closed, or used as a context manager.
     """
 
-    def __init__(self, ref: str, parts: Sequence[Part], folders: Folders = Folders()) -> None:  # noqa: B008 (a tuple)
+    def __init__(self, ref: str, parts: Sequence[SidePart], folders: Folders = Folders()) -> None:  # noqa: B008 (a tuple)
         """Take over the readers.
 
         Args:
@@ -81,7 +81,7 @@ class Side:
             part.reader.close()
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SidePart, ...]:
         """The files with its lines, in order."""
         return self._parts
 
@@ -108,14 +108,14 @@ class Side:
             for line in part.reader.lines(start, end, limit):
                 yield line._replace(number=line.number + before) if before else line
 
-    def pieces(self, first: int, last: int) -> list[Piece]:
+    def pieces(self, first: int, last: int) -> list[FilePiece]:
         """Return where the bytes of these lines lie."""
         if first == 1 and last >= self.line_count:  # no need to find the lines
-            return [Piece(part.path, 0, part.reader.byte_count) for part in self._parts]
+            return [FilePiece(part.path, 0, part.reader.byte_count) for part in self._parts]
         found = []
         for part, _, start, end in self._ranges(first, last):
             offset = part.reader.offset_of_line(start)
-            found.append(Piece(part.path, offset, part.reader.offset_of_line(end + 1) - offset))
+            found.append(FilePiece(part.path, offset, part.reader.offset_of_line(end + 1) - offset))
         return found
 
     def last_within(self, first: int, most_bytes: int, most_lines: int) -> int:
@@ -138,7 +138,7 @@ class Side:
             return f"{part.reader.ref}:{start}-{end}"
         return self.ref
 
-    def _ranges(self, first: int, last: int) -> Iterator[tuple[Part, int, int, int]]:
+    def _ranges(self, first: int, last: int) -> Iterator[tuple[SidePart, int, int, int]]:
         """Yield (part, lines before it, first, last) for the parts with these lines."""
         before = 0
         for part, end in zip(self._parts, self._ends, strict=True):
@@ -154,7 +154,7 @@ def open_side(store: Reading, target: Target) -> Side:
     Raises:
         ExpiredRef, StoreFailed, UnsafeStore: raised by `Reading.open`.
     """
-    parts = list[Part]()
+    parts = list[SidePart]()
     try:
         for stream in _streams(target.buffer) if target.stream == "all" else (target.stream,):
             parts.append(_part(store, target._replace(stream=stream)))
@@ -175,8 +175,8 @@ def _streams(buffer: Buffer) -> Sequence[str]:
     return ("all",) if buffer.state == "running" or len(held) > 1 else held
 
 
-def _part(store: Reading, target: Target) -> Part:
+def _part(store: Reading, target: Target) -> SidePart:
     path = store.local_copy(target)
     if target.stream != "all":
-        return Part(path, store.open_text(target))
-    return Part(path, StreamReader(open_private(path, os.O_RDONLY), target.ref))
+        return SidePart(path, store.open_text(target))
+    return SidePart(path, StreamReader(open_private(path, os.O_RDONLY), target.ref))

@@ -25,7 +25,7 @@ _TOKENS = re.compile(r"[0-9]+(?:[.:][0-9]+)*|[^\W\d_]+|[ \t]+|.", re.DOTALL)
 _STAND_IN = "\0"
 
 
-class Span(NamedTuple):
+class WordSpan(NamedTuple):
     """A stretch of a line.
 
     Attributes:
@@ -44,7 +44,7 @@ class _Token(NamedTuple):
     key: str
 
 
-def inline(left: str, right: str, ignore: Ignore = Ignore()) -> tuple[list[Span], list[Span]] | None:  # noqa: B008
+def inline(left: str, right: str, ignore: Ignore = Ignore()) -> tuple[list[WordSpan], list[WordSpan]] | None:  # noqa: B008
     """Return where two lines differ, on the left and on the right; None if they share too little.
 
     Args:
@@ -56,22 +56,22 @@ def inline(left: str, right: str, ignore: Ignore = Ignore()) -> tuple[list[Span]
     if max(map(len, tokens)) > MOST_TOKENS:
         return _middle(left, right)
     keys = [[token.key for token in side] for side in tokens]
-    spans: tuple[list[Span], list[Span]] = ([], [])
+    spans: tuple[list[WordSpan], list[WordSpan]] = ([], [])
     at, alike = [0, 0], 0
     for equal, ranges in _changes(keys, tokens):
         texts = [[token.text for token in side[first:last]] for side, (first, last) in zip(tokens, ranges, strict=True)]
         if equal:
             for one, other in zip(*texts, strict=True):
                 if one != other:
-                    _add(spans[0], Span(at[0], at[0] + len(one), ignored=True))
-                    _add(spans[1], Span(at[1], at[1] + len(other), ignored=True))
+                    _add(spans[0], WordSpan(at[0], at[0] + len(one), ignored=True))
+                    _add(spans[1], WordSpan(at[1], at[1] + len(other), ignored=True))
                 at = [at[0] + len(one), at[1] + len(other)]
                 alike += len(one) + len(other) if one.strip() else 0
             continue
         for side, text in enumerate(map("".join, texts)):
             if text:
                 blank = ignore.whitespace and text.isspace()
-                _add(spans[side], Span(at[side], at[side] + len(text), ignored=blank))
+                _add(spans[side], WordSpan(at[side], at[side] + len(text), ignored=blank))
             at[side] += len(text)
     written = len(left) - left.count(" ") + len(right) - right.count(" ")
     if alike < LEAST_ALIKE * written and any(not span.ignored for side in spans for span in side):
@@ -121,20 +121,20 @@ def _volatile(text: str) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _add(spans: list[Span], span: Span) -> None:
+def _add(spans: list[WordSpan], span: WordSpan) -> None:
     """Add a span, joined with one of its kind right before it."""
     if spans and span.start == spans[-1].end and spans[-1].ignored == span.ignored:
-        spans[-1] = Span(spans[-1].start, span.end, span.ignored)
+        spans[-1] = WordSpan(spans[-1].start, span.end, span.ignored)
     else:
         spans.append(span)
 
 
-def _middle(left: str, right: str) -> tuple[list[Span], list[Span]]:
+def _middle(left: str, right: str) -> tuple[list[WordSpan], list[WordSpan]]:
     """Return what lies between the equal ends of two long lines."""
     most = min(len(left), len(right))
     start = next((at for at in range(most) if left[at] != right[at]), most)
     end = next((at for at in range(most - start) if left[-1 - at] != right[-1 - at]), most - start)
-    return [Span(start, len(left) - end)], [Span(start, len(right) - end)]
+    return [WordSpan(start, len(left) - end)], [WordSpan(start, len(right) - end)]
 
 
 def aligned(few: Sequence[str], many: Sequence[str]) -> list[int]:

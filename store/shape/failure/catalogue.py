@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from sightline.named_tuple import NamedTuple
 from sightline.regular_files import read_regular
-from sightline.shape.failure.tool_rules import Known, Rule, known_in, parse_rules
+from sightline.shape.failure.tool_rules import KnownTool, Rule, known_in, parse_rules
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
 
@@ -70,7 +70,7 @@ class Catalogue:
         added: names of the added ones.
     """
 
-    def __init__(self, known: Iterable[Known], added: Mapping[str, RuleFile] = MappingProxyType({})) -> None:
+    def __init__(self, known: Iterable[KnownTool], added: Mapping[str, RuleFile] = MappingProxyType({})) -> None:
         """Take what is known, and the file of each added tool's rule."""
         self.known = tuple(known)
         self.added = frozenset(added)
@@ -147,7 +147,7 @@ class Catalogue:
 @cache
 def built_in() -> Catalogue:
     """Return the catalogue of our own rules."""
-    found: list[Known] = []
+    found: list[KnownTool] = []
     for entry in sorted(os.listdir(FOLDER)):
         if entry.endswith(".toml"):
             path = os.path.join(FOLDER, entry)
@@ -159,7 +159,7 @@ def built_in() -> Catalogue:
 def with_added(files: tuple[RuleFile, ...]) -> Catalogue:
     """Return the catalogue with the rules of some files added; for each tool, the last file counts."""
     places: dict[str, RuleFile] = {}
-    added: dict[str, Known] = {}
+    added: dict[str, KnownTool] = {}
     for file in files:
         try:
             found = [one for one in known_in(read_regular(file.path), file.path) if one.name not in file.refused]

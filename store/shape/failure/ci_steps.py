@@ -20,7 +20,7 @@ STEPS = 10_000
 """Steps that are told apart; a log with more is not read by steps."""
 
 
-class Step(NamedTuple):
+class CiStep(NamedTuple):
     """A part of a log that ran as one.
 
     Attributes:
@@ -37,14 +37,14 @@ class Step(NamedTuple):
 class Steps(NamedTuple):
     """The steps of a stream, in order; none if it is no such log, or no step is known to have failed."""
 
-    all: tuple[Step, ...] = ()
+    all: tuple[CiStep, ...] = ()
 
     @property
-    def bad(self) -> tuple[Step, ...]:
+    def bad(self) -> tuple[CiStep, ...]:
         """The steps that failed."""
         return tuple(step for step in self.all if step.bad)
 
-    def at(self, line: int) -> Step | None:
+    def at(self, line: int) -> CiStep | None:
         """Return the step in which a line stands."""
         place = bisect_right(self.all, line, key=lambda step: step.first) - 1
         return self.all[place] if place >= 0 and line <= self.all[place].last else None
@@ -56,28 +56,28 @@ def find_steps(source: Source, judge: Judge) -> Steps:
     if not kinds:
         return Steps()
     literals = sorted({literal.encode() for kind in kinds for literal in kind.has})
-    found: list[Step] = []
+    found: list[CiStep] = []
     first = 1
     for number, line in Prefilter((), literals).lines(source.blocks()):
         text = judge.text(judged_part(line))
         for kind in kinds:
             if ended := kind.end.search(text):
-                found.append(Step(first, number, ended.groupdict().get("code") != "0"))
+                found.append(CiStep(first, number, ended.groupdict().get("code") != "0"))
                 first = number + 1
                 break
             if kind.begin and kind.begin.search(text):
                 if number > first:
-                    found.append(Step(first, number - 1, False))
+                    found.append(CiStep(first, number - 1, False))
                 first = number
                 break
         if len(found) > STEPS:
             return Steps()
     if first <= source.line_count:
-        found.append(Step(first, source.line_count, False))
+        found.append(CiStep(first, source.line_count, False))
     return Steps(tuple(found)) if any(step.bad for step in found) else Steps()
 
 
-def lines_above(step: Step, source: Source, judge: Judge, counts: Sequence[int]) -> Iterator[tuple[Span, ...]]:
+def lines_above(step: CiStep, source: Source, judge: Judge, counts: Sequence[int]) -> Iterator[tuple[Span, ...]]:
     """Return the last lines of a step that say something, and its end, as spans, for each count of lines."""
     passing = [kind.skip for rule in judge.rules for kind in rule.steps if kind.skip]
     most = max(counts)

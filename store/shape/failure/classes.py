@@ -7,7 +7,7 @@ import re
 from functools import cache
 
 from sightline.named_tuple import NamedTuple
-from sightline.shape.failure.tool_rules import Pattern
+from sightline.shape.failure.tool_rules import LatePattern
 
 
 class Way(NamedTuple):
@@ -19,7 +19,7 @@ class Way(NamedTuple):
     """
 
     has: tuple[str, ...]
-    pattern: Pattern
+    pattern: LatePattern
 
 
 class ErrorClass(NamedTuple):
@@ -49,7 +49,7 @@ class ErrorClass(NamedTuple):
 
 
 def _class(name: str, *ways: tuple[str, str], any_case: bool = False) -> ErrorClass:
-    return ErrorClass(name, tuple(Way(tuple(has.split("|")), Pattern(text)) for has, text in ways), any_case)
+    return ErrorClass(name, tuple(Way(tuple(has.split("|")), LatePattern(text)) for has, text in ways), any_case)
 
 
 _NO_WARNING = r"^(?!.*\bwarn(?:ing)?\b).*"

@@ -15,14 +15,14 @@ from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, with_added
 from sightline.shape.failure.ci_steps import Steps, find_steps
 from sightline.shape.failure.classes import SEARCH
-from sightline.shape.failure.failure_scan import Failures, Hit, Named, find_failures, named
+from sightline.shape.failure.failure_scan import FailureHit, Failures, NamedFailure, find_failures, named
 from sightline.shape.failure.judge import CACHED_LINES, EXIT, LOCATED, Judge, LineVerdict, judged_part, name_and_place
 from sightline.shape.failure.judgement import EVERYTHING, Judgement, judgement_for
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.prefilter import NUMBERS
-from sightline.shape.failure.tallies import Tally, tally
-from sightline.shape.failure.tool_rules import Block, FailureSort, Rule
+from sightline.shape.failure.tallies import ToolTally, tally
+from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.repeated_lines import Span, free_spans
 from sightline.shape.source import Source
 
@@ -174,14 +174,14 @@ class Examination:
         return any(tally.bad for tally in self.tallies)
 
     @cached_property
-    def tallies(self) -> list[Tally]:
+    def tallies(self) -> list[ToolTally]:
         """Return what the tools count that the command runs, or whose marks occur."""
         return tally(self._streams, self.judge)
 
     @cached_property
-    def failed(self) -> list[Named]:
+    def failed(self) -> list[NamedFailure]:
         """Return what the tools name as failed, in their order."""
-        titled: list[Hit] = []
+        titled: list[FailureHit] = []
         seen: Counter[tuple[str, int]] = Counter()
         for source in self._streams:
             for hit in self.failures(source).hits:
@@ -191,13 +191,13 @@ class Examination:
                     titled.append(self.titled(hit, source, deep=seen[key] <= TITLED_HITS))
         return named(titled)
 
-    def titled(self, hit: Hit, source: Source, *, deep: bool) -> Hit:
+    def titled(self, hit: FailureHit, source: Source, *, deep: bool) -> FailureHit:
         """Complete a hit's name and place from lines near it.
 
         The header of a failure line may be far above it, and is searched there only with ``deep``.
         """
         sort, verdict = hit.verdict.sort, hit.verdict
-        if isinstance(sort, Block):
+        if isinstance(sort, BlockRule):
             titles = [(sort.titled, hit.line + 1, hit.line + TITLE_LINES, sort.end)]
             titles += [(sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1, None)]
         elif isinstance(sort, FailureSort) and deep and sort.under and sort.under.groupindex:
@@ -356,7 +356,7 @@ def _places_of(source: Source, failures: Failures, shown: Iterable[Span]) -> Pla
     return found | {file: lines for file, lines in later.items() if file not in found}
 
 
-def _place(hit: Hit, source: Source) -> tuple[str, int] | None:
+def _place(hit: FailureHit, source: Source) -> tuple[str, int] | None:
     file, _, line = hit.verdict.place.rpartition(":")
     if file and line.isdecimal():
         return file, int(line)

@@ -27,7 +27,7 @@ KEPT_SPANS = 20_000
 """Runs of failure lines whose numbers are kept, from the first on, more than a marker can list."""
 
 
-class Hit(NamedTuple):
+class FailureHit(NamedTuple):
     """One failure line.
 
     Attributes:
@@ -52,7 +52,7 @@ class Failures(NamedTuple):
 
     total: int
     spans: tuple[tuple[int, int], ...]
-    hits: tuple[Hit, ...]
+    hits: tuple[FailureHit, ...]
 
     @property
     def files(self) -> int:
@@ -94,7 +94,7 @@ class _Kind:
         self.count = 0
         self._abouts: set[str] = set()
         self._first = first
-        self.early: list[Hit] = []
+        self.early: list[FailureHit] = []
         self.late: deque[tuple[int, int, LineVerdict]] = deque(maxlen=LAST_OF_KIND)
 
     def add(self, number: int, verdict: LineVerdict) -> None:
@@ -102,7 +102,7 @@ class _Kind:
         if is_new:
             self._abouts.add(verdict.about)
         if self.count < self._first or is_new:
-            self.early.append(Hit(number, self.count, verdict))
+            self.early.append(FailureHit(number, self.count, verdict))
         else:
             self.late.append((number, self.count, verdict))
         self.count += 1
@@ -132,7 +132,9 @@ class _Collector:
 
     def failures(self) -> Failures:
         self._end_span()
-        hits = [hit for kind in self._kinds.values() for hit in (*kind.early, *(Hit(*late) for late in kind.late))]
+        hits = [
+            hit for kind in self._kinds.values() for hit in (*kind.early, *(FailureHit(*late) for late in kind.late))
+        ]
         return Failures(self._total, tuple(self._spans), tuple(sorted(hits, key=_line)))
 
     def _end_span(self) -> None:
@@ -140,11 +142,11 @@ class _Collector:
             self._spans.append((self._first, self._last))
 
 
-def _line(hit: Hit) -> int:
+def _line(hit: FailureHit) -> int:
     return hit.line
 
 
-class Named(NamedTuple):
+class NamedFailure(NamedTuple):
     """Something that failed.
 
     Attributes:
@@ -165,9 +167,9 @@ class Named(NamedTuple):
         return f"{self.name} ({self.place})" if self.place and self.place not in self.name else self.name
 
 
-def named(hits: Iterable[Hit]) -> list[Named]:
+def named(hits: Iterable[FailureHit]) -> list[NamedFailure]:
     """Return what hits name, each once: for each tool what it lists as failed, else the causes, else the rest."""
-    of_rule: dict[str, list[Hit]] = {}
+    of_rule: dict[str, list[FailureHit]] = {}
     for hit in hits:
         if hit.verdict.rule and (hit.verdict.name or hit.verdict.place):
             of_rule.setdefault(hit.verdict.rule.name, []).append(hit)
@@ -177,15 +179,15 @@ def named(hits: Iterable[Hit]) -> list[Named]:
 _RANKS = (NAME, CAUSE, EXCEPTION, MINOR, ECHO)
 
 
-def _of_tool(hits: list[Hit]) -> list[Named]:
+def _of_tool(hits: list[FailureHit]) -> list[NamedFailure]:
     rank = min((hit.verdict.rank for hit in hits), key=_RANKS.index)
     places = {last_part(hit.verdict.name): hit.verdict.place for hit in reversed(hits) if hit.verdict.name}
-    found: dict[str, Named] = {}
+    found: dict[str, NamedFailure] = {}
     for hit in hits:
         verdict = hit.verdict
         if verdict.rank == rank and verdict.rule:
             place = verdict.place or places.get(last_part(verdict.name), "")
-            found.setdefault(verdict.name or place, Named(verdict.rule, verdict.name, place))
+            found.setdefault(verdict.name or place, NamedFailure(verdict.rule, verdict.name, place))
     return list(found.values())
 
 

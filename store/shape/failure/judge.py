@@ -8,7 +8,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.classes import CLASSES, STEMS, class_of, kind_of
 from sightline.shape.failure.prefilter import NUMBERS
-from sightline.shape.failure.tool_rules import Block, FailureSort, Rule
+from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.repeated_lines import Span
 
 JUDGED_BYTES, JUDGED_END_BYTES = 4096, 1024
@@ -52,7 +52,7 @@ class LineVerdict(NamedTuple):
     rank: int
     kind: str
     rule: Rule | None = None
-    sort: FailureSort | Block | None = None
+    sort: FailureSort | BlockRule | None = None
     name: str = ""
     place: str = ""
     about: str = ""
@@ -72,7 +72,9 @@ class Judge:
         """Take the rules of the output's tools, and the prefix of a log's lines."""
         self.rules = tuple(rules)
         self.prefix = prefix
-        self._sorts: list[tuple[Rule, FailureSort | Block]] = [(rule, one) for rule in rules for one in _sorts(rule)]
+        self._sorts: list[tuple[Rule, FailureSort | BlockRule]] = [
+            (rule, one) for rule in rules for one in _sorts(rule)
+        ]
         self._advice = [rule.advice for rule in rules if rule.advice]
         self._quiet = [rule.quiet for rule in rules if rule.quiet] + self._advice
         self._cached: dict[bytes, LineVerdict | None] = {}
@@ -154,7 +156,7 @@ class Judge:
                 continue  # a line that a rule calls minor is never its cause
             for literal in sort.has:
                 if literal in text:
-                    found = (sort.start if isinstance(sort, Block) else sort.line).search(text)
+                    found = (sort.start if isinstance(sort, BlockRule) else sort.line).search(text)
                     if found:
                         best = _by_rule(rule, sort, found, text)
                         varies = any(found.groupdict().values())
@@ -178,11 +180,11 @@ class Judge:
         return LineVerdict(_OF_CLASS[place], kind_of(text), about=_about(text)) if place >= 0 else None
 
 
-def _sorts(rule: Rule) -> tuple[FailureSort | Block, ...]:
+def _sorts(rule: Rule) -> tuple[FailureSort | BlockRule, ...]:
     return (*rule.failures, *rule.blocks)
 
 
-def _by_rule(rule: Rule, sort: FailureSort | Block, found: re.Match[str], text: str) -> LineVerdict:
+def _by_rule(rule: Rule, sort: FailureSort | BlockRule, found: re.Match[str], text: str) -> LineVerdict:
     kind = found.groupdict("").get("kind")
     name, place = name_and_place(found)
     about = place.partition(":")[0] or name or _about(text)

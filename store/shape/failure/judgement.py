@@ -9,7 +9,7 @@ from collections.abc import Callable
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, LineVerdict
 from sightline.shell_words.lexer import Unclear
-from sightline.shell_words.programs import Program, programs_of
+from sightline.shell_words.programs import WritingProgram, programs_of
 
 READS, SEARCHES, SHOWS = "reads", "searches", "shows"
 
@@ -178,7 +178,7 @@ def _list(names: "tuple[str, ...] | list[str]") -> str:
     return " and ".join(first)
 
 
-def _shows(program: Program) -> tuple[str, str] | None:
+def _shows(program: WritingProgram) -> tuple[str, str] | None:
     """Return the name of a program that only shows what others wrote, and what it does; None for any other."""
     if not _HELP.isdisjoint(program.words[1:3]):
         return f"{program.name} {next(word for word in program.words if word in _HELP)}", SHOWS

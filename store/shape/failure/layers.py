@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sightline.named_tuple import NamedTuple
-from sightline.shape.failure.ci_steps import Step, Steps, lines_above, spans_of_lines
+from sightline.shape.failure.ci_steps import CiStep, Steps, lines_above, spans_of_lines
 from sightline.shape.failure.classes import is_frame
-from sightline.shape.failure.failure_scan import Failures, Hit, last_part
+from sightline.shape.failure.failure_scan import FailureHit, Failures, last_part
 from sightline.shape.failure.judge import (
     CAUSE,
     ECHO,
@@ -22,7 +22,7 @@ from sightline.shape.failure.judge import (
     Judge,
     LineVerdict,
 )
-from sightline.shape.failure.tool_rules import Block, FailureSort, Pattern
+from sightline.shape.failure.tool_rules import BlockRule, FailureSort, LatePattern
 from sightline.shape.repeated_lines import Span
 from sightline.shape.source import Source
 
@@ -89,7 +89,7 @@ class Placed(NamedTuple):
     """
 
     place: float
-    hit: Hit
+    hit: FailureHit
     alone: float | None = None
 
 
@@ -116,7 +116,7 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
         at = bisect_right(causes, line - 1)
         return bool(at) and line - causes[at - 1] <= DETAIL_LINES
 
-    def of_itself(hit: Hit) -> float:
+    def of_itself(hit: FailureHit) -> float:
         rank = hit.verdict.rank
         if rank in (CAUSE, NAME):
             return repeats[hit.line]
@@ -127,11 +127,13 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
         return later + _LATER[rank] + repeats[hit.line] - sooner
 
     placed = [(of_itself(hit) + _elsewhere(hit.line, steps, main), hit) for hit in told]
-    placed += [(_of_step(step, main, known=known), Hit(step.last, 0, LineVerdict(STEP, ""))) for step in steps.bad]
+    placed += [
+        (_of_step(step, main, known=known), FailureHit(step.last, 0, LineVerdict(STEP, ""))) for step in steps.bad
+    ]
     return _with_names(sorted(placed, key=lambda one: (one[0], one[1].line)))
 
 
-def _repeats(hits: Sequence[Hit]) -> dict[int, float]:
+def _repeats(hits: Sequence[FailureHit]) -> dict[int, float]:
     """Return how often each line's text was said before, counted as less if it was about another file."""
     abouts: Counter[tuple[int, str]] = Counter()
     seen: set[tuple[int, str, str]] = set()
@@ -149,13 +151,13 @@ def _repeats(hits: Sequence[Hit]) -> dict[int, float]:
     return found
 
 
-def _of_step(step: Step, main: Step | None, *, known: bool) -> float:
+def _of_step(step: CiStep, main: CiStep | None, *, known: bool) -> float:
     if step != main:
         return OTHER_STEP
     return 1.0 if known else 0.0
 
 
-def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
+def _with_names(placed: Sequence[tuple[float, FailureHit]]) -> list[Placed]:
     """Reorder hits so that the first causes come whole, and of all others the names before their text."""
     causes = [hit for place, hit in placed if hit.verdict.rank == CAUSE and place < GOOD_STEP]
     whole = causes[: 1 if len({hit.verdict.name for hit in causes}) in NAMED_ALL else WHOLE_CAUSES]
@@ -179,10 +181,10 @@ def _with_names(placed: Sequence[tuple[float, Hit]]) -> list[Placed]:
 
 def _names_something(verdict: LineVerdict) -> bool:
     """Return whether a line alone says what failed; a heading such as “What went wrong:” does not."""
-    return bool(verdict.name or verdict.place) or not isinstance(verdict.sort, Block)
+    return bool(verdict.name or verdict.place) or not isinstance(verdict.sort, BlockRule)
 
 
-def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:
+def _elsewhere(line: int, steps: Steps, main: CiStep | None) -> float:
     """Return how much later a line comes because it is not in the failed step."""
     if main is None or main.first <= line <= main.last:
         return 0.0
@@ -190,7 +192,7 @@ def _elsewhere(line: int, steps: Steps, main: Step | None) -> float:
     return OTHER_STEP if step and step.bad else GOOD_STEP
 
 
-def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) -> Layers:
+def layers_of(hit: FailureHit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) -> Layers:
     """Return the layers of lines to show for a hit."""
     if hit.verdict.rank == STEP and (step := steps.at(hit.line)):
         return tuple(lines_above(step, source, judge, ABOVE_LINES))
@@ -201,7 +203,7 @@ def layers_of(hit: Hit, source: Source, judge: Judge, steps: Steps = _NO_STEPS) 
     return (*layers, *_beside(hit, layers[-1], source))
 
 
-def _beside(hit: Hit, told: tuple[Span, ...], source: Source) -> Layers:
+def _beside(hit: FailureHit, told: tuple[Span, ...], source: Source) -> Layers:
     """Return lines beside a failure's text, worth more than the ends of an output, and less than everything else."""
     if hit.verdict.rank != WORD and not (hit.verdict.rank == CAUSE and hit.verdict.sort):
         return ()  # a block has its region, or is told in a line
@@ -210,10 +212,10 @@ def _beside(hit: Hit, told: tuple[Span, ...], source: Source) -> Layers:
     return ((around,),) if last - first < PARAGRAPH_LINES else ()
 
 
-def own_layers(hit: Hit, source: Source, judge: Judge) -> Layers:
+def own_layers(hit: FailureHit, source: Source, judge: Judge) -> Layers:
     """Return the layers of lines that tell of a hit itself, without those above or beside it."""
     sort = hit.verdict.sort
-    if isinstance(sort, Block):
+    if isinstance(sort, BlockRule):
         return _of_block(hit, sort, source, judge)
     if hit.verdict.rank in (NAME, MINOR) or (isinstance(sort, FailureSort) and sort.under):
         return _of_line(hit, source, judge)
@@ -222,7 +224,7 @@ def own_layers(hit: Hit, source: Source, judge: Judge) -> Layers:
     return _of_region(hit, source, judge)
 
 
-def _with_above(hit: Hit, above: Pattern, layers: Layers, source: Source, judge: Judge) -> Layers:
+def _with_above(hit: FailureHit, above: LatePattern, layers: Layers, source: Source, judge: Judge) -> Layers:
     """Add what a tool printed before it said that it failed; that comes first if nothing else explains the failure."""
     told: list[int] = []
     for line in reversed(list(source.lines(max(1, hit.line - TOLD_ABOVE_LINES), hit.line - 1))):
@@ -242,19 +244,19 @@ def _with_above(hit: Hit, above: Pattern, layers: Layers, source: Source, judge:
     return (first, (*layers[0], *nearest[0]), *layers[1:], (*layers[-1], *nearest[1]))
 
 
-def _of_line(hit: Hit, source: Source, judge: Judge) -> Layers:
+def _of_line(hit: FailureHit, source: Source, judge: Judge) -> Layers:
     """Return the layers of the line alone, with its header if it has one."""
     alone = (hit.line, hit.line)
     header = header_of(hit, source, judge)
     return (((header, header), alone),) if header else ((alone,),)
 
 
-def _of_end(hit: Hit) -> Layers:
+def _of_end(hit: FailureHit) -> Layers:
     """Return the layers of a message that something ended badly: its reason stands before it."""
     return tuple(((max(1, hit.line - before), hit.line),) for before in (0, 5, 14))
 
 
-def header_of(hit: Hit, source: Source, judge: Judge) -> int:
+def header_of(hit: FailureHit, source: Source, judge: Judge) -> int:
     """Return the nearest line above that names what a failure line is about; 0 if there is none."""
     sort = hit.verdict.sort
     if not sort or not sort.under:
@@ -266,7 +268,7 @@ def header_of(hit: Hit, source: Source, judge: Judge) -> int:
     return found
 
 
-def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
+def _of_block(hit: FailureHit, block: BlockRule, source: Source, judge: Judge) -> Layers:
     texts = _texts(source, judge, hit.line, hit.line + block.lines)
     length = _block_length(texts, block)
     texts = texts[:length]
@@ -293,7 +295,7 @@ def _of_block(hit: Hit, block: Block, source: Source, judge: Judge) -> Layers:
     return ((*above, *core), (*above, *near), whole)
 
 
-def _block_length(texts: Sequence[str], block: Block) -> int:
+def _block_length(texts: Sequence[str], block: BlockRule) -> int:
     """Return the number of a block's lines, with the first; up to a blank line if no pattern shows its end."""
     for at, text in enumerate(texts[1:], 1):
         if block.end and block.end.search(text):
@@ -308,7 +310,7 @@ def _block_length(texts: Sequence[str], block: Block) -> int:
     return len(texts)
 
 
-def _of_region(hit: Hit, source: Source, judge: Judge) -> Layers:
+def _of_region(hit: FailureHit, source: Source, judge: Judge) -> Layers:
     """Return the layers of a line and its continuation; then its paragraph, if it says much; then lines around it."""
     first = max(1, hit.line - CONTEXT_LINES)
     texts = _texts(source, judge, first, hit.line + PARAGRAPH_LINES)

@@ -9,7 +9,7 @@ from typing import Any
 
 import regex
 
-from sightline.shape.failure.tool_rules import Pattern, Rule
+from sightline.shape.failure.tool_rules import LatePattern, Rule
 
 VIEW_SECONDS = 0.05
 """The time for all patterns of one rule on one view, in seconds of processor time."""
@@ -39,7 +39,7 @@ class TimeLimit:
         return VIEW_SECONDS - self.left
 
 
-class LimitedPattern(Pattern):
+class LimitedPattern(LatePattern):
     """A pattern that finds nothing any more once its rule has used up its time."""
 
     __slots__ = ("_compiled", "_limit")
@@ -96,7 +96,7 @@ def limit_rule(rule: Rule) -> tuple[Rule, TimeLimit]:
 
 def _limited(part: Any, limit: TimeLimit) -> Any:
     """Return a part of a rule with limited patterns in place of others."""
-    if isinstance(part, Pattern):
+    if isinstance(part, LatePattern):
         return LimitedPattern(part.text, limit)
     if isinstance(part, tuple):
         values = [_limited(one, limit) for one in part]

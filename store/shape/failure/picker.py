@@ -8,7 +8,17 @@ from sightline.shape.failure.failure_scan import Failures
 from sightline.shape.failure.judge import Judge
 from sightline.shape.failure.layers import STEP as OF_STEP
 from sightline.shape.failure.layers import Layers, in_order, layers_of
-from sightline.shape.repeated_lines import IsError, Run, Span, clip, free_spans, read_rows, spans_of, take, text_bytes
+from sightline.shape.repeated_lines import (
+    EqualLines,
+    IsError,
+    Span,
+    clip,
+    free_spans,
+    read_rows,
+    spans_of,
+    take,
+    text_bytes,
+)
 from sightline.shape.source import Source
 
 CAUSE_LINE_BYTES = 2048  # longer lines in a region are clipped, so that one does not take the room of all others
@@ -61,7 +71,7 @@ class Picker:
             fold_bytes: most bytes of a marker for a folded run, with its newline.
             short: whether markers are short.
         """
-        self.runs: list[Run] = []
+        self.runs: list[EqualLines] = []
         self.blocks: list[Span] = []
         self.used = 0
         self._source = source
@@ -82,7 +92,7 @@ class Picker:
         self._steps.sort()
         self._layers: dict[int, Layers] = {}
 
-    def include(self, runs: list[Run], cost: int) -> None:
+    def include(self, runs: list[EqualLines], cost: int) -> None:
         """Take lines that were picked elsewhere, and their bytes."""
         self._keep(runs, cost)
 
@@ -151,7 +161,7 @@ class Picker:
         self._keep(taken.runs, taken.cost + self._gap_bytes if taken.runs else 0)
         return bool(taken.runs)
 
-    def _keep(self, runs: list[Run], cost: int) -> None:
+    def _keep(self, runs: list[EqualLines], cost: int) -> None:
         self.runs = sorted([*self.runs, *runs])
         self.blocks = spans_of(self.runs)
         self.used += cost
@@ -169,7 +179,7 @@ class Picker:
     def _touches(self, first: int, last: int) -> bool:
         return any(end == first - 1 or start == last + 1 for start, end in self.blocks)
 
-    def _rows(self, spans: Iterable[Span], *, core: bool) -> Iterator[Run]:
+    def _rows(self, spans: Iterable[Span], *, core: bool) -> Iterator[EqualLines]:
         for row in read_rows(self._source, spans, self._is_error):
             matters = core or row.error
             limit = min(CAUSE_LINE_BYTES, self._room // 2) if matters else min(CONTEXT_LINE_BYTES, self._room // 8)

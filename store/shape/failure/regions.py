@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failure_scan import Hit
+from sightline.shape.failure.failure_scan import FailureHit
 from sightline.shape.failure.judge import CAUSE, NAME
 from sightline.shape.failure.layers import own_layers
-from sightline.shape.failure.tool_rules import Block
+from sightline.shape.failure.tool_rules import BlockRule
 from sightline.shape.repeated_lines import Span
 from sightline.shape.source import Source
 
@@ -52,7 +52,7 @@ def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
     """
     made: list[Region] = []
     around: Region | None = None
-    heads: Hit | None = None
+    heads: FailureHit | None = None
     for found in examination.failures(source).hits[:MOST_HITS]:
         hit = examination.titled(found, source, deep=False)
         if around is None or heads is None or hit.line > around.last:
@@ -60,7 +60,7 @@ def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
             made.append(around)
         elif not _stands_alone(hit, heads):
             made[-1] = _with(made[-1], hit, source, examination)
-        elif isinstance(heads.verdict.sort, Block):
+        elif isinstance(heads.verdict.sort, BlockRule):
             made.append(_region(hit, source, examination))
         else:
             made[-1] = _before(made[-1], hit.line)
@@ -69,10 +69,10 @@ def regions_of(examination: Examination, source: Source) -> tuple[Region, ...]:
     return tuple(made)
 
 
-def _stands_alone(hit: Hit, heads: Hit) -> bool:
+def _stands_alone(hit: FailureHit, heads: FailureHit) -> bool:
     """Return whether a failure line in the region of another one is a failure of its own."""
     verdict, head = hit.verdict, heads.verdict
-    if isinstance(head.sort, Block):
+    if isinstance(head.sort, BlockRule):
         return verdict.rank == CAUSE and verdict.rule is not head.rule and bool(verdict.place)
     if verdict.rule or head.rule:
         return verdict.rank in (CAUSE, NAME)
@@ -86,9 +86,9 @@ def _before(region: Region, line: int) -> Region:
     return region._replace(last=min(region.last, line - 1), telling=telling, spots=spots)
 
 
-def _region(hit: Hit, source: Source, examination: Examination) -> Region:
+def _region(hit: FailureHit, source: Source, examination: Examination) -> Region:
     layers = own_layers(hit, source, examination.judge)
-    is_block = isinstance(hit.verdict.sort, Block)
+    is_block = isinstance(hit.verdict.sort, BlockRule)
     extent = [span for span in layers[-1 if is_block else 0] if span[1] >= hit.line]
     core = layers[0] if not is_block or len(layers) > 1 else ()
     telling = tuple((max(first, hit.line), last) for first, last in core if last >= hit.line)
@@ -113,7 +113,7 @@ def _spots(telling: Iterable[Span], source: Source, examination: Examination) ->
                 yield line.number, *span
 
 
-def _with(region: Region, hit: Hit, source: Source, examination: Examination) -> Region:
+def _with(region: Region, hit: FailureHit, source: Source, examination: Examination) -> Region:
     """Return the region with one more failure line in it."""
     verdict = hit.verdict
     known = any(first <= hit.line <= last for first, last in region.telling)

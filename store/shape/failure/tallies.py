@@ -20,7 +20,7 @@ COMPARED = 2_000  # times that a total is compared with an equal one
 OTHERS = 20_000  # lines that are kept as looking like counts to a search for literals without being some
 
 
-class Tally(NamedTuple):
+class ToolTally(NamedTuple):
     """The counts of one tool.
 
     Attributes:
@@ -41,7 +41,7 @@ class Tally(NamedTuple):
         return sum(number for noun, number in self.numbers.items() if noun.startswith(_BAD))
 
 
-def tally(sources: Iterable[Source], judge: Judge) -> list[Tally]:
+def tally(sources: Iterable[Source], judge: Judge) -> list[ToolTally]:
     """Return the counts of each tool whose output this is, from one pass over the streams."""
     counters = [_Counter(rule, count) for rule in judge.rules for count in rule.counts]
     others: set[bytes] = set()
@@ -201,7 +201,7 @@ def _number(found: re.Match[str] | None) -> int | None:
     return int(digits) if digits.isdecimal() and len(digits) < 16 else None
 
 
-def _together(rule: Rule, counters: Sequence[_Counter]) -> Tally:
+def _together(rule: Rule, counters: Sequence[_Counter]) -> ToolTally:
     """Return the numbers of a rule; if two sorts of line count the same, the first sort that has it decides."""
     numbers: dict[str, int] = {}
     counted: set[str] = set()
@@ -210,4 +210,4 @@ def _together(rule: Rule, counters: Sequence[_Counter]) -> Tally:
         if not counter.unclear:
             counted |= counter.counted - numbers.keys()
             numbers |= {noun: number for noun, number in counter.numbers.items() if noun not in numbers}
-    return Tally(rule, numbers, frozenset(counted), any(counter.unclear for counter in counters))
+    return ToolTally(rule, numbers, frozenset(counted), any(counter.unclear for counter in counters))

@@ -28,7 +28,7 @@ _REST = re.compile(r"\s*(?:#.*)?")
 _EXAMPLE = re.compile(rf"^\[\[[\w.+-]+\.example\]\]{_COMMENT}$", re.MULTILINE)
 
 
-class Pattern:
+class LatePattern:
     """A regular expression that is compiled at its first use, because most outputs need few of a rule's."""
 
     __slots__ = ("search", "text")
@@ -65,14 +65,14 @@ class FailureSort(NamedTuple):
     """
 
     has: tuple[str, ...]
-    line: Pattern
+    line: LatePattern
     role: str
-    under: Pattern | None
+    under: LatePattern | None
     logged: bool = False
-    above: Pattern | None = None
+    above: LatePattern | None = None
 
 
-class Block(NamedTuple):
+class BlockRule(NamedTuple):
     """A failure of several lines.
 
     Attributes:
@@ -90,16 +90,16 @@ class Block(NamedTuple):
     """
 
     has: tuple[str, ...]
-    start: Pattern
-    end: Pattern | None
-    last: Pattern | None
-    key: Pattern | None
+    start: LatePattern
+    end: LatePattern | None
+    last: LatePattern | None
+    key: LatePattern | None
     lines: int
     role: str
-    under: Pattern | None
-    titled: Pattern | None
+    under: LatePattern | None
+    titled: LatePattern | None
     logged: bool = False
-    above: Pattern | None = None
+    above: LatePattern | None = None
 
 
 class Count(NamedTuple):
@@ -117,11 +117,11 @@ class Count(NamedTuple):
     """
 
     has: tuple[str, ...]
-    line: Pattern
-    numbers: Mapping[str, Pattern]
+    line: LatePattern
+    numbers: Mapping[str, LatePattern]
     total: bool
     each: str
-    module: Pattern | None = None
+    module: LatePattern | None = None
     sums: bool = False
 
 
@@ -136,9 +136,9 @@ class StepMarks(NamedTuple):
     """
 
     has: tuple[str, ...]
-    end: Pattern
-    begin: Pattern | None
-    skip: Pattern | None
+    end: LatePattern
+    begin: LatePattern | None
+    skip: LatePattern | None
 
 
 class Rule(NamedTuple):
@@ -156,11 +156,11 @@ class Rule(NamedTuple):
 
     name: str
     failures: tuple[FailureSort, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[BlockRule, ...]
     counts: tuple[Count, ...]
-    quiet: Pattern | None
+    quiet: LatePattern | None
     steps: tuple[StepMarks, ...] = ()
-    advice: Pattern | None = None
+    advice: LatePattern | None = None
 
     @property
     def logs(self) -> bool:
@@ -168,7 +168,7 @@ class Rule(NamedTuple):
         return any(one.logged for one in self.failures) or any(one.logged for one in self.blocks)
 
 
-class Known(NamedTuple):
+class KnownTool(NamedTuple):
     """What recognises a tool.
 
     Attributes:
@@ -184,7 +184,7 @@ class Known(NamedTuple):
     marks: tuple[tuple[bytes, ...], ...]
 
 
-def known_in(data: bytes, path: str) -> list[Known]:
+def known_in(data: bytes, path: str) -> list[KnownTool]:
     """Return what recognises the tools of a file, without parsing it. Raises ValueError for a faulty list."""
     found = []
     for head in _HEAD.finditer(data):
@@ -194,7 +194,7 @@ def known_in(data: bytes, path: str) -> list[Known]:
             tuple(_text(part, name).encode() for part in (mark if isinstance(mark, list) and mark else [mark]))
             for mark in _list(head[3], name)
         )
-        found.append(Known(name, path, programs, marks))
+        found.append(KnownTool(name, path, programs, marks))
     return found
 
 
@@ -250,7 +250,7 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
 def _failure(
     has: str | list[str], line: str, role: str = "cause", under: str = "", logged: bool = False, above: str = ""
 ) -> FailureSort:
-    return FailureSort(_literals(has), Pattern(line), _role(role), _pattern(under), logged, _pattern(above))
+    return FailureSort(_literals(has), LatePattern(line), _role(role), _pattern(under), logged, _pattern(above))
 
 
 def _block(
@@ -265,12 +265,12 @@ def _block(
     titled: str = "",
     logged: bool = False,
     above: str = "",
-) -> Block:
+) -> BlockRule:
     if not isinstance(lines, int) or lines < 1:
         raise TypeError(f"lines is {lines!r}, not a number from 1 on")
-    return Block(
+    return BlockRule(
         _literals(has),
-        Pattern(start),
+        LatePattern(start),
         _pattern(end),
         _pattern(last),
         _pattern(key),
@@ -294,23 +294,23 @@ def _count(
 ) -> Count:
     if not isinstance(each, str):
         raise TypeError(f"each is {each!r}, not a noun")
-    patterns = {noun: Pattern(text) for noun, text in numbers.items()}
-    return Count(_literals(has), Pattern(line), patterns, total, each, _pattern(module), sums)
+    patterns = {noun: LatePattern(text) for noun, text in numbers.items()}
+    return Count(_literals(has), LatePattern(line), patterns, total, each, _pattern(module), sums)
 
 
 def _step(has: str | list[str], end: str, begin: str = "", skip: str = "") -> StepMarks:
-    return StepMarks(_literals(has), Pattern(end), _pattern(begin), _pattern(skip))
+    return StepMarks(_literals(has), LatePattern(end), _pattern(begin), _pattern(skip))
 
 
 def _literals(has: str | list[str]) -> tuple[str, ...]:
     return tuple(_text(literal, "has") for literal in ([has] if isinstance(has, str) else has))
 
 
-def _pattern(text: str) -> Pattern | None:
-    return Pattern(text) if text else None
+def _pattern(text: str) -> LatePattern | None:
+    return LatePattern(text) if text else None
 
 
-def _any_of(patterns: str | list[str]) -> Pattern | None:
+def _any_of(patterns: str | list[str]) -> LatePattern | None:
     return _pattern("|".join(f"(?:{pattern})" for pattern in _literals(patterns)))
 
 

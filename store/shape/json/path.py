@@ -30,7 +30,7 @@ class NotFound(SightlineError):
     """The path leads to nothing."""
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One segment of a path.
 
     Attributes:
@@ -49,7 +49,7 @@ class Step(NamedTuple):
     in_fewer: int | None = None
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """A value, or the last elements of an array.
 
     Attributes:
@@ -65,13 +65,13 @@ class Found(NamedTuple):
     taken: int | None = None
 
 
-def parse_path(path: str) -> tuple[Step, ...]:
+def parse_path(path: str) -> tuple[PathStep, ...]:
     """Parse a path into segments. Raises BadPath, which names the faulty one."""
     text = path.strip()
     at = 1 if text.startswith("$") else 0
     if not at and not text.startswith((".", "[")):
         text = "." + text if text else text
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     while at < len(text):
         match = _SEGMENT.match(text, at)
         after_slice = bool(steps) and steps[-1].is_slice
@@ -83,30 +83,30 @@ def parse_path(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _of_slice(last: Step, step: Step) -> Step:
+def _of_slice(last: PathStep, step: PathStep) -> PathStep:
     """Return the segment for an element of a slice. Raises BadPath if a slice never has that many."""
     text = last.text + step.text
     if step.place >= -last.place:
         raise BadPath(f"{text}: {last.text} has {-last.place:,} elements at most", "count them from 0")
-    return Step(text, place=last.place + step.place, in_fewer=step.place)
+    return PathStep(text, place=last.place + step.place, in_fewer=step.place)
 
 
-def _step(match: re.Match[str]) -> Step:
+def _step(match: re.Match[str]) -> PathStep:
     if match["index"]:
-        return Step(match[0], place=int(match["index"]))
+        return PathStep(match[0], place=int(match["index"]))
     if match["back"]:
-        return Step(match[0], place=-int(match["back"]), is_slice=bool(match["slice"]))
+        return PathStep(match[0], place=-int(match["back"]), is_slice=bool(match["slice"]))
     quoted = match["quoted"]
     if not quoted:
-        return Step(match[0], key=match["key"])
+        return PathStep(match[0], key=match["key"])
     if quoted.startswith('"'):
         try:
-            return Step(match[0], key=json.loads(quoted))
+            return PathStep(match[0], key=json.loads(quoted))
         except ValueError:
             raise BadPath(
                 f"{match[0]} is no key: it is written as JSON writes strings", _FORMS + " supported"
             ) from None
-    return Step(match[0], key=re.sub(r"\\(.)", r"\1", quoted[1:-1]))
+    return PathStep(match[0], key=re.sub(r"\\(.)", r"\1", quoted[1:-1]))
 
 
 def _unsupported(text: str, at: int, *, after_slice: bool) -> BadPath:
@@ -118,7 +118,7 @@ def _unsupported(text: str, at: int, *, after_slice: bool) -> BadPath:
     return BadPath(f"this path is not supported: {told}", hint)
 
 
-def find(source: Source, steps: tuple[Step, ...], window: int = WINDOW_BYTES) -> Found:
+def find(source: Source, steps: tuple[PathStep, ...], window: int = WINDOW_BYTES) -> FoundValue:
     """Return the value at a path in a stream of JSON.
 
     Args:
@@ -147,10 +147,10 @@ def find(source: Source, steps: tuple[Step, ...], window: int = WINDOW_BYTES) ->
                     raise
                 at = _element(scanner, at, kind, step._replace(place=step.in_fewer), path)
         path += step.text
-    return Found(kind_of(scanner.char(at)), at, scanner.value_end(at))
+    return FoundValue(kind_of(scanner.char(at)), at, scanner.value_end(at))
 
 
-def _member(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> int:
+def _member(scanner: Scanner, at: int, kind: str, step: PathStep, path: str) -> int:
     """Return where the member's value begins; of a repeated key, the last one counts, as usual."""
     if kind != "object":
         raise NotFound(f"{path} is {_a(kind)} and has no key {step.key!r}", _of_other_kind(kind))
@@ -174,7 +174,7 @@ def _is_key(written: bytes, key: str) -> bool:
     return bool(json.loads(written.decode("utf-8", "replace")) == key)
 
 
-def _element(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> int:
+def _element(scanner: Scanner, at: int, kind: str, step: PathStep, path: str) -> int:
     if kind != "array":
         raise NotFound(f"{path} is {_a(kind)} and has no element {step.text}", _of_other_kind(kind))
     count = _length(scanner, at)
@@ -184,16 +184,16 @@ def _element(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> int
     return scanner.elements(scanner.opened(at)[1], index)
 
 
-def _last_elements(scanner: Scanner, at: int, kind: str, step: Step, path: str) -> Found:
+def _last_elements(scanner: Scanner, at: int, kind: str, step: PathStep, path: str) -> FoundValue:
     if kind != "array":
         raise NotFound(f"{path} is {_a(kind)} and has no elements", _of_other_kind(kind))
     count = _length(scanner, at)
     wanted = min(-step.place, count)
     end = scanner.value_end(at)
     if not wanted:
-        return Found("array", end - 1, end - 1, 0)
+        return FoundValue("array", end - 1, end - 1, 0)
     start = scanner.elements(scanner.opened(at)[1], count - wanted)
-    return Found("array", start, end - 1, wanted)
+    return FoundValue("array", start, end - 1, wanted)
 
 
 def _length(scanner: Scanner, at: int) -> int:

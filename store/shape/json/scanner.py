@@ -34,7 +34,7 @@ class NotJson(ValueError):
     """The text is not JSON. Its argument is an offset in bytes; the text before that may be JSON."""
 
 
-class Tally(Protocol):
+class SkipTally(Protocol):
     """Is told of the elements that are skipped."""
 
     def values(self, found: list[Any]) -> None:
@@ -150,7 +150,7 @@ class Scanner:
         more, at = self.opened(at)
         return self.rest(at, _CLOSING[char])[1] if more else at
 
-    def rest(self, at: int, closing: str, tally: Tally | None = None) -> tuple[int, int]:
+    def rest(self, at: int, closing: str, tally: SkipTally | None = None) -> tuple[int, int]:
         """Skip all children of a container from one on.
 
         Args:
@@ -208,7 +208,7 @@ class Scanner:
                 count -= 1
         return at
 
-    def lines(self, at: int, tally: Tally) -> tuple[int, int]:
+    def lines(self, at: int, tally: SkipTally) -> tuple[int, int]:
         """Skip all containers from here on, each of which begins on a new line.
 
         Returns:
@@ -290,7 +290,7 @@ class Scanner:
             here = self._at(at, self._window)
         return 0
 
-    def _leap(self, at: int, closing: str, tally: Tally | None, most: int = 0) -> tuple[int, bool, int] | None:
+    def _leap(self, at: int, closing: str, tally: SkipTally | None, most: int = 0) -> tuple[int, bool, int] | None:
         """Skip as many children as the window has, by the C scanner: their number, and `step`'s result; or None."""
         here = self._at(at, self._window // 2)
         text = self._text
@@ -322,7 +322,7 @@ class Scanner:
         return batch or (1, True, self._base + following)
 
     def _batch(
-        self, start: int, end: int, closing: str, tally: Tally | None, most: int
+        self, start: int, end: int, closing: str, tally: SkipTally | None, most: int
     ) -> tuple[int, bool, int] | None:
         """Return the children in the window that follow one, parsed as a container of their own.
 

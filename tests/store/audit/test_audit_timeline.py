@@ -11,9 +11,9 @@ from sightline.audit import timeline
 from sightline.audit.coverage_list import CoverageList
 from sightline.audit.timeline import (
     Call,
+    CallFilter,
+    CallTotals,
     Timeline,
-    Totals,
-    Wanted,
     calls_of,
     captured_by,
     filtered,
@@ -105,7 +105,7 @@ def test_totals_add_up(store: Store, keep: Keep, ask: Ask) -> None:
     ask(buffer, (1, 5), text="x" * 9)
     ask(buffer, (1, 5), text="x" * 5, truncated=True)
     totals = totals_of(calls_of(store), captured_by(store, ["s"]))
-    assert totals == Totals(
+    assert totals == CallTotals(
         calls=2, captured=2, captured_bytes=buffer.bytes + unseen.bytes, captured_lines=20, seen_lines=5,
         shown_bytes=14, tokens=3 + 2, saved_bytes=buffer.bytes + unseen.bytes - 14, cut=1, lines=10, again=5,
     )  # fmt: skip
@@ -113,8 +113,8 @@ def test_totals_add_up(store: Store, keep: Keep, ask: Ask) -> None:
 
 
 def test_totals_of_nothing_are_nothing() -> None:
-    assert totals_of([], []) == Totals()
-    assert Totals().again_ratio == 0.0
+    assert totals_of([], []) == CallTotals()
+    assert CallTotals().again_ratio == 0.0
 
 
 def test_calls_are_filtered_by_verb_buffer_failure_and_text(store: Store, keep: Keep, ask: Ask) -> None:
@@ -124,7 +124,7 @@ def test_calls_are_filtered_by_verb_buffer_failure_and_text(store: Store, keep: 
     calls = calls_of(store)
 
     def found(**wanted: Any) -> list[str]:
-        return [call.view.id for call in filtered(store, calls, Wanted(**wanted))]
+        return [call.view.id for call in filtered(store, calls, CallFilter(**wanted))]
 
     assert found() == [ran.id, asked.id]
     assert found(verb="query") == [asked.id]

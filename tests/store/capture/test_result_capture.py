@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sightline.capture.recorder import Size, Unkept
-from sightline.capture.result import Block, blocks_of, call_text, capture_result, fields_of
+from sightline.capture.result import ResultBlock, blocks_of, call_text, capture_result, fields_of
 from sightline.config import Settings
 from sightline.disk.pretty import facts_of
 from sightline.disk.recovery import rebuild_buffers
@@ -16,7 +16,7 @@ from sightline.records import Buffer
 from sightline.store import Store, Target
 
 
-def captured(store: Store, *blocks: Block, **more: Any) -> Buffer:
+def captured(store: Store, *blocks: ResultBlock, **more: Any) -> Buffer:
     kept = capture_result(store, blocks, command="tool", cwd="/", session="s", **more)
     assert isinstance(kept, Buffer)
     return kept
@@ -39,7 +39,9 @@ def test_a_result_is_called_by_its_tool_and_arguments() -> None:
 
 def test_blocks_are_streams_and_json_is_read_as_lines_of_its_pretty_form(store: Store) -> None:
     data = b'{"a":[1,2],"b":"\\u00e9"}'
-    buffer = captured(store, Block([data[:5], data[5:]]), Block([b"text\n"]), Block([b"\x89PNG"], "image/png"))
+    buffer = captured(
+        store, ResultBlock([data[:5], data[5:]]), ResultBlock([b"text\n"]), ResultBlock([b"\x89PNG"], "image/png")
+    )
     assert (buffer.kind, buffer.state, buffer.exit_code) == ("tool", "sealed", None)
     assert [raw(store, buffer, f"part.{n}") for n in range(3)] == [data, b"text\n", b"\x89PNG"]
     assert text(store, buffer).decode() == '{\n  "a": [\n    1,\n    2\n  ],\n  "b": "é"\n}\n'
@@ -51,7 +53,7 @@ def test_blocks_are_streams_and_json_is_read_as_lines_of_its_pretty_form(store: 
 
 def test_large_string_fields_are_streams_of_their_own(store: Store) -> None:
     value = {"small": "x" * 7999, "body": 'é"' * 4000, "n": 1, "a,b": "\ud800" + "y" * 8000, "deep": {"in": "z" * 9000}}
-    buffer = captured(store, Block([json.dumps(value).encode()]), Block([b"more"]))
+    buffer = captured(store, ResultBlock([json.dumps(value).encode()]), ResultBlock([b"more"]))
     assert [(field.block, field.name, field.stream) for field in fields_of(buffer)] == [
         (0, "body", "part.2"),
         (0, "a,b", "part.3"),
@@ -63,14 +65,14 @@ def test_large_string_fields_are_streams_of_their_own(store: Store) -> None:
 
 def test_identical_results_share_their_storage(store: Store) -> None:
     data = json.dumps(list(range(3000))).encode()
-    one, other = captured(store, Block([data])), captured(store, Block([data]))
+    one, other = captured(store, ResultBlock([data])), captured(store, ResultBlock([data]))
     paths = [store.path(Target(buffer, "part.0")) for buffer in (one, other)]
     assert os.path.samefile(*paths)
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "changed"])
 def test_the_pretty_form_is_made_again_when_it_is_not_what_it_was(store: Store, damage: str) -> None:
-    buffer = captured(store, Block([b'{"a":[1,2]}']))
+    buffer = captured(store, ResultBlock([b'{"a":[1,2]}']))
     path, whole = store.layout.pretty(buffer.name, "part.0"), text(store, buffer)
     os.chmod(path, 0o600)
     if damage == "missing":
@@ -85,7 +87,7 @@ def test_the_pretty_form_is_made_again_when_it_is_not_what_it_was(store: Store, 
 
 def test_the_pretty_form_counts_as_nothing_and_survives_a_new_index(store: Store) -> None:
     data = [json.dumps({"rows": list(range(50 * n))}).encode() for n in (1, 2)]
-    buffer = captured(store, *(Block([one]) for one in data))
+    buffer = captured(store, *(ResultBlock([one]) for one in data))
     assert set(buffer.streams) == {"part.0", "part.1"}
     assert buffer.bytes == sum(map(len, data))
     store.start_index_anew()
@@ -98,7 +100,7 @@ def test_the_pretty_form_counts_as_nothing_and_survives_a_new_index(store: Store
 
 @pytest.mark.parametrize("data", [b"", b"plain", b'"a string"', b"[1, 2", b'{"a":1}\n{"a":2}\n'])
 def test_what_is_no_single_json_container_is_kept_as_text(store: Store, data: bytes) -> None:
-    buffer = captured(store, Block([data]))
+    buffer = captured(store, ResultBlock([data]))
     assert facts_of(buffer, "part.0") is None
     assert text(store, buffer) == data
 
@@ -108,7 +110,9 @@ def test_where_storing_fails_the_text_is_given_back(store: Store, monkeypatch: p
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sightline.disk.buffer_writer.write_all", full)
-    kept = capture_result(store, [Block([b"out"]), Block([b"\0"], "image/png")], command="t", cwd="/", session="s")
+    kept = capture_result(
+        store, [ResultBlock([b"out"]), ResultBlock([b"\0"], "image/png")], command="t", cwd="/", session="s"
+    )
     assert isinstance(kept, Unkept)
     assert kept.out == b"out"
     assert isinstance(kept.error, StoreFailed)
@@ -117,7 +121,7 @@ def test_where_storing_fails_the_text_is_given_back(store: Store, monkeypatch: p
 
 def test_nothing_is_kept_where_capture_is_off(tmp_path: Any) -> None:
     with Store(str(tmp_path / "r"), Settings(capture_off=(str(tmp_path),))) as store:
-        kept = capture_result(store, [Block([b"out"])], command="t", cwd=str(tmp_path), session="s")
+        kept = capture_result(store, [ResultBlock([b"out"])], command="t", cwd=str(tmp_path), session="s")
     assert kept == Unkept(b"out", b"", None, out_size=Size(3, 1))
 
 

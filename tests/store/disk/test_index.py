@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sightline.config import Settings
 from sightline.disk import schema
 from sightline.disk.database import WAL_KEPT_BYTES, Database
-from sightline.disk.index import Index, Totals
+from sightline.disk.index import Index, StoreTotals
 from sightline.disk.recording import new_buffer
 from sightline.records import Buffer, IndexedView, Note, Session, StreamInfo, View
 from sightline.store import Store
@@ -105,7 +105,7 @@ def test_totals_are_what_counting_gives(index: Index, actions: list[tuple[str, i
         elif action == "touch":
             index.touch(name, 1.0)
         held = [buffer for buffer in model.values() if buffer.state != "evicted"]
-        assert index.totals() == Totals(len(held), sum(buffer.bytes for buffer in held))
+        assert index.totals() == StoreTotals(len(held), sum(buffer.bytes for buffer in held))
     assert {buffer.name for _, buffer in index.numbered_after(0, 100)} == set(model)
 
 
@@ -219,7 +219,7 @@ def test_many_processes_capture_into_one_store(tmp_path: Path, python: Python) -
     assert len(made) == len(set(made)) == 160
     with Store(root, Settings()) as store:
         assert {item.buffer.name for item in store.listed(1000)} == set(made)
-        assert store.index.totals() == Totals(160, 320)
+        assert store.index.totals() == StoreTotals(160, 320)
         assert all(item.buffer.state == "sealed" for item in store.listed(1000))
 
 
@@ -240,7 +240,7 @@ def test_a_transaction_that_fails_changes_nothing(index: Index) -> None:
     with pytest.raises(ZeroDivisionError), index.transaction():
         index.put_buffer(record("cmd_aaaaaa", 5))
         raise ZeroDivisionError
-    assert index.totals() == Totals(0, 0)
+    assert index.totals() == StoreTotals(0, 0)
 
 
 def test_a_request_is_confirmed_once_and_in_time(index: Index) -> None:

@@ -271,7 +271,7 @@ def test_how_far_the_check_has_come_stands_on_a_terminal_and_goes_again(
     for seen in (False, True):
         monkeypatch.setattr(os, "isatty", lambda fd, seen=seen: seen and fd == 2)
         monkeypatch.setattr(doctor, "DRAWN_SECONDS", -1.0)
-        progress = doctor.Progress()
+        progress = doctor.CheckProgress()
         found = list(examine(store, advance=progress))
         progress.clear()
         assert [finding for finding in found if finding.level == "problem"] == []

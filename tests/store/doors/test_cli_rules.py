@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sightline.shape.failure.catalogue import RuleFile
 from sightline.shape.failure.rule_check import check_rules
 from sightline.shape.failure.rule_draft import Draft, count_in, patterns_of, shortened
-from sightline.shape.failure.tool_rules import Pattern, parse_rules
+from sightline.shape.failure.tool_rules import LatePattern, parse_rules
 from tests.store.doors.conftest import Cli
 
 FAILING = "seq 300; echo 'door.frob:12: broken hinge, error 7'; seq 200; exit 3; : frob"
@@ -118,7 +118,7 @@ def test_a_draft_is_always_a_file_of_rules(lines: list[str], hits: set[int]) -> 
 def test_the_patterns_of_lines_are_found_in_them(lines: list[str], hits: set[int]) -> None:
     meant = [hit for hit in sorted(hits) if hit <= len(lines) and lines[hit - 1].strip()]
     for has, pattern in patterns_of(lines, meant):
-        assert any(has in lines[hit - 1] and Pattern(pattern).search(lines[hit - 1]) for hit in meant)
+        assert any(has in lines[hit - 1] and LatePattern(pattern).search(lines[hit - 1]) for hit in meant)
 
 
 ODD = """>> grommet 2.3

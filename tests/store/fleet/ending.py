@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.fleet import announcement, presence, shipper
-from sightline.fleet.batch import Spool
+from sightline.fleet.batch import PackSpool
 from sightline.fleet.objects import Objects
 from sightline.fleet.queue import Queue
 from sightline.log import notes
@@ -15,9 +15,9 @@ from sightline.store import Store
 
 BEFORE: dict[str, tuple[Any, str]] = {
     "queued": (shipper, "make_batch"),
-    "pack made": (Spool, "put_batch"),
+    "pack made": (PackSpool, "put_batch"),
     "packed": (Objects, "put"),
-    "stored": (Spool, "note_stored"),
+    "stored": (PackSpool, "note_stored"),
     "all stored": (shipper, "announce"),
     "noted": (Queue, "put_places"),
     "remark fetched": (presence, "write_note"),

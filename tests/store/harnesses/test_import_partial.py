@@ -12,7 +12,7 @@ from sightline.harnesses import claude_code_transcript as claude_code
 from sightline.harnesses import codex_transcript as codex
 from sightline.harnesses import gemini_transcript as gemini
 from sightline.harnesses import opencode_transcript as opencode
-from sightline.harnesses.transcript import Kept, parted
+from sightline.harnesses.transcript import KeptText, parted
 from sightline.records import Gap, Shown
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, buffers, read, views, write_lines
@@ -64,7 +64,7 @@ def test_older_versions_say_how_many_lines_they_dropped_at_the_end() -> None:
 )
 def test_what_only_looks_like_a_mark_stays(text: str) -> None:
     for harness in (claude_code, codex, gemini, opencode):
-        assert harness.left_of(text) == Kept(text)
+        assert harness.left_of(text) == KeptText(text)
 
 
 def test_codex_says_above_that_it_cut_and_in_the_middle_how_much() -> None:

@@ -12,7 +12,7 @@ from sightline.log.notes import (
     ANYONE,
     MAX_CHARACTERS,
     UnknownNote,
-    Waiting,
+    WaitingNote,
     hold_waiting,
     list_notes,
     release,
@@ -77,7 +77,7 @@ def test_a_note_for_anyone_goes_to_the_first_who_takes_it(store: Store, note: No
 
 def test_a_held_note_is_nobody_else_s_and_waits_on_if_it_did_not_go_out(store: Store, note: Note) -> None:
     send_note(store, ME, note, ANYONE)
-    held: list[Waiting] = hold_waiting(store, "agent", anyone=True)
+    held: list[WaitingNote] = hold_waiting(store, "agent", anyone=True)
     assert [waiting.field for waiting in held] == [{"ref": note.ref, "text": "look here"}]
     assert hold_waiting(store, "other", anyone=True) == []
     release(store, held, None)

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("zstandard", reason="the extra `fleet` is not installed")
 
 from sightline.config import FleetSettings, Settings
-from sightline.fleet.content import Content
-from sightline.fleet.queue import Item
+from sightline.fleet.content import BatchContent
+from sightline.fleet.queue import QueueItem
 from sightline.log import log
 from sightline.log.session_events import COMPACTED, AgentMessage, ContextChange, SessionSubject, append_events
 from sightline.records import Session
@@ -39,10 +39,10 @@ def test_words_are_sent_only_where_a_person_says_so(tmp_path: Any, messages: boo
     with Store(str(tmp_path / "root"), settings) as store:
         told = [AgentMessage(1.0, "what it said"), ContextChange(2.0, COMPACTED, summary="what it summed up")]
         append_events(store.root, AGENT, [*told, SessionSubject(3.0, "what it was asked")])
-        content: Any = Content
+        content: Any = BatchContent
         made = content(store, sent, sent, lambda _: True, lambda: None)
-        item = dict.fromkeys(Item._fields, 0) | {"kind": "log", "name": AGENT.name, "first": 0, "last": 3}
-        made.add(Item(**item))
+        item = dict.fromkeys(QueueItem._fields, 0) | {"kind": "log", "name": AGENT.name, "first": 0, "last": 3}
+        made.add(QueueItem(**item))
     words = (b"what it said", b"what it summed up", b"what it was asked")
     assert [one in sent.data for one in words] == [messages] * 3
     copy = tmp_path / "copy.jsonl"

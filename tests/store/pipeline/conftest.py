@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sightline.errors import UnknownRef
-from sightline.pipeline.parse import Pipeline, parse
+from sightline.pipeline.parse import ParsedQuery, parse
 from sightline.search.sandbox import NO_BACKING, Backing, describe
 
 Resolve = Callable[[str], str]
@@ -29,7 +29,7 @@ class Buffers:
             raise UnknownRef(f"no such buffer: {ref}")
         return str(path)
 
-    def parse(self, text: str) -> Pipeline:
+    def parse(self, text: str) -> ParsedQuery:
         return parse(text, self.path)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sightline.pipeline.ranges import exact_ranges
-from sightline.pipeline.run import Limits, run
+from sightline.pipeline.run import QueryLimits, run
 
 Buffers = Any
 REF = "@cmd_a1b2c3"
@@ -109,6 +109,6 @@ def test_text_that_looks_like_a_ref_is_still_text(buffers: Buffers) -> None:
 
 def test_only_lines_that_fitted_the_caps_count(buffers: Buffers) -> None:
     pipeline = buffers.parse("grep 5 @cmd_a1b2c3")
-    result = run(pipeline, limits=Limits(max_lines=3))
+    result = run(pipeline, limits=QueryLimits(max_lines=3))
     assert exact_ranges(pipeline, result.stdout_shown, lines_of=lambda ref: 3000) == {REF: [(5, 5), (15, 15), (25, 25)]}
     assert exact_ranges(pipeline, 0, lines_of=lambda ref: 3000) == {REF: []}

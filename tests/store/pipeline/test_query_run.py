@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from sightline.pipeline.parse import Pipeline, Stage
-from sightline.pipeline.run import DEFAULT_LIMITS, Head, Limits, QueryResult, reply_of, run, whole_characters
+from sightline.pipeline.parse import ParsedQuery, QueryStage
+from sightline.pipeline.run import DEFAULT_LIMITS, Head, QueryLimits, QueryResult, reply_of, run, whole_characters
 from sightline.search.executables import executable_of, find
-from sightline.search.processes import Cancel, Ended, Group
+from sightline.search.processes import Cancel, Group, GroupEnd
 from sightline.search.sandbox import NO_BACKING, Backing
 from tests.store.pipeline.query_kit import has_gawk
 
@@ -61,7 +61,7 @@ EVERY_PROGRAM = [
 
 
 def ask(buffers: Buffers, query: str, backing: Backing = NO_BACKING, **limits: Any) -> QueryResult:
-    return run(buffers.parse(query), limits=Limits(**limits), backing=backing)
+    return run(buffers.parse(query), limits=QueryLimits(**limits), backing=backing)
 
 
 @pytest.mark.parametrize(("query", "answer"), EVERY_PROGRAM, ids=[query for query, _ in EVERY_PROGRAM])
@@ -258,7 +258,7 @@ def test_the_time_limit_ends_it_and_keeps_what_came(
 ) -> None:
     collect = Group.collect
 
-    def collected(self: Group, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> Ended:
+    def collected(self: Group, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> GroupEnd:
         def begun(data: bytes) -> None:
             out(data)
             self._deadline -= 60  # by the clock it may be over before the program has begun
@@ -410,7 +410,7 @@ def test_lines_are_split_at_newlines_only(buffers: Buffers) -> None:
 def test_a_file_that_does_get_opened_stays_empty_and_the_signal_is_told(buffers: Buffers) -> None:
     path, target = buffers.path("@last"), buffers.folder / "new"
     argv = ("sort", "-o", str(target), path)
-    result = run(Pipeline((Stage("sort", argv, (), (path,), argv),), (), ""), backing=NO_BACKING)
+    result = run(ParsedQuery((QueryStage("sort", argv, (), (path,), argv),), (), ""), backing=NO_BACKING)
     assert result.exit_code in (2, 128 + signal.SIGXFSZ)
     assert target.read_bytes() == b""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sightline.pipeline.parse import Pipeline, Stage
+from sightline.pipeline.parse import ParsedQuery, QueryStage
 from sightline.pipeline.run import QueryResult, run
 from sightline.search import executables, sandbox
 from sightline.search.errors import ProgramMissing, SandboxFailed
@@ -42,8 +42,8 @@ def ended(executable: Executable, backing: Backing, reads: tuple[str, ...] = ())
 
 def forced(*argv: str, paths: tuple[str, ...] = (), backing: Backing) -> QueryResult:
     """Run a stage that the tables would refuse."""
-    stage = Stage(argv[0], argv, (), paths, argv)
-    return run(Pipeline((stage,), (), " ".join(argv)), backing=backing)
+    stage = QueryStage(argv[0], argv, (), paths, argv)
+    return run(ParsedQuery((stage,), (), " ".join(argv)), backing=backing)
 
 
 @needs_landlock

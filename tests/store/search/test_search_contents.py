@@ -7,14 +7,14 @@ import pytest
 from sightline.errors import UsageError
 from sightline.records import Buffer
 from sightline.search import contents as module
-from sightline.search.contents import Found, Progress, search_contents
+from sightline.search.contents import FoundLine, SearchProgress, search_contents
 from sightline.search.errors import Cancelled
 from sightline.search.executables import ripgrep
 from sightline.search.processes import Cancel
 from sightline.store import Store
 
 Keep = Callable[..., Buffer]
-Results = list[tuple[str, list[Found]]]
+Results = list[tuple[str, list[FoundLine]]]
 
 
 @pytest.fixture(params=[True, False], ids=["rg", "without"])
@@ -24,14 +24,14 @@ def look(request: pytest.FixtureRequest) -> Callable[..., Results]:
         pytest.skip("no ripgrep here")
 
     def looked(store: Store, pattern: str) -> Results:
-        told = list[Progress]()
+        told = list[SearchProgress]()
         search_contents(store, pattern, told.append, cancel=Cancel(), use_ripgrep=request.param)
         return [(progress.buffer.name, list(progress.lines)) for progress in told if progress.buffer]
 
     return looked
 
 
-def whole(found: Found) -> str:
+def whole(found: FoundLine) -> str:
     return found.before + found.match + found.after
 
 
@@ -73,7 +73,7 @@ def test_the_search_ends_where_enough_is_found(store: Store, keep: Keep, monkeyp
     monkeypatch.setattr(module, "LINES", 60)
     for _ in range(5):
         keep(b"hit\n" * 40)
-    told = list[Progress]()
+    told = list[SearchProgress]()
     assert not search_contents(store, "hit", told.append, cancel=Cancel())
     assert sum(len(progress.lines) for progress in told) == 80
 
@@ -81,7 +81,7 @@ def test_the_search_ends_where_enough_is_found(store: Store, keep: Keep, monkeyp
 @pytest.mark.skipif(not ripgrep(), reason="no ripgrep here")
 def test_of_a_long_line_only_the_neighbourhood_of_the_match_is_kept(store: Store, keep: Keep) -> None:
     keep(b"\xc3\xa9" * 5_000_000 + b"needle" + b"\xc3\xa9" * 5_000_000)
-    told = list[Progress]()
+    told = list[SearchProgress]()
     search_contents(store, "needle", told.append, cancel=Cancel())
     (found,) = told[0].lines
     assert (found.before, found.match, found.after) == ("é" * 40, "needle", "é" * 160)
@@ -90,7 +90,7 @@ def test_of_a_long_line_only_the_neighbourhood_of_the_match_is_kept(store: Store
 @pytest.mark.skipif(not ripgrep(), reason="no ripgrep here")
 def test_a_match_as_long_as_its_line_is_cut(store: Store, keep: Keep) -> None:
     keep(b"x" * 3_000_000 + b"\ny\n")
-    told = list[Progress]()
+    told = list[SearchProgress]()
     search_contents(store, "[xy]+", told.append, cancel=Cancel())
     assert [line.line for line in told[0].lines] == [1, 2]
     assert len(whole(told[0].lines[0])) < 1_000

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from sightline.disk.streams import StreamReader
 from sightline.records import Buffer
 from sightline.search.diff import engines as module
-from sightline.search.diff.comparison import DEFAULT_LIMITS, Comparison, Limits, compare
+from sightline.search.diff.comparison import DEFAULT_LIMITS, Comparison, ComparisonLimits, compare
 from sightline.search.diff.engines import ENGINES, Ignore, engine_of
 from sightline.search.diff.hunks import Hunk
 from sightline.search.diff.normaliser import without_folders, without_volatile
-from sightline.search.diff.sides import Part, Side, open_side
+from sightline.search.diff.sides import Side, SidePart, open_side
 from sightline.search.errors import Cancelled, CompareFailed
 from sightline.search.processes import Cancel
 from sightline.store import Store, Target
 from tests.examples import examples
 
-SMALL = Limits(window_bytes=64, window_lines=20, growth=2)
+SMALL = ComparisonLimits(window_bytes=64, window_lines=20, growth=2)
 LINES = st.lists(st.sampled_from([b"", b"a", b"b", b"c c", b"d", b"x 1"]), max_size=40)
 QUIET = settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -47,7 +47,7 @@ def compared(tmp_path: Path) -> Compared:
         for number, text in enumerate(texts):
             path = tmp_path / f"{name}{number}"
             path.write_bytes(text)
-            parts.append(Part(str(path), StreamReader(os.open(path, os.O_RDONLY), name)))
+            parts.append(SidePart(str(path), StreamReader(os.open(path, os.O_RDONLY), name)))
         return Side(name, parts)
 
     def run(
@@ -56,7 +56,7 @@ def compared(tmp_path: Path) -> Compared:
         ignore: Ignore = Ignore(),  # noqa: B008
         *,
         engine: str = "diff",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: ComparisonLimits = DEFAULT_LIMITS,
         cancel: Cancel | None = None,
     ) -> Comparison:
         texts = [[text] if isinstance(text, bytes) else text for text in (left, right)]
@@ -82,12 +82,12 @@ def applied(left: list[bytes], right: list[bytes], found: Comparison) -> list[by
 
 
 @pytest.mark.parametrize(
-    "limits", [DEFAULT_LIMITS, SMALL, Limits(window_lines=7, growth=1)], ids=["whole", "64 bytes", "7 lines"]
+    "limits", [DEFAULT_LIMITS, SMALL, ComparisonLimits(window_lines=7, growth=1)], ids=["whole", "64 bytes", "7 lines"]
 )
 @given(left=LINES, right=LINES)
 @QUIET
 def test_the_hunks_make_the_right_side_of_the_left(
-    compared: Compared, engine: str, limits: Limits, left: list[bytes], right: list[bytes]
+    compared: Compared, engine: str, limits: ComparisonLimits, left: list[bytes], right: list[bytes]
 ) -> None:
     found = compared(joined(left), joined(right), engine=engine, limits=limits)
     assert applied(left, right, found) == right
@@ -130,7 +130,7 @@ def test_parts_of_a_side_follow_each_other(compared: Compared, engine: str) -> N
 
 def test_lines_longer_than_a_window_are_compared_whole(compared: Compared, monkeypatch: pytest.MonkeyPatch) -> None:
     left = b"start\n" + b"x" * 20_000_000 + b"1\nend\n"
-    limits = Limits(window_bytes=1 << 16)
+    limits = ComparisonLimits(window_bytes=1 << 16)
     assert not compared(left, left, limits=limits).hunks
     other = left.replace(b"1\nend", b"2\nend")
     assert list(compared(left, other, Ignore(volatile=True), limits=limits).hunks) == [Hunk(2, 1, 2, 1)]
@@ -138,19 +138,19 @@ def test_lines_longer_than_a_window_are_compared_whole(compared: Compared, monke
 
 def test_what_moved_further_than_a_window_is_still_a_true_change(compared: Compared) -> None:
     left, right = [b"%d" % n for n in range(50)], [b"new"] * 500 + [b"%d" % n for n in range(50)]
-    found = compared(joined(left), joined(right), limits=Limits(window_lines=40, growth=1))
+    found = compared(joined(left), joined(right), limits=ComparisonLimits(window_lines=40, growth=1))
     assert applied(left, right, found) == right
 
 
 def test_a_window_grows_until_the_sides_meet_again(compared: Compared) -> None:
     left, right = [b"%d" % n for n in range(300)], [b"new"] * 60 + [b"%d" % n for n in range(300)]
-    found = compared(joined(left), joined(right), limits=Limits(window_lines=40, growth=4))
+    found = compared(joined(left), joined(right), limits=ComparisonLimits(window_lines=40, growth=4))
     assert list(found.hunks) == [Hunk(1, 0, 1, 60)]
 
 
 def test_more_hunks_than_are_kept_end_in_one(compared: Compared) -> None:
     left, right = [b"%d" % (n // 2) for n in range(100)], [b"%d" % (n // 2 + n % 2 * 1000) for n in range(100)]
-    found = compared(joined(left), joined(right), limits=Limits(hunks=3))
+    found = compared(joined(left), joined(right), limits=ComparisonLimits(hunks=3))
     assert found.capped
     assert len(found.hunks) == 3
     assert applied(left, right, found) == right

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.errors import UsageError
-from sightline.search.engine import ENGINES, Pattern, engine_of, pattern_of
+from sightline.search.engine import ENGINES, SearchPattern, engine_of, pattern_of
 from sightline.search.errors import Cancelled, SearchFailed
 from sightline.search.hits import Hits, Near, offset_in, places_in, scan
 from sightline.search.processes import Cancel
@@ -33,7 +33,7 @@ def log(tmp_path: Path) -> str:
     return str(path)
 
 
-def found(path: str, pattern: Pattern, engine: str, **options: object) -> list[int]:
+def found(path: str, pattern: SearchPattern, engine: str, **options: object) -> list[int]:
     offsets: list[int] = []
 
     def take(heads: list[bytes]) -> bool:
@@ -46,25 +46,27 @@ def found(path: str, pattern: Pattern, engine: str, **options: object) -> list[i
 
 def test_lines_that_match_begin_where_they_do(log: str, engine: str) -> None:
     starts = [LOG.index(b"ERROR"), LOG.index(b"an error"), LOG.index(b"\x00binary")]
-    assert found(log, Pattern("error", ignore_case=True), engine) == starts
-    assert found(log, Pattern("error"), engine) == starts[1:]
-    assert found(log, Pattern("error", ignore_case=True), engine, first=2) == starts[:2]
-    assert found(log, Pattern("[x", literal=True), engine) == [starts[1]]
-    assert found(log, Pattern("error"), engine, offset=starts[2]) == [0]
+    assert found(log, SearchPattern("error", ignore_case=True), engine) == starts
+    assert found(log, SearchPattern("error"), engine) == starts[1:]
+    assert found(log, SearchPattern("error", ignore_case=True), engine, first=2) == starts[:2]
+    assert found(log, SearchPattern("[x", literal=True), engine) == [starts[1]]
+    assert found(log, SearchPattern("error"), engine, offset=starts[2]) == [0]
 
 
 def test_each_match_is_found_where_bytes_are_shown(log: str, engine: str) -> None:
-    assert found(log, Pattern("test"), engine, matches=True) == [match.start() for match in re.finditer(b"test", LOG)]
+    assert found(log, SearchPattern("test"), engine, matches=True) == [
+        match.start() for match in re.finditer(b"test", LOG)
+    ]
 
 
 def test_a_long_line_takes_no_room(tmp_path: Path, engine: str) -> None:
     (tmp_path / "out").write_bytes(b"x" * 300_000 + b"hit:1\n" + b"hit\n")
-    assert found(str(tmp_path / "out"), Pattern("hit"), engine) == [0, 300_006]
+    assert found(str(tmp_path / "out"), SearchPattern("hit"), engine) == [0, 300_006]
 
 
 def test_enough_is_enough(log: str, engine: str) -> None:
     taken: list[bytes] = []
-    scan(log, Pattern("."), lambda heads: bool(taken.extend(heads)), engines=[engine])
+    scan(log, SearchPattern("."), lambda heads: bool(taken.extend(heads)), engines=[engine])
     assert taken
 
 
@@ -72,12 +74,12 @@ def test_what_was_cancelled_finds_nothing(log: str, engine: str) -> None:
     cancel = Cancel()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        found(log, Pattern("error"), engine, cancel=cancel)
+        found(log, SearchPattern("error"), engine, cancel=cancel)
 
 
 @pytest.mark.parametrize(("text", "literal"), [("plain text_1", True), ("a|b", False), ("[x", True), ("(", True)])
 def test_what_is_no_regular_expression_is_taken_literally(text: str, literal: bool, engine: str) -> None:
-    assert pattern_of(text, ignore_case=False, engines=[engine]) == Pattern(text, False, literal)
+    assert pattern_of(text, ignore_case=False, engines=[engine]) == SearchPattern(text, False, literal)
 
 
 def test_nothing_cannot_be_looked_for() -> None:
@@ -87,9 +89,9 @@ def test_nothing_cannot_be_looked_for() -> None:
 
 def test_places_are_counted_in_characters(engine: str) -> None:
     texts = ["añb ab AB", "", "日本 ab", "none", "ab:ab"]
-    found = places_in(texts, Pattern("AB", ignore_case=True), engines=[engine])
+    found = places_in(texts, SearchPattern("AB", ignore_case=True), engines=[engine])
     assert found == [[(4, 6), (7, 9)], [], [(3, 5)], [], [(0, 2), (3, 5)]]
-    assert places_in(["aaa", "xyz"], Pattern("x*"), engines=[engine]) == [[], [(0, 1)]]
+    assert places_in(["aaa", "xyz"], SearchPattern("x*"), engines=[engine]) == [[], [(0, 1)]]
 
 
 def heads_of(offsets: list[int], base: int = 0) -> list[bytes]:

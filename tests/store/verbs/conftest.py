@@ -48,10 +48,10 @@ class Caller:
         return reply
 
     def run(self, command: str = "", doorway: Doorway | None = None, **more: Any) -> Reply:
-        return self.deliver(running.run_command(self.asking, running.Request(command, **more), doorway))
+        return self.deliver(running.run_command(self.asking, running.RunRequest(command, **more), doorway))
 
     def read(self, ref: str, **more: Any) -> Reply:
-        return self.deliver(reading.read_output(self.asking, reading.Request(ref, **more)))
+        return self.deliver(reading.read_output(self.asking, reading.ReadRequest(ref, **more)))
 
     def follow(self, call: str) -> Reply:
         """Make the next call of a reply, as the command line writes it."""

@@ -14,7 +14,7 @@ LONG = 2 * BLOCK_BYTES
 
 
 def _grep(caller: Any, pattern: str) -> Reply:
-    return caller.deliver(grep.grep_outputs(caller.asking, grep.Request(pattern)))  # type: ignore[no-any-return]
+    return caller.deliver(grep.grep_outputs(caller.asking, grep.GrepRequest(pattern)))  # type: ignore[no-any-return]
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.profile import DEFAULT
 from sightline.store import Store, Target
-from sightline.verbs.line_pieces import Lines, open_lines, page_of
+from sightline.verbs.line_pieces import PageLines, open_lines, page_of
 
 LINE = st.one_of(
     st.just(b""),
@@ -18,7 +18,7 @@ LINE = st.one_of(
 class _ByLines:
     """Lines that give nothing but single ones."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, lines: PageLines) -> None:
         self.line_count, self.byte_count, self.unended = lines.line_count, lines.byte_count, lines.unended
         self.numbered = lines.numbered
 

@@ -8,7 +8,7 @@ import pytest
 
 from sightline.profile import load_profile
 from sightline.verbs.head_line import SMALL_BYTES, head_bytes
-from sightline.verbs.read_file import Request, read_file
+from sightline.verbs.read_file import FileRequest, read_file
 
 FAILING = (
     "seq -f 'step %g of many went well' 1 900; "
@@ -44,7 +44,7 @@ def test_the_view_of_a_file_is_no_larger_than_its_budget(agent: Any, tmp_path: P
         "rows.json": json.dumps([{"id": n, "name": f"item {n}"} for n in range(3000)], indent=1),
     }
     (tmp_path / name).write_text(texts[name])
-    whole = read_file(agent.asking, Request(str(tmp_path / name)))
+    whole = read_file(agent.asking, FileRequest(str(tmp_path / name)))
     reply = agent.read(whole.ref, verbosity=verbosity)
     assert len(agent.told.encode()) <= getattr(agent.asking.profile.budgets, verbosity)
     assert reply.fields["truncated"]

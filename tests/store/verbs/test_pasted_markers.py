@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sightline.errors import AmbiguousRef
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 
 
 def marker_in(reply: Any) -> tuple[str, int, int]:
@@ -19,9 +19,9 @@ def test_a_bare_marker_means_the_last_view_that_holds_it(agent: Any) -> None:
     agent.run("seq 5000 8000")
     marker, first, last = marker_in(agent.run("seq 1 3000"))
     assert agent.read(marker).text.splitlines()[0] == str(first)
-    answer = query(agent.asking, Request(f"tail -n 1 '{marker}'"))
+    answer = query(agent.asking, QueryRequest(f"tail -n 1 '{marker}'"))
     assert answer.text == f"{last}\n"
-    assert query(agent.asking, Request(f"wc -l {marker}")).text.split()[0] == str(last - first + 1)
+    assert query(agent.asking, QueryRequest(f"wc -l {marker}")).text.split()[0] == str(last - first + 1)
 
 
 def test_that_view_may_be_an_older_one(agent: Any) -> None:

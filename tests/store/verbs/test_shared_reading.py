@@ -28,8 +28,8 @@ def test_a_reply_about_a_shared_store_is_logged_in_the_readers_own(agent: Caller
     agent.asking = agent.asking._replace(shared=shared)
     assert "2042\n" in agent.read(theirs.ref, lines="2040-2050").text
     assert "matches_total" in agent.read(theirs.ref, search="wrong", stream="err").fields
-    assert agent.deliver(querying.query(agent.asking, querying.Request(f"tail -1 {theirs.ref}"))).text == "3000\n"
-    agent.deliver(listing.list_outputs(agent.asking, listing.Request()))
+    assert agent.deliver(querying.query(agent.asking, querying.QueryRequest(f"tail -1 {theirs.ref}"))).text == "3000\n"
+    agent.deliver(listing.list_outputs(agent.asking, listing.ListRequest()))
     views = list_views(store)
     assert len(views) == 4 and len(list_views(shared)) == before
     assert [one.view.refs for one in views[1:]] == [(theirs.name,)] * 3

@@ -20,7 +20,7 @@ from sightline.records import Buffer, LinePart
 from sightline.store import Target
 from sightline.verbs import read_file as files
 from sightline.verbs.command_view import command_reply, ending_of
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.result_view import result_reply
 
 Keep = Callable[..., Buffer]
@@ -138,7 +138,7 @@ def test_colours_are_no_reason_to_count_less(agent: Any, keep: Keep) -> None:
 def test_a_query_that_shows_the_beginning_of_a_line_shows_no_more(agent: Any, keep: Keep) -> None:
     buffer = keep(NUMBERS + b"\nshort\n")
     for pipeline, number in (("head -n 1", 0), ("cat -n", 7), ("grep -n 12345", 2)):
-        agent.deliver(query(agent.asking, Request(f"{pipeline} {buffer.ref}")))
+        agent.deliver(query(agent.asking, QueryRequest(f"{pipeline} {buffer.ref}")))
         [part] = agent.views()[-1].parts
         assert (agent.views()[-1].shown, part.line, part.length) == ((), 1, len(NUMBERS))
         [(first, last)] = part.seen
@@ -197,10 +197,10 @@ def test_no_view_of_any_profile_tells_of_a_byte_that_it_does_not_show(
 
 
 def test_bytes_of_a_json_result_are_those_of_the_lines_it_is_read_by(agent: Any) -> None:
-    from sightline.capture.result import Block, capture_result
+    from sightline.capture.result import ResultBlock, capture_result
 
     data = json.dumps({"names": ["é" * 30, {"deep": [1, 22, True]}], "more": "x" * 300, "n": 12.5, "none": {}}).encode()
-    buffer = capture_result(agent.store, [Block([data])], command="t {}", cwd="/", session="s")
+    buffer = capture_result(agent.store, [ResultBlock([data])], command="t {}", cwd="/", session="s")
     assert isinstance(buffer, Buffer)
     size_, offset = len(data), 0
     while offset is not None and offset < size_:
@@ -210,10 +210,10 @@ def test_bytes_of_a_json_result_are_those_of_the_lines_it_is_read_by(agent: Any)
 
 
 def test_a_value_that_a_path_names_is_all_that_is_seen_of_its_line(agent: Any) -> None:
-    from sightline.capture.result import Block, capture_result
+    from sightline.capture.result import ResultBlock, capture_result
 
     data = json.dumps({"name": "value", "list": [1, 2]}).encode()
-    buffer = capture_result(agent.store, [Block([data])], command="t {}", cwd="/", session="s")
+    buffer = capture_result(agent.store, [ResultBlock([data])], command="t {}", cwd="/", session="s")
     assert isinstance(buffer, Buffer)
     agent.read(f"{buffer.ref}.0", path="$.name")
     assert agent.views()[-1].parts == (LinePart(buffer.name, "part.0", 2, 18, ((11, 17),)),)
@@ -235,7 +235,7 @@ def test_a_string_of_a_json_text_on_one_line_counts_as_far_as_it_is_shown(agent:
 
 def test_a_file_that_is_one_long_line_was_seen_by_its_ends(agent: Any, tmp_path: Any) -> None:
     (tmp_path / "min.js").write_bytes(NUMBERS)
-    agent.deliver(files.read_file(agent.asking, files.Request(str(tmp_path / "min.js"))))
+    agent.deliver(files.read_file(agent.asking, files.FileRequest(str(tmp_path / "min.js"))))
     [buffer] = [item.buffer for item in agent.store.listed(5)]
     assert 0 < _coverage(agent, buffer).share < 0.01
     _holds_what_it_tells(agent, buffer)

@@ -73,7 +73,7 @@ def test_query_of_a_ref_makes_no_buffer_at_all(agent: Any) -> None:
     from sightline.verbs import query
 
     ref = agent.run("seq 1 3000").fields["output_id"]
-    reply = agent.deliver(query.query(agent.asking, query.Request(f"cat {ref} | grep 7 | tail -2")))
+    reply = agent.deliver(query.query(agent.asking, query.QueryRequest(f"cat {ref} | grep 7 | tail -2")))
     assert reply.text == "2987\n2997\n"
     assert "unfiltered_output" not in reply.fields
     assert len(agent.store.listed(9)) == 1

@@ -7,7 +7,7 @@ import pytest
 from sightline.log.notes import ANYONE, MAX_CHARACTERS, list_notes, send_note, write_note
 from sightline.records import Note
 from sightline.store import Target
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.reply import serialised_bytes
 
 HARD_LIMIT_BYTES = 65_536
@@ -42,7 +42,7 @@ def test_several_notes_go_together_in_the_order_they_were_sent(agent: Any, perso
     second = write_note(person.store, person.asking.session, Target(agent.newest(), "out"), "and here")
     _send(person, note, "claude-code-1")
     _send(person, second, ANYONE)
-    reply = query(agent.asking, Request("wc -l @last"))
+    reply = query(agent.asking, QueryRequest("wc -l @last"))
     agent.deliver(reply)
     assert agent.told.index("look") < agent.told.index("and here")
 
@@ -79,7 +79,7 @@ def test_a_note_waits_on_where_the_reply_could_not_be_sent(agent: Any, person: A
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        deliver(agent.asking, query(agent.asking, Request("wc -l @last")), render_text, gone)
+        deliver(agent.asking, query(agent.asking, QueryRequest("wc -l @last")), render_text, gone)
     agent.run("echo hi")
     assert "look" in agent.told
 
@@ -89,7 +89,7 @@ def test_a_note_waits_on_where_a_door_writes_the_body_alone(agent: Any, person: 
 
     _send(person, note, "claude-code-1")
     sent: list[str] = []
-    deliver(agent.asking, query(agent.asking, Request("head -n 1 @last")), lambda reply: reply.body, sent.append)
+    deliver(agent.asking, query(agent.asking, QueryRequest("head -n 1 @last")), lambda reply: reply.body, sent.append)
     assert sent == ["1\n"]
     agent.run("echo hi")
     assert "look" in agent.told

@@ -8,16 +8,16 @@ import pytest
 from sightline.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
 from sightline.log import retention
 from sightline.verbs import list_outputs as listing
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.reply import Reply, state_in_words
 
 
 def _query(caller: Any, pipeline: str) -> Reply:
-    return caller.deliver(query(caller.asking, Request(pipeline)))  # type: ignore[no-any-return]
+    return caller.deliver(query(caller.asking, QueryRequest(pipeline)))  # type: ignore[no-any-return]
 
 
 def _list(caller: Any, **given: Any) -> Reply:
-    return caller.deliver(listing.list_outputs(caller.asking, listing.Request(**given)))  # type: ignore[no-any-return]
+    return caller.deliver(listing.list_outputs(caller.asking, listing.ListRequest(**given)))  # type: ignore[no-any-return]
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_a_session_s_past_calls_are_told_briefly_and_are_its_own(agent: Any, per
     ref = agent.run("seq 1 5000; exit 3").fields["output_id"]
     agent.read(ref, lines="10-20")
     person.run("echo someone else")
-    reply = agent.deliver(listing.list_outputs(agent.asking, listing.Request(mine=True)))
+    reply = agent.deliver(listing.list_outputs(agent.asking, listing.ListRequest(mine=True)))
     read, ran = reply.text.splitlines()
     assert " ago  run_command  seq 1 5000; exit 3  → " in ran
     assert f"{ref} failed with exit 3" in ran
@@ -204,7 +204,7 @@ def test_a_session_s_past_calls_are_told_briefly_and_are_its_own(agent: Any, per
 def test_an_agent_is_told_what_it_has_not_seen_and_what_failed(agent: Any) -> None:
     agent.run("seq 1 5000; echo 'error: broken' >&2; exit 3")
     agent.run("echo short")
-    short, long = agent.deliver(listing.list_outputs(agent.asking, listing.Request())).text.splitlines()
+    short, long = agent.deliver(listing.list_outputs(agent.asking, listing.ListRequest())).text.splitlines()
     assert "all seen" in short
     assert "1 failure" in long
     assert " unseen" in long

@@ -11,14 +11,13 @@ from sightline.config import Settings
 from sightline.errors import BadRange, UsageError
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from sightline.verbs.query import Request as Query
-from sightline.verbs.query import query
-from sightline.verbs.read_file import Request, read_file
+from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.read_file import FileRequest, read_file
 from sightline.verbs.reply import Reply
 
 
 def _read(caller: Any, path: object, first: int = 0, last: int = 0) -> Reply:
-    return caller.deliver(read_file(caller.asking, Request(str(path), first, last)))  # type: ignore[no-any-return]
+    return caller.deliver(read_file(caller.asking, FileRequest(str(path), first, last)))  # type: ignore[no-any-return]
 
 
 def test_small_file_comes_whole_and_without_a_ref(agent: Any, tmp_path: Path) -> None:
@@ -123,18 +122,18 @@ def test_nothing_is_read_where_nothing_may_be_kept(caller: Any, tmp_path: Path) 
 def test_reads_and_queries_of_an_older_version_say_that_the_file_has_changed(agent: Any, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("one\ntwo\n")
-    agent.deliver(read_file(agent.asking, Request(str(path))))
+    agent.deliver(read_file(agent.asking, FileRequest(str(path))))
     old = agent.store.listed(1)[0].buffer
     assert "note" not in agent.read(old.ref, lines="1").fields
     path.write_text("one\nTWO\n")
-    agent.deliver(read_file(agent.asking, Request(str(path))))
+    agent.deliver(read_file(agent.asking, FileRequest(str(path))))
     new = agent.store.listed(1)[0].buffer
     told = f"the file has changed since; newer: {new.ref}"
     asked = ({"lines": "1"}, {"search": "t"}, {"offset": 0})
     assert [agent.read(old.ref, **one).fields["note"] for one in asked] == [told] * 3
     assert told in agent.told
-    reply = agent.deliver(query(agent.asking, Query(f"cat {old.ref}")))
+    reply = agent.deliver(query(agent.asking, QueryRequest(f"cat {old.ref}")))
     assert (reply.fields["note"], reply.text) == (told, "one\ntwo\n")
     assert "note" not in agent.read(new.ref, offset=0).fields
-    reply = agent.deliver(query(agent.asking, Query(f"diff {old.ref} {new.ref}")))
+    reply = agent.deliver(query(agent.asking, QueryRequest(f"diff {old.ref} {new.ref}")))
     assert reply.fields["note"] == told

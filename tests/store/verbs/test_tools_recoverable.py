@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.errors import BadRange, StoreFailed
 from sightline.records import Buffer
@@ -56,11 +56,11 @@ def test_so_does_every_ref_of_a_timeout_a_file_and_a_result(agent: Any, tmp_path
     agent.run("echo first; sleep 60", doorway, timeout_secs=limit.seconds)
     assert announced(agent)
     (tmp_path / "a").write_text("a line of the file\n" * 9 + "".join(f"{number}\n" for number in range(3000)))
-    agent.deliver(read_file.read_file(agent.asking, read_file.Request(str(tmp_path / "a"))))
+    agent.deliver(read_file.read_file(agent.asking, read_file.FileRequest(str(tmp_path / "a"))))
     assert announced(agent)
     data = b'{"one": "%s", "two": "%s", "three": [1, 2, 3]}' % (b"x" * 9000, b"y" * 9000)
     kept = capture_result(
-        agent.store, [Block([data]), Block([b"\x00"], "image/png")], command="t", cwd="/", session="s"
+        agent.store, [ResultBlock([data]), ResultBlock([b"\x00"], "image/png")], command="t", cwd="/", session="s"
     )
     assert isinstance(kept, Buffer)
     agent.deliver(result_reply(agent.asking, kept, verb="capture", request={}))
@@ -72,9 +72,9 @@ def test_one_output_is_one_buffer_however_it_is_looked_at(agent: Any, tmp_path: 
     path = tmp_path / "a"
     path.write_text("one\n" * 3)
     for _ in range(2):
-        agent.deliver(read_file.read_file(agent.asking, read_file.Request(str(path))))
+        agent.deliver(read_file.read_file(agent.asking, read_file.FileRequest(str(path))))
         agent.read(ref, search="line 7")
-        agent.deliver(query.query(agent.asking, query.Request(f"cat {ref} | sort | head -500")))
+        agent.deliver(query.query(agent.asking, query.QueryRequest(f"cat {ref} | sort | head -500")))
     assert sorted(item.buffer.kind for item in agent.store.listed(9)) == ["cmd", "file"]
 
 
@@ -96,7 +96,7 @@ def nothing_was_kept(agent: Any) -> None:
 
 
 def _read(agent: Any, path: Path, first: int = 0, last: int = 0) -> Any:
-    return agent.deliver(read_file.read_file(agent.asking, read_file.Request(str(path), first, last)))
+    return agent.deliver(read_file.read_file(agent.asking, read_file.FileRequest(str(path), first, last)))
 
 
 @pytest.mark.usefixtures("full")

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from sightline.capture.result import Block, capture_result
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.errors import SightlineError, UsageError
 from sightline.records import Buffer
 from sightline.shape.json.path import BadPath, NotFound
 from sightline.verbs import read_file as files
-from sightline.verbs.query import Request as Query
-from sightline.verbs.query import query
+from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.reply import Reply
 from sightline.verbs.result_view import result_reply
 
@@ -28,8 +27,8 @@ def result(agent: Any) -> Callable[..., tuple[Buffer, Reply]]:
     def made(*blocks: object, verbosity: str = "auto") -> tuple[Buffer, Reply]:
         given = [
             block
-            if isinstance(block, Block)
-            else Block([(block if isinstance(block, str) else json.dumps(block)).encode()])
+            if isinstance(block, ResultBlock)
+            else ResultBlock([(block if isinstance(block, str) else json.dumps(block)).encode()])
             for block in blocks
         ]
         buffer = capture_result(agent.store, given, command="tool", cwd="/", session="s")
@@ -111,7 +110,7 @@ def test_large_fields_show_shorter_ends_or_their_refs_alone_where_there_is_littl
 
 
 def test_several_blocks_are_shown_in_order(result: Any) -> None:
-    buffer, reply = result("some words\n" * 2000, ROWS, Block([b"\x89PNG" * 50], "image/png"))
+    buffer, reply = result("some words\n" * 2000, ROWS, ResultBlock([b"\x89PNG" * 50], "image/png"))
     assert reply.text.startswith("[part 0]\nsome words\n")
     assert "\n[part 1]\n[\n  {\n" in reply.text
     assert reply.text.endswith(f"[part 2]\n[… 200 bytes of image/png: {buffer.ref}.2 …]\n")
@@ -135,7 +134,7 @@ def test_a_result_is_paged_and_searched_by_lines_and_kept_by_bytes(agent: Any, r
     assert page.fields["total_bytes"] == buffer.bytes
     assert agent.read(buffer.ref, search='"Item 1999"').text == '10000:      "name": "Item 1999",\n'
     assert agent.read(buffer.ref, offset=0, limit=9).text == '{"rows": '
-    counted = query(agent.asking, Query(f"grep -c Item {buffer.ref}"))
+    counted = query(agent.asking, QueryRequest(f"grep -c Item {buffer.ref}"))
     assert agent.deliver(counted).text == "2000\n"
     assert agent.run(f"wc -l < {buffer.ref}").text.strip() == "10004"
 
@@ -248,9 +247,9 @@ def test_a_diff_is_given_as_a_diffstat(agent: Any, tmp_path: Path) -> None:
 def test_a_json_file_is_sampled_and_a_range_of_it_is_not(agent: Any, tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     path.write_text(json.dumps(ROWS, indent=1))
-    reply = agent.deliver(files.read_file(agent.asking, files.Request(str(path))))
+    reply = agent.deliver(files.read_file(agent.asking, files.FileRequest(str(path))))
     assert reply.fields["description"] == "[{id, name, data}] (2000 items)"
     assert reply.fields["lines"] == "27 of 10002"
     assert agent.follow(reply.fields["next"]).text.startswith(' {\n  "id": 5,\n')
-    part = agent.deliver(files.read_file(agent.asking, files.Request(str(path), 1, 3)))
+    part = agent.deliver(files.read_file(agent.asking, files.FileRequest(str(path), 1, 3)))
     assert part.text == '[\n {\n  "id": 0,\n'

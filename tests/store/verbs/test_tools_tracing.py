@@ -14,7 +14,7 @@ from sightline.audit.line_spans import Spans, size
 from sightline.records import Buffer
 from sightline.verbs import read_file as files
 from sightline.verbs.command_view import command_reply, ending_of
-from sightline.verbs.query import Request, query
+from sightline.verbs.query import QueryRequest, query
 from tests.examples import examples
 
 ROWS = 400
@@ -29,7 +29,7 @@ def buffer(agent: Any) -> Buffer:
 
 
 def _query(agent: Any, pipeline: str) -> str:
-    agent.deliver(query(agent.asking, Request(pipeline)))
+    agent.deliver(query(agent.asking, QueryRequest(pipeline)))
     return str(agent.told)
 
 
@@ -137,7 +137,7 @@ def test_a_json_reply_is_read_for_its_lines(agent: Any, buffer: Buffer) -> None:
     from sightline.doors.cli.output import render_json
     from sightline.verbs.delivery import deliver
 
-    reply = query(agent.asking, Request(f"sort {buffer.ref} | head -n 2"))
+    reply = query(agent.asking, QueryRequest(f"sort {buffer.ref} | head -n 2"))
     deliver(agent.asking, reply, render_json(agent.store), lambda _: None)
     assert _rows(_last(agent, buffer).streams["out"].lines.matched) == {1, 10}
 
@@ -150,7 +150,7 @@ def test_whole_output_is_covered_by_the_reply_that_gave_it(agent: Any) -> None:
 def test_whole_file_and_page_are_covered(agent: Any, tmp_path: Any) -> None:
     path = tmp_path / "a.txt"
     path.write_text("".join(f"line {number}\n" for number in range(1, 3001)))
-    agent.deliver(files.read_file(agent.asking, files.Request(str(path), 5, 9)))
+    agent.deliver(files.read_file(agent.asking, files.FileRequest(str(path), 5, 9)))
     buffer = agent.store.index.newest_file(str(path))
     assert coverage_of(agent.store, buffer).streams["out"].seen == ((5, 9),)
 
@@ -163,10 +163,10 @@ def test_search_hits_are_exact(agent: Any, buffer: Buffer) -> None:
 def test_bytes_of_json_are_lines_of_its_pretty_form(agent: Any) -> None:
     import json
 
-    from sightline.capture.result import Block, capture_result
+    from sightline.capture.result import ResultBlock, capture_result
 
     data = json.dumps([{"id": number, "name": f"n{number}"} for number in range(500)]).encode()
-    kept = capture_result(agent.store, [Block([data])], command="t", cwd="/", session="s")
+    kept = capture_result(agent.store, [ResultBlock([data])], command="t", cwd="/", session="s")
     assert isinstance(kept, Buffer)
     start = data.index(b'{"id": 200')
     end = data.index(b'{"id": 210')

@@ -222,7 +222,7 @@ def test_an_edit_at_the_same_moment_wins(folder: Path, monkeypatch: pytest.Monke
     """Claude Code writes this file itself, again and again."""
     check = files.check_writable
 
-    def meanwhile(found: files.Found) -> None:
+    def meanwhile(found: files.SettingsFile) -> None:
         check(found)
         (folder / ".claude.json").write_text('{"their": 1}')
 

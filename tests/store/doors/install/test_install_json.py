@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from sightline.doors.install.json_edit import NoPlace, append, put, remove, remove_item
-from sightline.doors.install.jsonc import NotJson, find, parse, plain
+from sightline.doors.install.jsonc import NotJsonc, find, parse, plain
 from tests.store.doors.install.settings_kit import documents, unhurried
 
 SERVER = {"command": "/a b/python", "args": ["-m", "é"], "env": {}}
@@ -95,7 +95,7 @@ def test_of_two_members_of_one_name_the_last_one_counts_as_for_every_reader() ->
     ],
 )
 def test_what_is_no_json_is_told_with_its_place(text: str, place: tuple[int, int]) -> None:
-    with pytest.raises(NotJson) as told:
+    with pytest.raises(NotJsonc) as told:
         parse(text)
     assert (told.value.line, told.value.column) == place
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sightline.doors.mcp import protocol
 from sightline.doors.mcp.line_io import LineReader, LineTooLong, LineWriter
-from sightline.doors.mcp.protocol import Batch, Invalid, decode, encode
+from sightline.doors.mcp.protocol import Invalid, MessageBatch, decode, encode
 
 Open = Callable[..., LineReader]
 
@@ -121,18 +121,20 @@ def test_what_is_no_message_gets_the_error_of_the_specification(line: bytes, cod
 
 
 def test_messages_are_told_apart() -> None:
-    assert decode(b'{"jsonrpc":"2.0","id":"a","method":"m"}') == protocol.Request("a", "m", {})
+    assert decode(b'{"jsonrpc":"2.0","id":"a","method":"m"}') == protocol.CallRequest("a", "m", {})
     assert decode(b'{"jsonrpc":"2.0","method":"m","params":{"x":1}}') == protocol.Notification("m", {"x": 1})
     assert decode(b'{"jsonrpc":"2.0","id":1,"result":{}}') == protocol.Response(1, {}, None)
     assert decode(b'{"jsonrpc":"2.0","id":1,"error":{"code":1}}') == protocol.Response(1, None, {"code": 1})
     batch = decode(b'[{"jsonrpc":"2.0","id":1,"method":"m"}, 5]')
-    assert isinstance(batch, Batch)
-    assert [type(message) for message in batch.messages] == [protocol.Request, Invalid]
+    assert isinstance(batch, MessageBatch)
+    assert [type(message) for message in batch.messages] == [protocol.CallRequest, Invalid]
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_are_deadly(data: bytes) -> None:
-    assert isinstance(decode(data), Batch | Invalid | protocol.Request | protocol.Notification | protocol.Response)
+    assert isinstance(
+        decode(data), MessageBatch | Invalid | protocol.CallRequest | protocol.Notification | protocol.Response
+    )
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=50))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.doors.mcp.resources import BASE, Address
+from sightline.doors.mcp.resources import BASE, ResourceAddress
 
 MODERN = "2026-07-28"
 GO = "until [ -e go ]; do sleep 0.1; done"
@@ -49,21 +49,21 @@ def ref(client: Any) -> str:
     ],
 )
 def test_a_uri_names_a_ref_and_lines(uri: str, ref: str, lines: str) -> None:
-    address = Address(BASE + uri)
+    address = ResourceAddress(BASE + uri)
     assert (address.ref, address.lines) == (ref, lines)
 
 
 @pytest.mark.parametrize("uri", ["", "?from=1", "cmd_a1b2c3?from=0", "cmd_a1b2c3?from=x", "cmd_a1b2c3?lines=3"])
 def test_other_uris_name_nothing(uri: str) -> None:
     with pytest.raises(ValueError):
-        Address(BASE + uri)
+        ResourceAddress(BASE + uri)
 
 
 @given(st.text())
 def test_no_uri_is_deadly(uri: str) -> None:
     for text in (uri, BASE + uri):
         try:
-            assert Address(text).ref
+            assert ResourceAddress(text).ref
         except ValueError:
             continue
 

@@ -20,32 +20,32 @@ class Finalizer:
 _STDIO = (
     _LOST
     + """
-from sightline.doors.mcp.signals import Ended, raise_signals
+from sightline.doors.mcp.signals import EndAsked, raise_signals
 wait = raise_signals()
 Finalizer()
 silent, _ = os.pipe()
 try:
     wait(silent)
-except Ended:
+except EndAsked:
     print("ended")
 """
 )
 
 _RAISED = """
 import os, signal, threading
-from sightline.doors.mcp.signals import Ended, raise_signals
+from sightline.doors.mcp.signals import EndAsked, raise_signals
 wait = raise_signals()
 silent, _ = os.pipe()
 threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGHUP)).start()
 try:
     wait(silent)
-except Ended:
+except EndAsked:
     print("ended")
 """
 
 _TWICE = """
 import os, signal
-from sightline.doors.mcp.signals import Ended, raise_signals
+from sightline.doors.mcp.signals import EndAsked, raise_signals
 wait = raise_signals()
 both = (signal.SIGTERM, signal.SIGHUP)
 silent, _ = os.pipe()
@@ -55,7 +55,7 @@ for number in both:
 try:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, both)
     wait(silent)
-except Ended:
+except EndAsked:
     print("ended")
 for _ in range(1000):
     pass

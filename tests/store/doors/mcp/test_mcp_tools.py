@@ -10,13 +10,18 @@ import pytest
 from sightline.doors.mcp.handlers import checked
 from sightline.doors.mcp.tools import TOOLS, calls_in, definitions, instructions, schema_of
 from sightline.errors import UsageError
+from sightline.verbs.list_outputs import ListRequest
+from sightline.verbs.query import QueryRequest
+from sightline.verbs.read_file import FileRequest
+from sightline.verbs.read_output import ReadRequest
+from sightline.verbs.run_command import RunRequest
 
 REQUESTS = {
-    "run_command": "sightline.verbs.run_command",
-    "read_file": "sightline.verbs.read_file",
-    "read_output": "sightline.verbs.read_output",
-    "query": "sightline.verbs.query",
-    "list_outputs": "sightline.verbs.list_outputs",
+    "run_command": RunRequest,
+    "read_file": FileRequest,
+    "read_output": ReadRequest,
+    "query": QueryRequest,
+    "list_outputs": ListRequest,
 }
 
 
@@ -62,8 +67,7 @@ def test_the_two_tools_that_are_needed_first_are_always_loaded() -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_argument_of_a_schema_is_one_of_the_verb(tool: str) -> None:
-    request = __import__(REQUESTS[tool], fromlist=["Request"]).Request
-    assert set(schema_of(tool)["properties"]) <= set(request._fields)
+    assert set(schema_of(tool)["properties"]) <= set(REQUESTS[tool]._fields)
 
 
 def test_what_a_description_says_of_defaults_is_so() -> None:

@@ -10,7 +10,7 @@ from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.tools import Options
 from sightline.doors.proxy import recorder
-from sightline.doors.proxy.calls import Ledger, ProxiedCall
+from sightline.doors.proxy.calls import CallLedger, ProxiedCall
 from sightline.doors.proxy.recorder import CallRecorder
 from sightline.log.log_index import list_views
 from sightline.log.views import index_view
@@ -23,7 +23,7 @@ def test_what_is_logged_while_the_index_follows_is_in_it_after_the_end(
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "store"))
     warnings: list[Exception] = []
     service = Service(Options(session="mine"))
-    keeper = CallRecorder(service, Ledger(), min_bytes=None, warn=warnings.append)
+    keeper = CallRecorder(service, CallLedger(), min_bytes=None, warn=warnings.append)
     ended, begun = threading.Thread(target=keeper.finish), threading.Event()
     call = ProxiedCall("small", {}, {}, Context("2025-11-25"))
 

@@ -21,7 +21,7 @@ from sightline.shape.failure.judge import (
     Judge,
 )
 from sightline.shape.failure.judgement import judgement_for
-from sightline.shape.failure.tool_rules import Block, FailureSort, Pattern, Rule
+from sightline.shape.failure.tool_rules import BlockRule, FailureSort, LatePattern, Rule
 from sightline.shape.memory_stream import BytesSource
 
 GENERAL = Judge()
@@ -97,29 +97,29 @@ def test_a_judgement_holds_for_the_same_words_with_other_numbers_but_zero() -> N
 
 
 def test_what_a_rule_knows_counts_more_and_needs_no_word_of_error() -> None:
-    known = rule(failures=(FailureSort(("E501",), Pattern(r"^\S+: (?P<kind>E\d+) "), "cause", None),))
+    known = rule(failures=(FailureSort(("E501",), LatePattern(r"^\S+: (?P<kind>E\d+) "), "cause", None),))
     assert found(b"a.py:1:1: E501 too long\nerror: x\n", Judge([known])) == [(1, CAUSE), (2, FAILED)]
 
 
 def test_what_a_rule_calls_quiet_is_no_failure() -> None:
-    known = rule(quiet=Pattern("^test_error"))
+    known = rule(quiet=LatePattern("^test_error"))
     assert found(b"test_error: failed as it should\nerror: x\n", Judge([known])) == [(2, FAILED)]
 
 
 def test_names_and_places_come_from_the_groups_of_a_rule() -> None:
-    listed = FailureSort(("FAILED",), Pattern(r"^FAILED (?P<name>\S+) (?P<file>\S+):(?P<line>\d+)"), "name", None)
+    listed = FailureSort(("FAILED",), LatePattern(r"^FAILED (?P<name>\S+) (?P<file>\S+):(?P<line>\d+)"), "name", None)
     (hit,) = find_failures(BytesSource(b"FAILED test_a src/a.py:12\n"), Judge([rule(failures=(listed,))])).hits
     assert (hit.verdict.rank, hit.verdict.name, hit.verdict.place) == (NAME, "test_a", "src/a.py:12")
 
 
 def test_a_log_prefix_is_no_part_of_what_is_judged() -> None:
-    start = Block(("---",), Pattern("^--- FAIL"), None, None, None, 9, "cause", None, None)
+    start = BlockRule(("---",), LatePattern("^--- FAIL"), None, None, None, 9, "cause", None, None)
     stamped = Judge([rule(blocks=(start,))], re.compile(r"\d\d:\d\d "))
     assert found(b"12:30 --- FAIL: TestX\n12:31 ok\n", stamped) == [(1, CAUSE)]
 
 
 def test_of_a_flood_the_first_lines_are_asked_what_they_name() -> None:
-    sort = FailureSort(("BAD",), Pattern(r"^BAD (?P<name>\w+)"), "cause", None)
+    sort = FailureSort(("BAD",), LatePattern(r"^BAD (?P<name>\w+)"), "cause", None)
     judge = Judge([rule(failures=(sort,))])
     numbers = [f"{number:08b}".replace("0", "2").replace("1", "3") for number in range(NAMED_LINES + 50)]
     verdicts = [judge.verdict(f"BAD t{number}".encode()) for number in numbers]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sightline.shape.failure.catalogue import FOLDER, built_in
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.rule_check import Example, examples_in
-from sightline.shape.failure.tool_rules import Known, Pattern
+from sightline.shape.failure.tool_rules import KnownTool, LatePattern
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import summary
 from tests.each import each
@@ -28,8 +28,8 @@ EXAMPLES = [(tool, one) for tool, examples in OUTPUTS.items() for one in example
 WRAPPERS = {"make"}  # speak at the end of what others say
 
 
-def patterns_of(part: object) -> Iterator[Pattern]:
-    if isinstance(part, Pattern):
+def patterns_of(part: object) -> Iterator[LatePattern]:
+    if isinstance(part, LatePattern):
         yield part
     elif isinstance(part, tuple | dict):
         for one in part.values() if isinstance(part, dict) else part:
@@ -74,7 +74,7 @@ MARKS = [(known, parts) for known in built_in().known for parts in known.marks]
 
 @given(st.sampled_from(MARKS), st.binary(max_size=9), st.binary(max_size=9))
 def test_a_mark_is_found_whatever_stands_around_it(
-    mark: tuple[Known, tuple[bytes, ...]], before: bytes, after: bytes
+    mark: tuple[KnownTool, tuple[bytes, ...]], before: bytes, after: bytes
 ) -> None:
     known, parts = mark
     assert known.name in built_in().recognise("", b"\n".join([before + part + after for part in parts]))
