@@ -1,18 +1,16 @@
 """``sightline doctor``: checks the store, what keeps queries from writing, and whether harnesses reach Sightline."""
 
-import os
-import time
 from collections.abc import Iterator
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.install import here, told_root
-from sightline.doors.cli.output import Door, dim, print_json, red, write_all, write_out
+from sightline.doors.cli.output import Door, dim, print_json, red, write_out
+from sightline.doors.cli.progress_line import ProgressLine
 from sightline.doors.doctor.check_result import CheckResult
 from sightline.doors.doctor.doctor import examine
 from sightline.doors.install.harness_health import examine_harnesses
 from sightline.shape.summary import human_bytes
 
-DRAWN_SECONDS = 0.1
 _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}
 
 
@@ -37,44 +35,33 @@ def parser(name: str) -> ArgumentParser:
 def main(given: Namespace) -> int:
     """Print the findings, and return 1 if something is wrong that could not be mended."""
     door = Door()
-    progress = CheckProgress()
+    line = ProgressLine()
     try:
         findings = []
-        for finding in _findings(door, given.rebuild, progress):
+        for finding in _findings(door, given.rebuild, CheckProgress(line)):
             findings.append(finding)
-            progress.clear()
+            line.remove()
             if not given.json:
                 write_out(_row(finding) + "\n")
         if given.json:
             print_json([finding._asdict() for finding in findings])
         return int(any(finding.level == "problem" for finding in findings))
     finally:
-        progress.clear()
+        line.remove()
         door.close()
 
 
 class CheckProgress:
-    """A line on a terminal that shows how far the check is; on a large store it takes minutes."""
+    """Shows how far the check is; on a large store it takes minutes."""
 
-    def __init__(self) -> None:
+    def __init__(self, line: ProgressLine) -> None:
         self._done: dict[str, int] = {}
-        self._drawn = time.monotonic()
-        self._stands = False
-        self._is_seen = os.isatty(2)
+        self._line = line
 
     def __call__(self, what: str, more: int) -> None:
         """Advance the line; see `findings.Advance`."""
-        self._done[what] = self._done.get(what, 0) + more
-        if self._is_seen and (now := time.monotonic()) - self._drawn > DRAWN_SECONDS:
-            self._drawn, self._stands = now, True
-            done = human_bytes(self._done[what]) if what == "bytes" else f"{self._done[what]:,} {what}"
-            write_all(2, f"\r  {done} checked\x1b[K".encode())
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._stands:
-            self._stands = False
-            write_all(2, b"\r\x1b[K")
+        done = self._done[what] = self._done.get(what, 0) + more
+        self._line.show(f"  {human_bytes(done) if what == 'bytes' else f'{done:,} {what}'} checked")
 
 
 def _findings(door: Door, rebuild: bool, progress: CheckProgress) -> Iterator[CheckResult]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.confirmation import can_ask, is_agreed
-from sightline.doors.cli.output import dim, print_json, write_all, write_err, write_out
+from sightline.doors.cli.output import dim, print_json, write_err, write_out
+from sightline.doors.cli.progress_line import ProgressLine, bar
 from sightline.harnesses.formats import TranscriptSource, find_sources, transcribing, usual_places
 from sightline.harnesses.transcript import NotReadable
 from sightline.imports.follower import Follower
@@ -18,9 +19,7 @@ from sightline.store import Store
 from sightline.verbs.printable_text import printable
 
 _TOLD = 10  # troubles that are listed; the count covers all of them
-_BAR_CHARACTERS = 30
 _GARBAGE_OBJECTS = 200_000
-_BAR_STEP_BYTES = 1 << 20
 
 
 def parser(name: str) -> ArgumentParser:
@@ -65,12 +64,18 @@ def main(given: Namespace) -> int:
     gc.set_threshold(_GARBAGE_OBJECTS)  # records form no cycles; to look for some takes a tenth of the time
     with Store() as store:
         catch_up(store)  # otherwise calls that still wait would be imported twice
-        bar = _Bar(sum(source.size for source in sources))
-        importer = Importer(store, progress=bar)
+        line, done, total = ProgressLine(), 0, sum(source.size for source in sources)
+
+        def told(size: int) -> None:
+            nonlocal done
+            done += size
+            line.show(f"{bar(done / max(total, 1))} of {human_bytes(total)}")
+
+        importer = Importer(store, progress=told)
         try:
             importer.run(sources)
         finally:
-            bar.remove()
+            line.remove()
         _tell(importer, as_json=given.json)
         if given.follow:
             _follow(importer, paths, as_json=given.json)
@@ -104,36 +109,6 @@ def _is_wanted(sources: list[TranscriptSource], *, yes: bool) -> bool:
 
 def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def _draw(text: str) -> None:
-    """Draw a bar of our own text alone, with nothing from a transcript; messages go through `write_err`."""
-    write_all(2, text.encode())
-
-
-class _Bar:
-    """A bar on a terminal, redrawn after a number of bytes, until it is removed."""
-
-    def __init__(self, total: int) -> None:
-        self._total = max(total, 1)
-        self._done = self._drawn = 0
-        self._is_shown = os.isatty(2)
-
-    def __call__(self, size: int) -> None:
-        self._done += size
-        if not self._is_shown or (self._done - self._drawn < _BAR_STEP_BYTES and self._drawn):
-            return
-        self._drawn = self._done
-        share = min(self._done / self._total, 1.0)
-        full = int(share * _BAR_CHARACTERS)
-        bar = "█" * full + "░" * (_BAR_CHARACTERS - full)
-        _draw(f"\r{bar} {share:4.0%} of {human_bytes(self._total)}\x1b[K")
-
-    def remove(self) -> None:
-        """Remove the bar for good, since following has no end that it could show."""
-        if self._is_shown:
-            self._is_shown = False
-            _draw("\r\x1b[K")
 
 
 def _tell(importer: Importer, *, as_json: bool) -> None:

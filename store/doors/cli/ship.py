@@ -1,12 +1,12 @@
 """``sightline ship``: copies finished outputs to the fleet, once or continuously, or says how far behind it is."""
 
-import os
 import signal
 import threading
 import time
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
-from sightline.doors.cli.output import print_json, write_all, write_err, write_out
+from sightline.doors.cli.output import print_json, write_out
+from sightline.doors.cli.progress_line import ProgressLine, bar
 from sightline.fleet import ExtraMissing
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
@@ -21,8 +21,6 @@ except ImportError as error:
     _MISSING: ImportError | None = error
 else:
     _MISSING = None
-
-_BAR_CHARACTERS = 24
 
 
 def parser(name: str) -> ArgumentParser:
@@ -73,17 +71,24 @@ def main(given: Namespace) -> int:
 
 def _drain(store: Store, given: Namespace) -> int:
     share_one_heap()
-    bar = _Bar()
-    with Shipper(store, tell=bar) as shipper:
+    line, shipped = ProgressLine(), ShippingProgress(0, 0, 0, 0)
+
+    def told(progress: ShippingProgress) -> None:
+        nonlocal shipped
+        shipped = progress
+        share = progress.items / max(progress.items + progress.waiting_items, 1)
+        line.show(f"{bar(share)}, {human_bytes(progress.bytes)}")
+
+    with Shipper(store, tell=told) as shipper:
         try:
             shipper.drain(until=time.monotonic() + given.timeout)
         finally:
-            bar.remove()
+            line.remove()
         host = shipper.host.name if shipper.host else ""
     if given.json:
-        print_json({"host": host, "items": bar.items, "bytes": bar.bytes})
+        print_json({"host": host, "items": shipped.items, "bytes": shipped.bytes})
     else:
-        write_out(f"all is shipped, as {host}: {bar.items:,} items, {human_bytes(bar.bytes)} of output\n")
+        write_out(f"all is shipped, as {host}: {shipped.items:,} items, {human_bytes(shipped.bytes)} of output\n")
     return 0
 
 
@@ -105,30 +110,3 @@ def _status(store: Store, given: Namespace) -> int:
         for line in in_words(status, store.settings.fleet.db).split("\n"):
             write_out(printable(line) + "\n")
     return 0
-
-
-class _Bar:
-    """A bar on a terminal that shows how much of the waiting outputs is shipped.
-
-    Attributes:
-        items: shipped so far.
-        bytes: of output, shipped so far.
-    """
-
-    def __init__(self) -> None:
-        self.items = self.bytes = 0
-        self._is_shown = os.isatty(2)
-
-    def __call__(self, progress: "ShippingProgress") -> None:
-        self.items, self.bytes = progress.items, progress.bytes
-        if self._is_shown:
-            share = self.items / max(self.items + progress.waiting_items, 1)
-            full = int(share * _BAR_CHARACTERS)
-            bar = "█" * full + "░" * (_BAR_CHARACTERS - full)
-            write_all(2, f"\r{bar} {share:4.0%}, {human_bytes(self.bytes)}\x1b[K".encode())
-
-    def remove(self) -> None:
-        """Remove the bar."""
-        if self._is_shown:
-            self._is_shown = False
-            write_err("\r\x1b[K")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sightline.doors.cli import doctor, main
+from sightline.doors.cli.progress_line import ProgressLine
 from sightline.doors.doctor.doctor import examine
 from sightline.doors.hooks.hook_session import session_of
 from sightline.harnesses import find
@@ -270,10 +271,9 @@ def test_how_far_the_check_has_come_stands_on_a_terminal_and_goes_again(
         keep(data)
     for seen in (False, True):
         monkeypatch.setattr(os, "isatty", lambda fd, seen=seen: seen and fd == 2)
-        monkeypatch.setattr(doctor, "DRAWN_SECONDS", -1.0)
-        progress = doctor.CheckProgress()
-        found = list(examine(store, advance=progress))
-        progress.clear()
+        line = ProgressLine(seconds=-1)
+        found = list(examine(store, advance=doctor.CheckProgress(line)))
+        line.remove()
         assert [finding for finding in found if finding.level == "problem"] == []
         drawn = capfd.readouterr().err
         if not seen:
