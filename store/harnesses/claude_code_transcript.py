@@ -116,6 +116,8 @@ class _Result(NamedTuple):
 def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a transcript; None for another file."""
     names = ("sessionId", "session_id", "leafUuid")
+    if any("parts" in dict_of(record.get("message")) for record in file.records):
+        return None  # a harness that has taken over its records, but not its messages
     if any("type" in record and any(name in record for name in names) for record in file.records):
         return file.of_lines(Parser(file.path, file.written))
     return None

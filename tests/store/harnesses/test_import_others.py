@@ -103,6 +103,54 @@ def test_roo_code(store: Store, imported: Import, tmp_path: Path) -> None:
     assert (again.calls, again.known) == (1, 2)
 
 
+def _chat(number: int, kind: str, parts: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """A record of Qwen Code 0.24.4."""
+    common = {"sessionId": "7cac1c66-9a4f", "cwd": "/home/user/project", "version": "0.24.4", "uuid": f"u{number}"}
+    message = {"role": "user", "parts": parts}
+    return {**common, "timestamp": f"2026-11-24T00:00:{number:02}.000Z", "type": kind, "message": message, **more}
+
+
+def test_a_chat_of_qwen_code(store: Store, imported: Import, tmp_path: Path) -> None:
+    def told(command: str, output: str, code: int) -> str:
+        ended = f"Error: (none)\nExit Code: {code}\nSignal: (none)\nProcess Group PGID: (none)"
+        return f"Command: {command}\nDirectory: (root)\nOutput: {output}\n{ended}"
+
+    def asked(use: str, tool: str, **arguments: Any) -> dict[str, Any]:
+        return {"functionCall": {"id": use, "name": tool, "args": arguments}}
+
+    def gave(use: str, tool: str, **response: str) -> dict[str, Any]:
+        return {"functionResponse": {"id": use, "name": tool, "response": response}}
+
+    shell, gone = "run_shell_command", "The full output has been saved to: /home/user/.qwen/tmp/p/r.output\n\n"
+    cut = gone + told("make all", "1\n\n---\n... [CONTENT TRUNCATED] ...\n---\n\n9", 2)
+    longer = "1\n2\n[... truncated for saved session preview; original length: 99 characters ...]\n8\n9"
+    display = {"status": "error", "resultDisplay": {"type": "shell_result", "output": longer}}
+    imported(
+        write_lines(
+            tmp_path / "chats/7cac1c66-9a4f.jsonl",
+            _chat(1, "user", [{"text": "please run the tests"}]),
+            _chat(2, "assistant", [asked("c1", shell, command="make"), asked("c2", "read_file", file_path="/a.txt")]),
+            _chat(3, "tool_result", [gave("c1", shell, output=told("make", "fine", 0))], toolCallResult={}),
+            _chat(4, "tool_result", [gave("c2", "read_file", output="one\n")], toolCallResult={}),
+            _chat(5, "assistant", [asked("c3", shell, command="make all")]),
+            _chat(6, "tool_result", [gave("c3", shell, error=cut)], toolCallResult=display),
+            {**_chat(7, "system", []), "subtype": "chat_compression", "systemPayload": {"info": {"newTokenCount": 7}}},
+            _chat(8, "assistant", [{"text": "It fails.", "thought": False}]),
+        )
+    )
+    assert [(one.command, one.exit_code, read(store, one, *one.streams)) for one in buffers(store)] == [
+        ("make", 0, b"fine"),
+        ('read_file {"file_path":"/a.txt"}', None, b"one\n"),
+        ("make all", 2, b"1\n2\n8\n9"),
+    ]
+    assert buffers(store)[0].seconds == 1.0
+    assert buffers(store)[-1].partial == "cut by Qwen Code"
+    assert [text for _, text in views(store)] == [told("make", "fine", 0), "one\n", cut]
+    (session,) = store.index.sessions()
+    assert (session.harness, session.client) == ("qwen", "qwen 0.24.4")
+    assert [one.event for one in events_of(store, session.name).changes] == ["compacted"]
+
+
 def _rollout(kind: str, **payload: Any) -> dict[str, Any]:
     return {"timestamp": "2025-08-01T10:00:00.000Z", "type": kind, "payload": payload}
 

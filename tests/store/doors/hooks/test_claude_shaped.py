@@ -44,17 +44,45 @@ def test_qwen_code_tells_what_a_command_wrote_and_how_it_ended(root: Path, tmp_p
     assert view.exit_code == 3
 
 
+SAVED = "Tool output was too large and has been truncated.\nThe full output has been saved to: {path}\nLook.\n\n"
+
+
 @pytest.mark.parametrize(
-    "display",
-    ["7\n8\nOutput too long and was saved to: /home/x/.qwen/tmp/1/run_shell_command_1.output", "7\n" * 10_001],
-    ids=["saved", "as much as its terminal holds"],
+    ("lines", "why"), [(12_000, "may have lost its end"), (10_023, "cut by Qwen Code"), (0, "cut by Qwen Code")]
 )
-def test_of_a_long_output_qwen_code_has_only_a_part(display: str, root: Path, tmp_path: Path) -> None:
-    qwen = Harness("qwen", root, tmp_path)
-    qwen.tell("PostToolUse", **_told("seq 9", "7", display, 0))
+def test_of_a_long_output_qwen_code_names_a_file_that_may_lack_the_end(
+    lines: int, why: str, root: Path, tmp_path: Path
+) -> None:
+    """One of its versions keeps there what a terminal holds; where the file has gone, both ends are left."""
+    qwen, path = Harness("qwen", root, tmp_path), tmp_path / ".qwen" / "tmp" / "p" / "run_shell_command_1.output"
+    path.parent.mkdir(parents=True)
+    whole = "\n".join(map(str, range(lines + 1)))
+    if lines:
+        path.write_text(_told("make", whole, "", 3)["tool_response"]["llmContent"])
+    told = _told("make", "0\n1\n\n---\n... [CONTENT TRUNCATED] ...\n---\n\n99", "", 3)
+    shown = SAVED.format(path=path) + told.pop("tool_response")["llmContent"]
+    qwen.tell("PostToolUseFailure", **told, error=shown)
     (buffer,) = qwen.buffers()
-    assert buffer.partial == "cut by Qwen Code"
-    assert b"saved to" not in qwen.content(buffer)
+    assert qwen.content(buffer).decode() == (whole if lines else "0\n1\n99")
+    assert (buffer.exit_code, bool(buffer.gaps)) == (3, not lines)
+    assert why in buffer.partial
+    ((view, text),) = qwen.views()
+    assert (text, view.exit_code) == (shown, 3)
+
+
+def test_what_qwen_code_says_of_a_failing_command_is_not_taken_for_its_output(root: Path, tmp_path: Path) -> None:
+    qwen = Harness("qwen", root, tmp_path)
+    for number, (output, kept, code) in enumerate([("a\nError: x\nb", b"a\nError: x\nb", 3), ("(empty)", b"", 9)]):
+        told = _told(f"make {number}", output, "", code)
+        qwen.tell(
+            "PostToolUseFailure", **{**told, "tool_use_id": f"u{number}"}, error=told["tool_response"]["llmContent"]
+        )
+        buffer = qwen.buffers()[-1]
+        assert (qwen.content(buffer) if buffer.streams else b"", buffer.exit_code) == (kept, code)
+    told = _told("sleep 9", "(empty)", "", 0)
+    ended = told["tool_response"]["llmContent"].replace("Signal: 0", "Signal: 9")
+    qwen.tell("PostToolUseFailure", **{**told, "tool_use_id": "u9"}, error=ended)
+    assert qwen.buffers()[-1].exit_code is None
 
 
 @pytest.mark.parametrize(("name", "tool"), [("qwen", "run_shell_command"), ("droid", "Execute")])

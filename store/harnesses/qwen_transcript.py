@@ -1,0 +1,137 @@
+"""Reads chats of Qwen Code; separate from `qwen`, which each event of a hook loads.
+
+They lie in ``~/.qwen/projects/FOLDER/chats/ID.jsonl``. Versions 0.15.10 and 0.24.4 were seen to write this: each line
+is ``{uuid, parentUuid, sessionId, timestamp, type, cwd, version}`` and more. ``user`` and ``assistant`` have ``message:
+{parts}``, parts being ``{text}`` or ``{functionCall: {id, name, args}}``; ``tool_result`` has ``{functionResponse: {id,
+name, response: {output | error}}}`` there with what the model was shown, and ``toolCallResult: {status,
+resultDisplay}``, which in newer versions has both ends of a longer part of a command's output, 32,000 characters.
+``system`` has a ``subtype``; of these ``chat_compression``, with ``systemPayload: {info}``, was not seen but stands in
+its source.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.harnesses.qwen import HARNESS, made_of
+from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, number, plain, text_of, unique_id
+from sightline.harnesses.transcript import (
+    SHAPE_ERRORS,
+    BadRecord,
+    Candidate,
+    KeptText,
+    ToldEvent,
+    TranscriptItem,
+    TranscriptReading,
+    misshapen,
+    parted,
+    when,
+)
+from sightline.log.session_events import COMPACTED, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
+
+_CUT = re.compile(
+    r"\n\n---\n\.\.\. \[CONTENT TRUNCATED\] \.\.\.\n---\n\n"
+    r"|\n\[\.\.\. truncated for saved session preview; original length: \d+ characters \.\.\.\]\n"
+)
+
+
+def reading_of(file: Candidate) -> TranscriptReading | None:
+    """Return a reading of a chat; None if it is not Qwen Code's."""
+    first = file.records[0] if file.records else {}
+    parts = dict_of(first.get("message")).get("parts")
+    is_chat = isinstance(first.get("sessionId"), str) and (isinstance(parts, list) or "systemPayload" in first)
+    return file.of_lines(Parser(file.written)) if is_chat else None
+
+
+def left_of(text: str, stream: str = "out") -> KeptText:
+    """Return what is left of a text that it has cut: both its ends."""
+    found = _CUT.search(text)
+    return parted([text[: found.start()], text[found.end() :]], [(None, "bytes")], stream) if found else KeptText(text)
+
+
+class Parser:
+    """Makes calls from the records of a chat."""
+
+    waiting = False
+
+    def __init__(self, written: float) -> None:
+        """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
+        self._session = CallSession(HARNESS.name, "", HARNESS.name, "", written)
+        self._time = written
+        self._asked: dict[str, tuple[float, str, Any]] = {}
+        self._has_subject = False
+
+    def finish(self) -> Iterator[TranscriptItem]:
+        """Yield nothing, because nothing waits."""
+        return iter(())
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
+        """Yield the calls and events that a line completes."""
+        self._time = when(record.get("timestamp"), self._time)
+        kind, event = record.get("type"), text_of(record.get("uuid"))
+        try:
+            if not self._session.id:
+                self._begin(record)
+            parts = [dict_of(one) for one in list_of(dict_of(record.get("message")).get("parts"))]
+            if kind in ("user", "assistant"):
+                yield from self._said(parts, event, is_agent=kind == "assistant")
+            elif kind == "tool_result":
+                for answer in (dict_of(part.get("functionResponse")) for part in parts):
+                    if answer:
+                        yield self._call(answer, dict_of(record.get("toolCallResult")), line)
+            elif record.get("subtype") == "chat_compression":
+                info = dict_of(dict_of(record.get("systemPayload")).get("info"))
+                before, after = (
+                    int(number(info.get(name))) or None for name in ("originalTokenCount", "newTokenCount")
+                )
+                change = ContextChange(self._time, COMPACTED, before=before, after=after, id=event, told=TRANSCRIPT)
+                yield ToldEvent(self._session, change)
+            elif kind != "system":
+                yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
+        except SHAPE_ERRORS as error:
+            yield misshapen(line, error)
+
+    def _begin(self, record: dict[str, Any]) -> None:
+        self._session = self._session._replace(
+            id=text_of(record.get("sessionId")),
+            client=" ".join(filter(None, (HARNESS.name, text_of(record.get("version"))))),
+            cwd=plain(text_of(record.get("cwd"))),
+            started=self._time,
+        )
+
+    def _said(self, parts: list[dict[str, Any]], event: str, *, is_agent: bool) -> Iterator[TranscriptItem]:
+        text = "\n\n".join(filter(None, (text_of(part.get("text")) for part in parts if not part.get("thought"))))
+        if is_agent and text.strip():
+            yield ToldEvent(self._session, AgentMessage(self._time, plain(text), event, TRANSCRIPT))
+        if not is_agent and not self._has_subject and (subject := subject_of(text)):
+            self._has_subject = True
+            yield ToldEvent(self._session, SessionSubject(self._time, plain(subject), f"{event}:about", TRANSCRIPT))
+        for call in (dict_of(part.get("functionCall")) for part in parts):
+            if call:
+                self._asked[text_of(call.get("id"))] = self._time, text_of(call.get("name")), call.get("args")
+
+    def _call(self, answer: dict[str, Any], told: dict[str, Any], line: int) -> ToolCall:
+        use = text_of(answer.get("id"))
+        asked, name, arguments = self._asked.pop(use, (self._time, text_of(answer.get("name")), {}))
+        tool = name or "tool"
+        command = dict_of(arguments).get("command") if tool in HARNESS.runs else None
+        call = ToolCall(
+            session=self._session,
+            id=unique_id(self._session.id, f"{self._session.id}:{use}"),
+            use=use,
+            line=line,
+            asked=asked,
+            answered=self._time,
+            tool=tool,
+            arguments=arguments,
+            kind="cmd" if isinstance(command, str) else "tool",
+            command=plain(command) if isinstance(command, str) else "",
+            cwd=self._session.cwd,
+            failed=text_of(told.get("status")) == "error",
+        )
+        response = dict_of(answer.get("response"))
+        made = made_of(call, plain(text_of(response.get("output")) or text_of(response.get("error"))))
+        longer = dict_of(told.get("resultDisplay")).get("output")
+        if made.gaps and isinstance(longer, str):  # its file has gone
+            made = made.with_rest(left_of(plain(longer), made.stream), HARNESS.cut)
+        return made
