@@ -1,5 +1,6 @@
 """The package that the manual shows is one: what it adds is found, stands its examples, and works."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,8 +13,13 @@ import pytest
 
 from sightline import harnesses
 from sightline.doors.doctor.doctor import examine_plugins
+from sightline.harnesses.formats import find_sources
+from sightline.imports.importer import Importer
+from sightline.log.log_index import list_views
+from sightline.log.view_text import view_text
 from sightline.plugins import rule_files
 from sightline.shape.failure.catalogue import with_added
+from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "example-plugin"
@@ -43,6 +49,8 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def forget() -> None:
+    for name in [one for one in sys.modules if one.partition(".")[0] == "sightline_vibe"]:
+        del sys.modules[name]  # it lies in a folder of one test
     harnesses.find.cache_clear()
     harnesses.known.cache_clear()
 
@@ -80,6 +88,41 @@ def test_installing_it_writes_its_hooks_and_what_hooks_and_views_need_and_undoin
     assert "Mistral Vibe, user: installed, mode record" in _sightline(tmp_path, "doctor").stdout
     assert _sightline(tmp_path, "uninstall", "vibe").returncode == 0
     assert not (tmp_path / ".vibe" / "hooks.toml").exists()
+
+
+def test_its_sessions_are_imported_with_what_its_model_was_shown(root: str, tmp_path: Path) -> None:
+    def message(role: str, *content: dict[str, object], **more: str) -> dict[str, object]:
+        return {"message": {"content": content, "role": role, **more}, "source": "history", "turn_index": 0}
+
+    def asks(use: str, **arguments: str) -> dict[str, object]:
+        return {"arguments": {"type": "json", "value": arguments}, "id": use, "name": "bash", "type": "tool_call"}
+
+    def gives(use: str, text: str) -> dict[str, object]:
+        return message("tool", {"text": text, "type": "text"}, name="bash", outcome="success", tool_call_id=use)
+
+    folder = tmp_path / "unified" / "dfb60a3b"
+    (folder / "chunks").mkdir(parents=True)
+    (folder / "tool-results").mkdir()
+    (folder / "meta.json").write_text('{"session_id": "dfb60a3b", "environment": {"working_directory": "/repo"}}')
+    long = {"command": "make all", "returncode": 4, "stderr": "e\n", "stdout": "line\n" * 9_000}
+    saved = folder / "tool-results" / "bash-c2.json"
+    saved.write_text(json.dumps(long, indent=2))
+    short = '{"command":"make","returncode":0,"stderr":"","stdout":"fine\\n"}'
+    cut = f"<system>The tool output is large. It was saved to the file system under {saved}.\nSize: 9</system>\n…"
+    messages = [
+        message("user", {"text": "please run the tests", "type": "text"}),
+        message("assistant", asks("c1", command="make"), asks("c2", command="make all")),
+        *(gives("c1", short), gives("c2", cut)),
+    ]
+    (folder / "chunks" / "9060.json").write_text(json.dumps(messages, separators=(",", ":")))
+    (folder / "chunks" / "57f3.json").write_text('[{"content": [], "type": "message"}]')
+    harnesses.known()
+    with Store(root) as store:
+        Importer(store).run(find_sources(str(tmp_path / "unified")))
+        all_, one = (item.buffer for item in store.listed(10))
+        assert (one.command, one.exit_code, one.cwd, one.session) == ("make", 0, "/repo", "vibe-dfb60a3b")
+        assert (all_.exit_code, all_.stream("out").lines, all_.stream("err").lines, all_.partial) == (4, 9_000, 1, "")
+        assert sorted(view_text(store, view) for view in list_views(store)) == sorted([short, cut])
 
 
 def test_of_its_commands_both_streams_are_kept_whole_with_exit_codes(root: str, tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ class Vibe(Harness):
     replaces = tells = True
     limits: Mapping[str, Limit] = {"cmd": Limit(_SHOWN_CHARACTERS, 9_100)}
     plugin_file = "hooks.toml"
+    endings = (".json",)
+    reader = "sightline_vibe.transcript"
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
         """Its hooks have a file of their own, so that is written whole."""
@@ -41,6 +43,10 @@ class Vibe(Harness):
     def project_settings(self, project: str) -> tuple[str, str]:
         """Likewise, and it heeds them in a folder that it was told to trust."""
         return "", f"{project}/.vibe/{self.plugin_file}"
+
+    def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """It has a folder for each session there."""
+        return [f"{environment.get('VIBE_HOME') or home + '/.vibe'}/logs/session/unified"]
 
     def plugin(self, words: list[str], root: str) -> str:
         """Return the file of hooks; strings of JSON are strings of TOML, too."""
