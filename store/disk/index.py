@@ -41,12 +41,11 @@ _FILL = (
     f"INSERT OR IGNORE INTO buffers (number, {_COLUMNS}, bytes, used)"  # noqa: S608
     f" SELECT rowid, {_COLUMNS}, bytes, rowid FROM beside.sorted WHERE rowid BETWEEN ? AND ?"
 )
-_FILL_HASHES = (
-    "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes)"
-    " SELECT json_extract(value, '$[2]') AS sha256, name, key, json_extract(value, '$[0]')"
-    " FROM beside.sorted, json_each(streams) WHERE beside.sorted.rowid BETWEEN ? AND ? AND sha256 <> ''"
-    " AND state <> 'evicted' ORDER BY sha256"
+_SORT_HASHES = (
+    "CREATE TABLE beside.hashed AS SELECT json_extract(value, '$[2]') AS sha256, name, key, json_extract(value, '$[0]')"
+    " FROM beside.sorted, json_each(streams) WHERE sha256 <> '' AND state <> 'evicted' ORDER BY sha256"
 )
+_FILL_HASHES = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) SELECT * FROM beside.hashed WHERE rowid BETWEEN ? AND ?"
 _FILLED_AT_ONCE = 5_000  # records: a fifth of a second, which others wait
 
 _PUT_HASH = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)"
@@ -178,19 +177,24 @@ class Index(ViewIndex):
         Raises:
             GatheringFailed: there is no room for the temporary file.
         """
+        self._db.expect_many()
         with self._db.beside(in_memory=in_memory):
             try:
                 self._db.execute(f"CREATE TABLE beside.gathered AS SELECT {_COLUMNS}, bytes FROM buffers WHERE 0")  # noqa: S608
                 self._db.gather(f"INSERT INTO beside.gathered VALUES ({_MARKS}, ?)", map(_values, buffers))  # noqa: S608
                 self._db.execute("CREATE TABLE beside.sorted AS SELECT * FROM beside.gathered ORDER BY created, rowid")
+                self._db.execute("DROP TABLE beside.gathered")
+                self._db.execute(_SORT_HASHES)  # in their own order, each page of theirs is written once or twice
             except sqlite3.OperationalError as error:
                 raise GatheringFailed(f"records could not be sorted: {error}") from error
             count = int((self._db.row("SELECT COUNT(*) FROM beside.sorted") or (0,))[0])
             self._raise_all(count)
-            for last in range(count, 0, -_FILLED_AT_ONCE):  # the highest first: what others put comes above them
-                with self._db.writing():
-                    for statement in (_FILL, _FILL_HASHES):
-                        self._db.execute(statement, (last - _FILLED_AT_ONCE + 1, last))
+            hashes = int((self._db.row("SELECT COUNT(*) FROM beside.hashed") or (0,))[0])
+            # The highest first, since what others put comes above them.
+            for statement, last in ((_FILL, count), (_FILL_HASHES, hashes)):
+                for end in range(last, 0, -_FILLED_AT_ONCE):
+                    with self._db.writing():
+                        self._db.execute(statement, (end - _FILLED_AT_ONCE + 1, end))
         return count
 
     def _raise_all(self, by: int) -> None:
@@ -483,11 +487,15 @@ def _in_project(project: Project) -> tuple[str, list[Any]]:
     return " AND ".join(conditions) or "1", parameters
 
 
+_STREAMS = Buffer._fields.index("streams")
+
+
 def _values(buffer: Buffer) -> tuple[Any, ...]:
     streams = _dumps({name: list(info) for name, info in buffer.streams.items()})
-    fields = buffer._replace(note=written_note(buffer))[: Buffer._fields.index("streams")]
-    gaps = _dumps([list(gap) for gap in buffer.gaps])
-    return (*fields, streams, buffer.partial, gaps, buffer.project, buffer.bytes)
+    gaps = _dumps([list(gap) for gap in buffer.gaps]) if buffer.gaps else "[]"
+    if (note := written_note(buffer)) != buffer.note:
+        buffer = buffer._replace(note=note)
+    return (*buffer[:_STREAMS], streams, buffer.partial, gaps, buffer.project, buffer.bytes)
 
 
 _dumps = encoder()

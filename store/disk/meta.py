@@ -23,6 +23,7 @@ _NAME = r"(cmd|file|tool)_[0-9a-f]{4,64}"
 _STREAM = r"out|err|part\.[0-9]{1,6}"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _FAR_SECONDS = 1e12  # seconds since the epoch that no clock shows
+_WRITTEN = tuple(name for name in Buffer._fields if name != "accessed")
 _STATES = ("running", "sealed", "interrupted", "evicted")
 
 
@@ -93,11 +94,7 @@ def decode_buffer(data: bytes) -> Buffer:
             for name, info in fields["streams"].items()
         }
         fields["gaps"] = gaps_from(fields.get("gaps", ()))
-        known = {
-            name: fields[name]
-            for name in Buffer._fields
-            if name != "accessed" and (name in fields or name not in Buffer._field_defaults)
-        }
+        known = {name: fields[name] for name in _WRITTEN if name in fields}
         if not _is_time(fields["created"]) or not (fields["ended"] is None or _is_time(fields["ended"])):
             raise ValueError("not a time")
         kind = re.fullmatch(_NAME, fields["name"])
@@ -121,9 +118,14 @@ def rewrite_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> No
     write_atomically(layout.meta(buffer.name), data, durable=durable)
 
 
-def read_meta(layout: Layout, name: str) -> Buffer:
-    """Read a buffer's record from its folder. Raises FileNotFoundError, ValueError, UnsafeStore, OfNewerVersion."""
-    refuse_link(layout.folder(name))
+def read_meta(layout: Layout, name: str, *, is_folder: bool = False) -> Buffer:
+    """Read a buffer's record from its folder, unless that is a link; ``is_folder`` says that it is known not to be.
+
+    Raises:
+        FileNotFoundError, ValueError, UnsafeStore, OfNewerVersion: there is none that this version can read.
+    """
+    if not is_folder:
+        refuse_link(layout.folder(name))
     buffer = decode_buffer(read_file(layout.meta(name)))
     if buffer.name != name:
         raise ValueError("another buffer's record")

@@ -285,15 +285,17 @@ def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
 
 def _on_disk(layout: Layout, unreadable: list[str]) -> Iterator[Buffer]:
     rest = []
-    for name in _names_in(layout.buffers):
-        try:
-            if os.path.lexists(layout.tombstone(name)):
-                rest.append(name)  # the remover died before it had removed all
-            else:
-                yield _used(layout, read_meta(layout, name))
-        except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore, OfNewerVersion):
-            if not writer_alive(layout, name):
-                unreadable.append(name)
+    with os.scandir(layout.buffers) as entries:
+        for entry in entries:
+            name = entry.name
+            try:
+                if os.path.lexists(layout.tombstone(name)):
+                    rest.append(name)  # the remover died before it had removed all
+                else:
+                    yield _used(layout, read_meta(layout, name, is_folder=entry.is_dir(follow_symlinks=False)))
+            except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore, OfNewerVersion):
+                if not writer_alive(layout, name):
+                    unreadable.append(name)
     for name in rest:  # removing while a folder is listed might skip entries
         _remove_rest(layout, name)
 
