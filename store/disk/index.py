@@ -43,9 +43,12 @@ _FILL = (
 )
 _SORT_HASHES = (
     "CREATE TABLE beside.hashed AS SELECT json_extract(value, '$[2]') AS sha256, name, key, json_extract(value, '$[0]')"
-    " FROM beside.sorted, json_each(streams) WHERE sha256 <> '' AND state <> 'evicted' ORDER BY sha256"
+    " AS bytes FROM beside.sorted, json_each(streams) WHERE sha256 <> '' AND state <> 'evicted' ORDER BY sha256"
 )
-_FILL_HASHES = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) SELECT * FROM beside.hashed WHERE rowid BETWEEN ? AND ?"
+_FILL_HASHES = (
+    "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes)"
+    " SELECT sha256, name, key, bytes FROM beside.hashed WHERE rowid BETWEEN ? AND ?"
+)
 _FILLED_AT_ONCE = 5_000  # records: a fifth of a second, which others wait
 
 _PUT_HASH = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)"

@@ -279,7 +279,7 @@ def test_a_filling_that_was_broken_off_is_done_by_the_next_to_look(
     kept = [keep(b"%d\n" % number).name for number in range(3)]
     _lost(store)
 
-    def killed(_layout: Layout, _name: str) -> Buffer:
+    def killed(*_: object, **__: object) -> Buffer:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during, Store(store.root, Settings()) as first:
@@ -299,10 +299,10 @@ class _Filling:
         self._root = store.root
         read_meta = recovery.read_meta
 
-        def slowly(layout: Layout, name: str) -> Buffer:
+        def slowly(layout: Layout, name: str, **known: bool) -> Buffer:
             self.begun.set()
             assert self.go_on.wait(PATIENCE_SECONDS)
-            return read_meta(layout, name)
+            return read_meta(layout, name, **known)
 
         monkeypatch.setattr(recovery, "read_meta", slowly)
         self._lookers: list[threading.Thread] = []
