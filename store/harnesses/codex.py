@@ -1,6 +1,7 @@
 """Codex, as version 0.169.0 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
+import pwd
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -81,8 +82,6 @@ class Codex(Harness):
 
     def shell(self, given: Json) -> str:
         """It takes the login shell, whatever ``SHELL`` says, unless the model names one, as only its rollout tells."""
-        import pwd  # no event after a tool
-
         told = _told_of(str(given.get("transcript_path", "")), str(given.get("tool_use_id", "")))
         try:
             return "" if _NAMES_A_SHELL.search(told) else known_shell(pwd.getpwuid(os.getuid()).pw_shell)

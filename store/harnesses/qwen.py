@@ -3,13 +3,10 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from sightline.harnesses.base import FAILED, Json
 from sightline.harnesses.claude_shaped import ClaudeShaped
-
-if TYPE_CHECKING:
-    from sightline.harnesses.tool_call import ToolCall
+from sightline.harnesses.tool_call import ToolCall, open_beside, own_file
 
 _EXIT = r"(?m)^Exit Code: (\d+)\nSignal: (?:0|\(none\))$"
 _SAVED = r"(?m)^The full output has been saved to: (.+)$"
@@ -32,11 +29,11 @@ class Qwen(ClaudeShaped):
     endings = (".jsonl",)
     reader = "sightline.harnesses.qwen_transcript"
 
-    def call_of(self, given: Json) -> "ToolCall | None":
+    def call_of(self, given: Json) -> ToolCall | None:
         """Its hooks are told an id of their own, and newer ones the model's, too, which stands in its chats."""
         return super().call_of({**given, "tool_use_id": given.get("tool_call_id") or given.get("tool_use_id")})
 
-    def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":
+    def result(self, call: ToolCall, when: str, given: Json) -> ToolCall | None:
         """It reports what the model is shown, whether it is called an error or not."""
         response = given.get("error") if when == FAILED else given.get("tool_response")
         shown = response.get("llmContent") if isinstance(response, dict) else response
@@ -56,7 +53,7 @@ class Qwen(ClaudeShaped):
         return [f"{home}/.qwen/projects"]
 
 
-def made_of(call: "ToolCall", shown: str) -> "ToolCall":
+def made_of(call: ToolCall, shown: str) -> ToolCall:
     """Return a call with its result.
 
     Args:
@@ -86,8 +83,6 @@ def made_of(call: "ToolCall", shown: str) -> "ToolCall":
 
 def _read(path: str) -> str | None:
     """Return a file of its own with all of a command's output; None without it."""
-    from sightline.harnesses.tool_call import open_beside, own_file  # few outputs have one
-
     file = own_file(path, ("tmp", "", ""))
     try:
         fd = open_beside(file) if file else -1

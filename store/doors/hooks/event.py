@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from sightline.doors.hooks import late_hooks
 from sightline.harnesses import find
 from sightline.harnesses.base import BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, START, Harness
 
@@ -59,9 +60,7 @@ def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) 
     if not when:
         raise ValueError(f"{harness.title} has no hook of ours for {event!r}")
     if when == BEFORE:
-        from sightline.doors.hooks.before_tool import before_tool
-
-        return before_tool(harness, event, mode, given, through)
+        return late_hooks.before_tool(harness, event, mode, given, through)
     if when in (START, PROMPT, END, CONTEXT):
         from sightline.doors.hooks.turns import at_turn
 
@@ -70,15 +69,13 @@ def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) 
     others = [one for one in calls if isinstance(one, dict) and not harness.is_own(one)]
     if not others:
         return None
-    if when != BATCH:
-        from sightline.doors.hooks.after_tool import after_tool
+    session = late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name
+    with late_hooks.logging_batch(
+        session if when == BATCH else ""
+    ):  # held from now on, since loading the rest takes time
+        from sightline.doors.hooks.after_tool import after_batch, after_tool
 
-        return after_tool(harness, event, mode, given)
-    from sightline.doors.hooks.batch_lock import logging_batch
-    from sightline.doors.hooks.hook_session import session_of
-
-    with logging_batch(session_of(harness.name, str(given.get("session_id", "")), "").name):
-        from sightline.doors.hooks.after_tool import after_batch
-
+        if when != BATCH:
+            return after_tool(harness, event, mode, given)
         after_batch(harness, given, others)
     return None

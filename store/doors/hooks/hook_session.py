@@ -1,16 +1,22 @@
-"""What the hooks of a session share: the store, the session, the notes that wait, and which events were taken up."""
+"""What the hooks of a session share: store, session, waiting notes, which events were taken up, a lock for batches.
+
+Claude Code waits for the hook that logs a batch of calls neither while its agent works nor when it ends, but then ends
+it, too. So the hook at the end of a turn waits for it, by that lock.
+"""
 
 import fcntl
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from sightline.config import HOOKS
+from sightline.config import HOOKS, default_root
 from sightline.doors.hooks import late
 from sightline.harnesses.base import Harness, Json
 from sightline.log.sessions import safe_name
-from sightline.private_files import make_folder, open_private
+from sightline.private_files import make_folder, open_private, remove_file
 from sightline.records import Session, storable
 
 if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn save
@@ -19,6 +25,7 @@ if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn s
 PATIENCE_SECONDS = 3.0
 """How long hooks, and what they put into commands, wait while another process changes the index; an agent waits."""
 
+_TURN_SECONDS = 0.005  # between two looks at a lock
 _TAIL_BYTES = 1 << 14
 """How much of the file's end is searched: two hooks for one event run at the same time, or one after the other."""
 
@@ -104,3 +111,42 @@ def _noted(folder: str, name: str, line: bytes) -> bool:
         return True
     finally:
         os.close(fd)
+
+
+@contextmanager
+def logging_batch(session: str) -> Iterator[None]:
+    """Hold the lock of a session while a batch of it is logged; nothing for an empty name."""
+    fd = -1
+    if session:
+        with suppress(OSError):  # without its folder nothing is kept of the session
+            fd = open_private(_lock_of(session), os.O_RDWR | os.O_CREAT)
+            fcntl.flock(fd, fcntl.LOCK_SH)
+    try:
+        yield
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def wait_for_batch(session: str) -> None:
+    """Wait until no batch of a session is being logged."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    try:
+        fd = open_private(_lock_of(session), os.O_RDWR)
+    except OSError:  # no batch was logged
+        return
+    try:
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                remove_file(_lock_of(session))
+                return
+            if time.monotonic() > until:
+                return
+            time.sleep(_TURN_SECONDS)
+    finally:
+        os.close(fd)
+
+
+def _lock_of(session: str) -> str:
+    return os.path.join(default_root(), HOOKS, f"{session}.batch")

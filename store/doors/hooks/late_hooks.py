@@ -10,9 +10,11 @@ from sightline.late_names import late_names
 if TYPE_CHECKING:
     from sightline.doors.hooks.background_commands import note_background as note_background
     from sightline.doors.hooks.background_commands import take_in as take_in
-    from sightline.doors.hooks.batch_lock import wait_for_batch as wait_for_batch
+    from sightline.doors.hooks.before_tool import before_tool as before_tool
+    from sightline.doors.hooks.hook_session import logging_batch as logging_batch
     from sightline.doors.hooks.hook_session import open_store as open_store
     from sightline.doors.hooks.hook_session import session_of as session_of
+    from sightline.doors.hooks.hook_session import wait_for_batch as wait_for_batch
     from sightline.doors.hooks.hook_session import waiting_notes as waiting_notes
     from sightline.doors.hooks.kept_list import keep_list as keep_list
     from sightline.doors.hooks.kept_list import keep_untold as keep_untold
@@ -25,8 +27,14 @@ else:
     __getattr__ = late_names(
         "sightline.doors.hooks",
         background_commands=("note_background", "take_in"),  # 20 ms: few commands go on, and few prompts tell of an end
-        batch_lock=("wait_for_batch",),  # few harnesses have batches
-        hook_session=("open_store", "session_of", "waiting_notes"),  # 20 ms, for the store
+        before_tool=("before_tool",),  # 5 ms
+        hook_session=(
+            "logging_batch",
+            "open_store",
+            "session_of",
+            "wait_for_batch",
+            "waiting_notes",
+        ),  # 20 ms, for the store
         kept_list=("keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs
         live_calls=("at_end", "at_prompt", "at_start", "live_call"),  # 30 ms, of two harnesses only
         view_instead=("replaced",),  # 20 ms, of mode `shape` only

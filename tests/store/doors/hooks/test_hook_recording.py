@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sightline.doors.hooks import tool_result as record
-from sightline.doors.hooks.batch_lock import logging_batch
 from sightline.doors.hooks.command_line import hook_words
+from sightline.doors.hooks.hook_session import logging_batch
 from sightline.records import Gap, LinePart, Shown
 from sightline.tui.common.phrases import duration, facts
 from sightline.verbs.command_view import ending_of
