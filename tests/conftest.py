@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,21 @@ def pytest_collection_finish() -> None:
     """Thousands of tests stay to the end: none of them need be looked at again."""
     gc.freeze()
     gc.set_threshold(_GARBAGE_OBJECTS, 20, 20)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Among others, those of the fleet all go to one worker, for which alone the servers are started."""
+    if config.option.dist != "loadfile" or config.option.markexpr == "fleet":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # of a plugin that may be turned off
+
+    class ByFileAndServers(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "fleet" if _kind(config.rootpath / file) == "fleet" else file
+
+    return ByFileAndServers(config, log)
 
 
 register_profiles()

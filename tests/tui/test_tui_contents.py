@@ -1,5 +1,6 @@
 """Searching the outputs of all buffers."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,6 +112,7 @@ def test_a_search_can_be_stopped(store: Store, monkeypatch: pytest.MonkeyPatch) 
     def endless(store: Store, pattern: str, tell: object, *, cancel: contents.Cancel) -> bool:
         while True:
             cancel.check()
+            threading.Event().wait(0.005)  # or nobody else comes to do anything
 
     monkeypatch.setattr("sightline.tui.buffers.contents_search.search_contents", endless)
 

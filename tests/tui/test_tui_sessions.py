@@ -197,7 +197,7 @@ def test_all_sessions_are_all_of_them_again(store: Store, buffer: Buffer) -> Non
 
 
 def test_it_opens_and_closes_in_any_haste_while_others_write(store: Store, buffer: Buffer) -> None:
-    turns, written = 60, queue.SimpleQueue[int]()
+    turns, written = 28, queue.SimpleQueue[int]()
 
     def write() -> None:
         while number := written.get():

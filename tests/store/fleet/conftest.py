@@ -24,13 +24,11 @@ MISSING = servers.missing()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them on one worker, which starts the servers once; none where there are no servers."""
+    """None of them where there are no servers."""
     here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.xdist_group("fleet"))
-            if MISSING:
-                item.add_marker(pytest.mark.skip(reason=MISSING))
+        if MISSING and item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.skip(reason=MISSING))
 
 
 @pytest.fixture(scope="session")
