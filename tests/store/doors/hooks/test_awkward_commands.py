@@ -96,20 +96,26 @@ def run(shell: str, command: str, place: Path) -> Outcome:
 def test_a_rewritten_command_does_what_it_did(
     group: dict[str, Any], shell: str, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same bytes in the same order, the same code, the same folder and files; and all of it is kept."""
+    """The same bytes in the same order, the same code, the same folder and files; and all of it comes to be kept.
+
+    One of each group is kept by our program, which takes long to start; what counts of the others is the shell.
+    """
     monkeypatch.setenv("SHELL", f"/bin/{shell}")
-    if shell == "zsh":  # once is enough for what the pipe ends in; what counts here is the other shell
-        (tmp_path / "cat").write_text("#!/bin/sh\nexec cat\n")
-        (tmp_path / "cat").chmod(0o755)
-        monkeypatch.setattr(before, "capture_program", lambda: str(tmp_path / "cat"))
+    tee = tmp_path / "tee"
+    tee.write_text('#!/bin/sh\nexec tee "$0.$3"\n')
+    tee.chmod(0o755)
+    ours = capture_program()
     for number, command in enumerate(group["commands"]):
+        is_ours = number == 0 and shell == "bash"
+        monkeypatch.setattr(before, "capture_program", lambda program=ours if is_ours else str(tee): program)
         made = rewritten(command, f"use-{number}")
         if shell == "bash":
             assert made != command, command
         plain = run(shell, command, tmp_path / "run")
         assert run(shell, made, tmp_path / "run") == plain, (command, made)
-        if shell == "bash" and made.startswith(FORMER_PIPEFAIL) and " 2>&1 | " in made:
-            found = kept(store, f"claude-code-s:use-{number}")
+        if made.startswith(FORMER_PIPEFAIL) and " 2>&1 | " in made:
+            use = f"use-{number}"
+            found = kept(store, f"claude-code-s:{use}") if is_ours else Path(f"{tee}.{use}").read_bytes()
             # Of a signal the shell itself speaks, and not through the pipe.
             assert found == plain.output or (plain.code > 128 and plain.output.startswith(found)), command
     assert not os.path.exists(os.path.join(store, "hooks.log"))
