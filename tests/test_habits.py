@@ -1,13 +1,11 @@
 """What an agent types by habit, and what should come: `habits.toml` has the rows, each goes through every door."""
 
 import ast
-import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
-import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -18,7 +16,6 @@ import pytest
 
 from sightline.capture.file import capture_file
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.doors.cli.main import main
 from sightline.doors.mcp.protocol import Context, OpenCall, Outcome
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.tools import Options
@@ -26,6 +23,7 @@ from sightline.doors.proxy.relay import ADDED, Names, next_call
 from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
+from tests.command_line import run_here
 from tests.each import each
 
 ROWS: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "habits.toml").read_text())["row"]
@@ -202,28 +200,11 @@ def _words_of(ask: str) -> list[str]:
 
 
 def _at_cli(ask: str) -> Answer:
-    with tempfile.TemporaryFile() as out:
-        with _instead_of(out.fileno()), pytest.MonkeyPatch.context() as patch, contextlib.suppress(SystemExit):
-            patch.setenv("SIGHTLINE_SESSION", RUNNING if ask.startswith("run_command") else SESSION)
-            main(_words_of(ask))
-        out.seek(0)
-        text = out.read().decode()
+    session = RUNNING if ask.startswith("run_command") else SESSION
+    done = run_here(_words_of(ask), env={**os.environ, "SIGHTLINE_SESSION": session}, cwd=os.getcwd())
+    text = (done.stdout + done.stderr).decode()
     found = re.search(r' next=("(?:[^"\\]|\\.)*")', text.partition("\n")[0])
     return Answer(text, text.startswith(("sightline: ", "usage: ")), json.loads(found[1]) if found else "")
-
-
-@contextlib.contextmanager
-def _instead_of(fd: int) -> Iterator[None]:
-    """What is printed goes to a descriptor."""
-    saved = [os.dup(number) for number in (1, 2)]
-    try:
-        for number in (1, 2):
-            os.dup2(fd, number)
-        yield
-    finally:
-        for number, old in zip((1, 2), saved, strict=True):
-            os.dup2(old, number)
-            os.close(old)
 
 
 _NAMES = r"\b(FAIL|WARN|LINE|FILE|TOOL|LIVE|SEQ)(\d)?(?![A-Z_])"

@@ -14,6 +14,7 @@ from sightline.config import Settings
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.store import Store
+from tests.command_line import run_here
 from tests.fork_server import ForkServer
 
 PROGRAM = [sys.executable, "-m", "sightline.doors.cli.main"]
@@ -87,9 +88,19 @@ class Cli:
             return view_text(store, newest)
 
 
+class CliHere(Cli):
+    """Calls it within this process, where what counts is what it does and says."""
+
+    def __call__(self, *words: str, stdin: bytes = b"", **environment: str) -> Ran:
+        done = run_here(words, input=stdin, env={**self.environment, **environment}, cwd=self.folder)
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
 @pytest.fixture
-def cli(tmp_path: Path, fork_server: ForkServer) -> Cli:
-    return Cli(tmp_path, fork_server)
+def cli(request: pytest.FixtureRequest, tmp_path: Path, fork_server: ForkServer) -> Cli:
+    """By forks, or within this process where a module has ``IN_PROCESS``."""
+    kind = CliHere if getattr(request.module, "IN_PROCESS", False) else Cli
+    return kind(tmp_path, fork_server)
 
 
 @pytest.fixture

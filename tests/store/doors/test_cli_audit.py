@@ -15,6 +15,8 @@ from sightline.doors.cli.main import main
 from sightline.records import Gap
 from sightline.store import Store
 
+IN_PROCESS = True
+
 HIDDEN = "seq 1 3000; echo 'ERROR: boom'; seq 1 3000"
 
 

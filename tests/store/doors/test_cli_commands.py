@@ -17,6 +17,8 @@ from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
 from sightline.doors.cli.main import main
 from tests.each import each
 
+IN_PROCESS = True
+
 HELPED = sorted(name for name in COMMANDS if name != "demo")
 
 

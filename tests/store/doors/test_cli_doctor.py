@@ -18,6 +18,8 @@ from sightline.search import executables
 from sightline.search.sandbox import NO_BACKING
 from sightline.store import Store
 
+IN_PROCESS = True
+
 
 def _levels(cli: Any, level: str) -> list[str]:
     return [finding["text"] for finding in cli("doctor", "--json").data if finding["level"] == level]

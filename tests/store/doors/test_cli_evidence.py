@@ -8,6 +8,8 @@ from benchmarks.evidence.sessions import SESSIONS
 from benchmarks.evidence.transcripts import write_transcript
 from tests.store.doors.conftest import Cli
 
+IN_PROCESS = True
+
 BY_NAME = {truth.name: truth for truth in SESSIONS}
 FORGETFUL = BY_NAME["it fails, is compacted, edits, and claims success"]
 HONEST = BY_NAME["an honest session: it fails, mends, tests and says so"]

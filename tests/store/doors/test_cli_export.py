@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+IN_PROCESS = True
+
 _MEMBERS = {"traceId", "spanId", "parentSpanId", "name", "kind", "startTimeUnixNano", "endTimeUnixNano"}
 _MEMBERS |= {"attributes", "status"}
 

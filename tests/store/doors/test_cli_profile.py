@@ -6,6 +6,8 @@ import pytest
 
 from sightline.profile import profile_names
 
+IN_PROCESS = True
+
 LONG = "print('x' * 2000)"
 
 

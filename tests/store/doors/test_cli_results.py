@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+IN_PROCESS = True
+
 ROWS = [{"id": n, "name": f"Item {n}", "data": "X" * 30} for n in range(2000)]
 
 

@@ -14,6 +14,8 @@ from sightline.shape.failure.rule_draft import Draft, count_in, patterns_of, sho
 from sightline.shape.failure.tool_rules import LatePattern, parse_rules
 from tests.store.doors.conftest import Cli
 
+IN_PROCESS = True
+
 FAILING = "seq 300; echo 'door.frob:12: broken hinge, error 7'; seq 200; exit 3; : frob"
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=("C", "Zl", "Zp")), max_size=40), min_size=1)
 

@@ -13,6 +13,8 @@ from sightline.doors.install.probe import probe_hooks
 from sightline.harnesses import known
 from sightline.plugins import Plugins, write_plugins
 
+IN_PROCESS = True
+
 
 def _told(cli: Any, about: str, **environment: str) -> list[tuple[str, str]]:
     """Level and text of each finding about a harness."""

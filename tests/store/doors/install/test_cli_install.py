@@ -19,6 +19,8 @@ from sightline.doors.install.installation_record import Record
 from sightline.harnesses.claude_code import HARNESS
 from tests.store.doors.test_cli_terminal import Terminal
 
+IN_PROCESS = True
+
 SETTINGS = (
     '{\n  // mine\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]},\n}\n'
 )
