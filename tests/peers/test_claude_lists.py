@@ -4,6 +4,7 @@
 """
 
 import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,10 +71,10 @@ SHARES = 4
 """A run has so many seconds, and on a busy machine each command may take half of one."""
 
 
-def _played(commands: Sequence[str], rules: Json, flags: tuple[str, ...], mode: str, home: Path) -> Outcome:
+def _played(commands: Sequence[str], rules: Json, flags: tuple[str, ...], mode: str, home: Path, shell: str) -> Outcome:
     def prepare(run: Run) -> tuple[list[str], dict[str, str]]:
         arguments, environment = ONE.harness.prepare(run)
-        return [*arguments, *flags], environment
+        return [*arguments, *flags], {**environment, "SHELL": shell}
 
     def settings(run: Run) -> None:
         run.change(".claude/settings.json", {"permissions": rules})
@@ -107,6 +108,12 @@ def test_rules_and_modes_decide_as_they_did_and_what_ran_is_shown_as_it_was(
     _decides_alike(COMMANDS[share::SHARES], *RULES[rules], tmp_path)
 
 
+@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh")
+@pytest.mark.parametrize("share", range(SHARES))
+def test_in_zsh_they_decide_as_they_did_and_what_ran_is_shown_as_it_was(share: int, tmp_path: Path) -> None:
+    _decides_alike(COMMANDS[share::SHARES], *RULES["programs by prefix"], tmp_path, str(shutil.which("zsh")))
+
+
 def test_a_plan_runs_what_it_did(tmp_path: Path) -> None:
     """Claude Code ends a session that is refused several commands in a row, so each has a harmless one behind it."""
     rules: Json = {"allow": ["Bash(cat:*)", "Bash(./fail.sh:*)"], "deny": ["Bash(touch:*)"], "ask": ["Bash(./run.sh)"]}
@@ -115,8 +122,10 @@ def test_a_plan_runs_what_it_did(tmp_path: Path) -> None:
     )
 
 
-def _decides_alike(commands: Sequence[str], rules: Json, flags: tuple[str, ...], tmp_path: Path) -> None:
-    alone, kept = (_played(commands, rules, flags, mode, tmp_path / (mode or "alone")) for mode in ("", "keep"))
+def _decides_alike(
+    commands: Sequence[str], rules: Json, flags: tuple[str, ...], tmp_path: Path, shell: str = "/bin/bash"
+) -> None:
+    alone, kept = (_played(commands, rules, flags, mode, tmp_path / (mode or "alone"), shell) for mode in ("", "keep"))
     decided, again = ([_decided(one.shown(place)) for place in range(len(commands))] for one in (alone, kept))
     assert dict(zip(commands, again, strict=True)) == dict(zip(commands, decided, strict=True))
     assert "asked" in decided
