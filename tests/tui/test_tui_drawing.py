@@ -85,26 +85,22 @@ def test_styles_that_come_late_are_drawn() -> None:
     assert next(iter(row([StripPart("a", "late")], (), 10, Style(), styles))).style == Style(bold=True)
 
 
-@pytest.mark.parametrize("top", [0, 1, 7, 1000])
-def test_the_scrollbar_looks_as_textuals(store: Store, top: int) -> None:
+def test_the_scrollbar_looks_as_textuals(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             listed = buffers(pilot)
-            listed.scroll_to(y=top, animate=False, force=True)
-            await pilot.pause()
             bar = listed.vertical_scrollbar
-            region = Region(0, 0, *bar.size)
-            ours = bar.render_lines(region)
-            rendered = pilot.app.console.render_lines(
-                bar.render(), pilot.app.console_options.update_dimensions(*bar.size)
-            )
-            theirs = [Strip(line) for line in rendered]
-            assert ours == [
-                strip.apply_filter(each, bar.background_colors[1])
-                for strip in theirs
-                for each in bar.get_line_filters()
-            ]
             assert type(bar) is not ScrollBar
+            region, options = Region(0, 0, *bar.size), pilot.app.console_options.update_dimensions(*bar.size)
+            for top in (0, 1, 7, 1000):
+                listed.scroll_to(y=top, animate=False, force=True)
+                await pilot.pause()
+                theirs = [Strip(line) for line in pilot.app.console.render_lines(bar.render(), options)]
+                assert bar.render_lines(region) == [
+                    strip.apply_filter(each, bar.background_colors[1])
+                    for strip in theirs
+                    for each in bar.get_line_filters()
+                ], top
 
     run(body)
 

@@ -4,11 +4,13 @@ import asyncio
 import threading
 from collections.abc import Callable
 from functools import partial
+from unittest.mock import patch
 
 import pytest
 from textual import events
 from textual.app import App, ComposeResult
 from textual.containers import Container
+from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Label
 
@@ -47,64 +49,67 @@ class Lingering(Label):
         await self.taken.wait()
 
 
-@pytest.mark.parametrize("name", SCREENS)
-def test_what_waits_for_the_next_drawing_finds_a_screen_that_has_been_left(
-    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def filled(store: Store) -> Store:
+    """A store of which each screen has something to show."""
     buffer = add(store, "cmd_00000a", "seq", numbered(20), ago=90)
     add(store, "cmd_00000b", "seq", numbered(30), ago=10)
     ask(store, buffer, [(1, 5)])
+    return store
 
-    async def body() -> None:
-        async with opened(store) as pilot:
-            screen, waiting = SCREENS[name](store), list[Callable[[], object]]()
-            await pilot.app.push_screen(screen)
-            await rest(pilot)
-            monkeypatch.setattr(screen, "call_after_refresh", lambda call, *args: waiting.append(partial(call, *args)))
+
+def test_what_waits_for_the_next_drawing_finds_a_screen_that_has_been_left(filled: Store) -> None:
+    async def leave(pilot: Pilot[None], screen: Screen[object]) -> None:
+        waiting = list[Callable[[], object]]()
+        await pilot.app.push_screen(screen)
+        await rest(pilot)
+        with patch.object(screen, "call_after_refresh", lambda call, *args: waiting.append(partial(call, *args))):
             screen.post_message(events.Resize(screen.size, screen.size))
             await rest(pilot)
             await screen.dismiss()
             await rest(pilot)
-            assert not is_whole(screen)
-            for call in waiting:  # by the screen that was below, once it is drawn
-                call()
+        assert not is_whole(screen)
+        for call in waiting:  # by the screen that was below, once it is drawn
+            call()
+
+    async def body() -> None:
+        async with opened(filled) as pilot:
+            for made in SCREENS.values():
+                await leave(pilot, made(filled))
 
     run(body)
 
 
-@pytest.mark.parametrize("name", SCREENS)
-def test_a_screen_may_be_left_before_what_it_reads_is_there(
-    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    buffer = add(store, "cmd_00000a", "seq", numbered(20), ago=90)
-    add(store, "cmd_00000b", "seq", numbered(30), ago=10)
-    ask(store, buffer, [(1, 5)])
+def test_a_screen_may_be_left_before_what_it_reads_is_there(filled: Store) -> None:
     to_thread = asyncio.to_thread
 
-    async def body() -> None:
-        async with opened(store) as pilot:
-            begun, gate, taken = asyncio.Event(), threading.Event(), asyncio.Event()
+    async def leave(pilot: Pilot[None], screen: Screen[object]) -> None:
+        begun, gate, taken = asyncio.Event(), threading.Event(), asyncio.Event()
 
-            async def held(work: Callable[..., object], *args: object) -> object:
-                def wait() -> None:
-                    gate.wait(10)
+        async def held(work: Callable[..., object], *args: object) -> object:
+            def wait() -> None:
+                gate.wait(10)
 
-                begun.set()
-                await to_thread(wait)
-                read = await to_thread(work, *args)
-                asyncio.get_running_loop().call_soon(taken.set)  # once it has been dealt with, which is at once
-                return read
+            begun.set()
+            await to_thread(wait)
+            read = await to_thread(work, *args)
+            asyncio.get_running_loop().call_soon(taken.set)  # once it has been dealt with, which is at once
+            return read
 
-            monkeypatch.setattr("asyncio.to_thread", held)
-            screen = SCREENS[name](store)
+        with patch("asyncio.to_thread", held):
             await pilot.app.push_screen(screen)
             await screen.mount(Container(Lingering(gate, taken)))
             await begun.wait()
             screen.dismiss()
             await taken.wait()
-            monkeypatch.undo()
-            await rest(pilot)
-            assert pilot.app.return_code is None
+        await rest(pilot)
+        assert pilot.app.return_code is None
+        assert pilot.app.screen is not screen
+
+    async def body() -> None:
+        async with opened(filled) as pilot:
+            for made in SCREENS.values():
+                await leave(pilot, made(filled))
 
     run(body)
 
