@@ -54,6 +54,7 @@ def _lie_in_memory() -> None:
 _lie_in_memory()
 
 _GARBAGE_OBJECTS = 1_000_000  # looking for it as often as Python does takes a fifth of what the tests do
+gc.set_threshold(_GARBAGE_OBJECTS, 20, 20)
 
 
 TESTS = Path(__file__).parent
@@ -96,7 +97,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Thousands of tests stay to the end: none of them need be looked at again."""
     gc.freeze()
-    gc.set_threshold(_GARBAGE_OBJECTS, 20, 20)
 
 
 @pytest.hookimpl(optionalhook=True)
