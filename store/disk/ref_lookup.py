@@ -41,7 +41,8 @@ class RefLookup:
         if parsed.host:
             raise UnknownRef(
                 f"the outputs of {parsed.host} are not in the store of this machine",
-                "open the fleet that the host ships to: --store postgresql://…, or SIGHTLINE_STORE",
+                "commands that only read find what the fleet has of it, by --store postgresql://… or SIGHTLINE_STORE; "
+                f"anything else is for {parsed.host} itself to do",
             )
         return target_of(parsed, *self._find(parsed, session, prefixes))
 

@@ -272,6 +272,11 @@ class Mirror:
         for batch in _batches(stored):
             self._put(batch)
 
+    def take_in_running(self, running: Sequence[Buffer]) -> None:
+        """Take in all that runs now, and nothing else."""
+        with self._db.writing():
+            self._put_running(running)
+
     def take_in_entries(self, entries: Iterable[LogEntry]) -> None:
         """Take in lines of logs that were asked for, which may be older than the mirror."""
         for batch in _batches(entries):

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -57,6 +58,8 @@ NEWEST = 20_000
 
 _READ_BYTES = 1 << 20
 _FIRST_PAGE = 250  # more than the inspector lists at first
+PATIENCE_SECONDS = 5.0  # a host that ships asks every three seconds whether somebody looks
+_FIRST_STEP_SECONDS = 0.2
 _LIST_HINT = "`sightline list --store … --host NAME` shows what there is"
 
 
@@ -81,19 +84,22 @@ class SharedStore:
         trouble: why it could not be brought up to date the last time; empty if it could.
     """
 
-    def __init__(self, local: Store, database: str, *, offline: bool = False) -> None:
+    def __init__(
+        self, local: Store, database: str, *, offline: bool = False, patience: float = PATIENCE_SECONDS
+    ) -> None:
         """Prepare the store; nothing is asked of the network yet.
 
         Args:
             local: the store of this machine.
             database: ``postgresql://user@host/database``.
             offline: whether to read only what was kept here before.
+            patience: seconds for which a single reading waits for the first bytes of what runs on another host.
 
         Raises:
             BadAddress, SecretInAddress: it is not a valid address.
             StoreFailed: nothing can be kept below the local store.
         """
-        self._local, self.offline = local, offline
+        self._local, self.offline, self._patience = local, offline, patience
         address = database_address(database)
         self.address = str(address)
         self._folder = os.path.join(local.root, FOLDER, sha256_hex(self.address.encode())[:16])
@@ -167,9 +173,17 @@ class SharedStore:
         """Return the newest matching outputs, found by the database; see `Reading`. Offline, None."""
         if self.offline:
             return None
+        running = self._take_in_running()  # before the others, so that none is missing that ends meanwhile
         stored = self.rows.found(wanted)
         self._mirror.take_in(stored)
-        return [one.buffer for one in stored]
+        found = {one.name: one for one in running if _is_wanted(one, wanted)}
+        found |= {one.buffer.name: one.buffer for one in stored}
+        return sorted(found.values(), key=lambda buffer: -buffer.created)[: wanted.limit]
+
+    def _take_in_running(self) -> list[Buffer]:
+        running = self.rows.running()
+        self._mirror.take_in_running(running)
+        return running
 
     def remark(self, target: Target, text: str, to: str, /) -> Note | None:
         """Send a remark to an agent on its host, which takes it when it ships next; see `Reading`."""
@@ -307,9 +321,11 @@ class SharedStore:
         if self.offline:
             names = self.index.named_like(own)
         else:
+            running = [one.name for one in self._take_in_running()]
             stored = self._rows.like(own, ref.host)
             self._mirror.take_in(stored)
-            names = [one.buffer.name for one in stored]
+            names = [name for name in running if name.rpartition("/")[2].startswith(own)]
+            names = list(dict.fromkeys([*names, *(one.buffer.name for one in stored)]))
         names = [name for name in names if ref.host in ("", host_of(name))]
         exact = [name for name in names if name.endswith(f"/{own}")]
         names = exact or (names if prefixes else [])
@@ -378,9 +394,8 @@ class SharedStore:
             raise self._gone(buffer)
         if buffer.state == "running":
             reader = self._running.open(buffer.name, stream)
-            if not self._feed_runs:
-                self._ask_for_running()
-                reader.refresh()
+            self._ask_once(buffer.name)
+            reader.refresh()
             return reader
         info = buffer.stream(stream)
         packs, places = self._mirror.places(buffer.name)
@@ -480,10 +495,18 @@ class SharedStore:
         """Request more of what somebody looks at; return names of what has grown. Raises as `bring_up_to_date`."""
         return set() if self.offline else self._running.ask()
 
-    def _ask_for_running(self) -> None:
-        """Request more for a single reading; if there is no answer, the next request reports that."""
+    def _ask_once(self, name: str) -> None:
+        """Request more for a single reading, and wait if nothing has come: its host must hear that somebody looks.
+
+        If there is no answer, the next request reports that.
+        """
+        until = time.monotonic() + self._patience
         with contextlib.suppress(FleetUnreachable):
-            self.follow_running()
+            while not (self._feed_runs or self.offline):
+                self.follow_running()
+                if any(self._running.sizes(name).values()) or time.monotonic() > until:
+                    return
+                time.sleep(_FIRST_STEP_SECONDS)
 
     def open_text(self, target: Target) -> StreamReader:
         """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
@@ -533,7 +556,9 @@ class SharedStore:
         Raises what `open` raises, and StoreFailed if it cannot be kept.
         """
         if target.buffer.state == "running" and target.stream != "all":
-            return self._running.path(target.buffer.name, target.stream)
+            path = self._running.path(target.buffer.name, target.stream)
+            self._ask_once(target.buffer.name)
+            return path
         if target.stream == "all":
             with contextlib.closing(self.open_merged(target.buffer)) as merged:
                 if single := merged.single:
@@ -572,6 +597,17 @@ class SharedStore:
         if places is None:
             return self.open_log(session)
         return cast(BinaryIO, LinesOfLog(places, partial(self._pack, host_of(session))))
+
+
+def _is_wanted(running: Buffer, wanted: Narrowing) -> bool:
+    """Return whether something that runs is what the database was asked for."""
+    command = running.command.lower()
+    return (
+        not wanted.failed
+        and running.created >= wanted.since
+        and fnmatchcase(host_of(running.name), wanted.host or "*")
+        and all(word.lower() in command for word in wanted.words)
+    )
 
 
 def _ago(when: float) -> str:

@@ -15,7 +15,8 @@ from sightline.log.notes import hold_waiting, list_notes, release, whereto
 from sightline.log.sessions import current_session
 from sightline.log.unshipped_items import QUEUE_FOLDER
 from sightline.records import Buffer
-from sightline.store import Target
+from sightline.refs import format_ref
+from sightline.store import Narrowing, Store, Target
 from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show, write_settings
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
@@ -66,6 +67,48 @@ def test_what_runs_is_listed_and_followed_until_it_is_done(hosts: Hosts, place: 
     assert (done.state, done.stream("out").lines) == ("sealed", 2)
     assert text_of(place, done).endswith(b"x\n")
     assert live_rows(hosts.fleet) == 0
+
+
+def test_a_command_lists_and_finds_what_runs_too(hosts: Hosts, place: SharedStore) -> None:
+    """A command asks for what it needs, where the inspector follows everything."""
+    store = hosts.stores["a"]
+    recording = store.begin("cmd", "make slow", "/", "agent")
+    recording.register()
+    with Shipper(store) as shipper:
+        shipper.greet()
+        name = f"{hosts.names['a']}/{recording.name}"
+        for wanted in (Narrowing(), Narrowing(words=("SLOW",), host=hosts.names["a"]), Narrowing(limit=1)):
+            assert [one.name for one in place.narrowed(wanted) or () if one.state == "running"] == [name]
+        for other in (Narrowing(words=("fast",)), Narrowing(host="other*"), Narrowing(failed=True)):
+            assert name not in [one.name for one in place.narrowed(other) or ()]
+        assert place.resolve(f"@{recording.name}").buffer.state == "running"
+        assert place.resolve(format_ref(name)).buffer.state == "running"
+        recording.seal(exit_code=0)
+        shipper.drain()
+        shipper.greet()
+        assert [one.state for one in place.narrowed(Narrowing(words=("slow",))) or ()] == ["sealed"]
+
+
+def test_a_single_reading_waits_until_the_host_has_heard_that_somebody_looks(
+    hosts: Hosts, local: Store, place: SharedStore
+) -> None:
+    store = hosts.stores["a"]
+    recording = store.begin("cmd", "make slow", "/", "agent")
+    recording.register()
+    recording.append("out", b"first\n")
+    with Shipper(store) as shipper, SharedStore(local, place.address, patience=60) as patient:
+        shipper.greet()
+        running = patient.resolve(f"@{recording.name}").buffer
+        read = list[bytes]()
+        looks = threading.Thread(target=lambda: read.append(text_of(patient, running)))
+        looks.start()
+        while looks.is_alive():
+            shipper.greet()
+            looks.join(timeout=0.05)
+        assert read == [b"first\n"]
+        with open(patient.local_copy(Target(running, "out")), "rb") as file:
+            assert file.read() == b"first\n"
+    recording.seal(exit_code=0)
 
 
 def test_what_ended_without_being_shipped_runs_no_longer(hosts: Hosts, place: SharedStore) -> None:
