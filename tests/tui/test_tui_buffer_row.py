@@ -36,6 +36,13 @@ def test_a_wide_row_tells_all() -> None:
 
 
 @pytest.mark.parametrize(
+    ("host", "told"), [("ci-1", "ci-1/a1b2c3 "), ("hosta", "hosta/a1b2c3"), ("build-runner-17", "bu…17/a1b2c3")]
+)
+def test_the_output_of_another_host_is_told_by_that_and_its_digits(host: str, told: str) -> None:
+    assert f" {told} " in shown(150, BUFFER._replace(name=f"{host}/{BUFFER.name}"))
+
+
+@pytest.mark.parametrize(
     ("command", "told"),
     [
         ("cd /home/ada/project && git log --oneline --all", "… git log"),

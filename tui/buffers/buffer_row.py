@@ -258,13 +258,28 @@ def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> StripPart:
 
 
 def _ref_parts(buffer: Buffer, cells: int, faded: str, terms: "Sequence[AnyTerm]") -> list[StripPart]:
-    """The ref in so many cells and a blank: only its digits if there is no room for more, nothing for 0 cells."""
+    """The ref in so many cells and a blank: only its digits if there is no room for more, nothing for 0 cells.
+
+    Before the digits stands the kind, or else the host that it is of.
+    """
     if not cells:
         return []
     kind, _, digits = buffer.ref.partition("_")
-    lead = [StripPart(kind + "_", faded or f"kind-{buffer.kind}")] if cells >= _REF else []
+    lead = []
+    if cells >= _REF:
+        host = host_of(buffer.name)
+        told = f"{_both_ends(host, cells - len(digits) - 1)}/" if host else f"{kind}_"
+        lead = [StripPart(told, faded or f"kind-{buffer.kind}")]
     parts = [*lead, StripPart(digits, faded or (f"kind-{buffer.kind}" if buffer.kind != "cmd" and not lead else "ref"))]
     return [*filled(marked_parts(parts, terms), cells), StripPart(" ")]
+
+
+def _both_ends(name: str, cells: int) -> str:
+    """A name in so many cells; of a longer one both ends, since names of hosts differ in their ends."""
+    if len(name) <= cells:
+        return name
+    head = max(cells - 1, 0) // 2
+    return f"{name[:head]}…{name[len(name) - max(cells - 1 - head, 0) :]}"
 
 
 def _named(buffer: Buffer, width: int, faded: str, terms: "Sequence[AnyTerm]", *, is_part: bool) -> list[StripPart]:
