@@ -54,17 +54,16 @@ def following(verdict: "Verdict", last: tuple[str, str, int] | None, selected: s
         last: (buffer, stream, line) of the one visited last.
         selected: name of the selected buffer; if it is another than that of `last`, its first failure comes next.
     """
-    places = [
-        (one.buffer.name, one.failure.places[0].stream, one.failure.places[0].telling[0][0]) for one in verdict.missed
-    ]
-    if not places:
+    total = late.number_in(verdict.missed)
+    if not total:
         return None
-    if last in places and last is not None and last[0] == selected:
-        at = (places.index(last) + 1) % len(places)
-    else:
-        at = next((at for at, place in enumerate(places) if place[0] == selected), 0)
-    _, stream, line = places[at]
-    return Miss(verdict.missed[at].buffer, stream, line, at + 1, len(places), not verdict.done)
+    nth = before = 0
+    for one in verdict.missed:
+        if one.buffer.name == selected:
+            nth = before + (one.number_of(last[1:]) if last is not None and last[0] == selected else 0)
+        before += one.number
+    nth = nth % total + 1
+    return Miss(*late.place_at(verdict.missed, nth), nth, total, not verdict.done)
 
 
 class Misses:

@@ -135,8 +135,12 @@ class Overlooked(NamedTuple):
 
 def told_count(failures: Collection[Failure]) -> str:
     """Write the number of some failures: ``1 failure``, or ``at least 20,001 failures`` if one is a rest."""
-    least = "at least " if any(failure.is_rest for failure in failures) else ""
-    return f"{least}{len(failures):,} failure{'' if len(failures) == 1 else 's'}"
+    return number_told(len(failures), at_least=any(failure.is_rest for failure in failures))
+
+
+def number_told(number: int, *, at_least: bool) -> str:
+    """Write a number of failures, which is a lower bound if one of them is a rest."""
+    return f"{'at least ' if at_least else ''}{number:,} failure{'' if number == 1 else 's'}"
 
 
 def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:

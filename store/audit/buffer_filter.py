@@ -180,7 +180,8 @@ class BufferFilter:
     def _is_overlooked(self, buffer: Buffer) -> bool:
         if buffer.kind != "cmd" or buffer.state in ("running", "evicted"):
             return False
-        return bool(self._known_coverage(buffer).overlooked(buffer))
+        found = self._known_coverage(buffer).overlooked(buffer)
+        return found is not None and found.number > 0
 
     def _seen(self, text: str) -> Accepts:
         def share(buffer: Buffer) -> float:

@@ -9,9 +9,10 @@ from sightline.audit.buffer_coverage import (
     is_transformed,
     may_have_cut,
 )
-from sightline.audit.buffer_failures import Failure, failures_if_quick, overlooked_in
+from sightline.audit.buffer_failures import failures_if_quick, overlooked_in
 from sightline.audit.coverage import NO_LINES, GradedLines, graded, joined, recorded, recorded_cuts, share_of, within
 from sightline.audit.line_spans import NONE
+from sightline.audit.overlooked_places import OverlookedPlaces, places_of
 from sightline.audit.people_views import Onlookers
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
@@ -59,7 +60,7 @@ class _Known:
     __slots__ = ("_parts", "cut", "overlooked", "unmatched", "untold", "views")
 
     def __init__(self) -> None:
-        self.overlooked: tuple[object, tuple[Failure, ...]] | None = None
+        self.overlooked: OverlookedPlaces | None = None
         self._parts: dict[str, list[GradedLines]] = {}
         self.unmatched: dict[str, IndexedView] = {}
         self.untold: dict[str, IndexedView] = {}  # views that do not record which lines they cut
@@ -209,8 +210,8 @@ class CoverageList:
             if (found := known.lines)
         }
 
-    def overlooked(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
-        """Return the failures of a buffer that stood in no view; None if finding out would take more than a moment."""
+    def overlooked(self, buffer: Buffer) -> OverlookedPlaces | None:
+        """Return where failures of a buffer stood in no view; None if finding out would take more than a moment."""
         found = self.overlooked_if_known(buffer)
         if found is not None:
             return found
@@ -225,8 +226,8 @@ class CoverageList:
             )
         except SightlineError:
             unseen = ()
-        found = tuple(unseen)
-        self._known.setdefault(buffer.name, _Known()).overlooked = (buffer.state, buffer.bytes), found
+        found = places_of(buffer, unseen)
+        self._known.setdefault(buffer.name, _Known()).overlooked = found
         return found
 
     def fails(self, buffer: Buffer) -> bool | None:
@@ -237,13 +238,15 @@ class CoverageList:
             return None
         return None if failures is None else bool(failures)
 
-    def overlooked_if_known(self, buffer: Buffer) -> "tuple[Failure, ...] | None":
+    def overlooked_if_known(self, buffer: Buffer) -> OverlookedPlaces | None:
         """Return what `overlooked` returned last if nothing has changed since; None if it would have to search."""
         if buffer.kind == "file" or buffer.state == "evicted":
-            return ()
+            return places_of(buffer, ())
         known = self._known.get(buffer.name)
         kept = known.overlooked if known else None
-        return kept[1] if kept is not None and kept[0] == (buffer.state, buffer.bytes) else None
+        if kept is None or (kept.buffer.state, kept.buffer.bytes) != (buffer.state, buffer.bytes):
+            return None
+        return kept
 
     def _filtered(self, buffer: Buffer) -> Share:
         """Count for what went into a command's filters the views of that command, too."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.buffer_failures import Failure, Overlooked, failures_if_quick, told_count
+from sightline.audit.buffer_failures import failures_if_quick
+from sightline.audit.overlooked_places import OverlookedPlaces, places_of, told_in
 from sightline.errors import SightlineError
 from sightline.log.log_index import fill_index
 from sightline.named_tuple import NamedTuple
@@ -31,7 +32,7 @@ class Verdict(NamedTuple):
     """What is known so far.
 
     Attributes:
-        missed: failures that stood in no view, those of the last used buffer first.
+        missed: where failures begin that stood in no view, by buffer, the last used one first.
         failures: number of all known failures.
         done: whether all buffers in question are examined.
         skipped: names of buffers that are too large to examine in a moment.
@@ -40,7 +41,7 @@ class Verdict(NamedTuple):
         told: the failures that stood in no view, counted in words: ``at least 20,001 failures``.
     """
 
-    missed: tuple[Overlooked, ...] = ()
+    missed: tuple[OverlookedPlaces, ...] = ()
     failures: int = 0
     done: bool = False
     skipped: frozenset[str] = frozenset()
@@ -67,8 +68,8 @@ def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
 class _Failing(NamedTuple):
     used: int
     buffer: Buffer
-    failures: tuple[Failure, ...]
-    missed: tuple[Overlooked, ...]
+    failures: int
+    missed: OverlookedPlaces
 
 
 class VerdictReader:
@@ -115,11 +116,11 @@ class VerdictReader:
 
     def _verdict(self) -> Verdict:
         failing = sorted(self._failing.values(), key=lambda one: -one.used)
-        missed = tuple(miss for one in failing for miss in one.missed)
+        missed = tuple(one.missed for one in failing if one.missed.number)
         return Verdict(
             missed=missed,
-            told=told_count([miss.failure for miss in missed]),
-            failures=sum(len(one.failures) for one in failing),
+            told=told_in(missed),
+            failures=sum(one.failures for one in failing),
             done=not self._queue and self._at_end,
             skipped=frozenset(self._skipped),
             older=self._older,
@@ -222,8 +223,8 @@ class VerdictReader:
             failures = failures_if_quick(self._store, buffer)
             if failures:
                 coverage = coverage_of(self._store, buffer)
-                missed = tuple(Overlooked(buffer, one) for one in failures if not one.is_seen(coverage))
-                self._failing[buffer.name] = _Failing(used, buffer, failures, missed)
+                missed = places_of(buffer, (one for one in failures if not one.is_seen(coverage)))
+                self._failing[buffer.name] = _Failing(used, buffer, len(failures), missed)
         except SightlineError:
             return  # it was removed meanwhile
         if failures is None:

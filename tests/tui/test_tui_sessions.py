@@ -7,6 +7,7 @@ import threading
 import pytest
 from textual import events
 
+from sightline.audit.overlooked_places import number_in
 from sightline.log.views import Shows, record_view
 from sightline.project import Project
 from sightline.records import Buffer
@@ -132,7 +133,7 @@ def test_a_row_tells_what_was_overlooked_in_its_outputs(store: Store, buffer: Bu
     ask(store, None, by=OTHER)
     reader = BoardReader(store)
     assert shown(reader.step(fresh=True).agents[0], judged=False).split()[-3] == "…"
-    missed = {agent.name: len(agent.missed) for agent in judged(reader)}
+    missed = {agent.name: number_in(agent.missed) for agent in judged(reader)}
     assert missed == {AGENT: 1, OTHER: 0}
 
     async def body() -> None:

@@ -77,14 +77,18 @@ class SeenReader:
         for buffer in buffers:
             share = coverage.of(buffer)
             # While it runs, nothing counts as overlooked before somebody was shown some of it.
-            known = coverage.overlooked_if_known(buffer) if share.views or buffer.state != "running" else ()
-            if known is None and time.monotonic() < ends:
-                known = coverage.overlooked(buffer)
-                time.sleep(_PAUSE_SECONDS)
-            elif known is None:
-                done = False
-            fails = coverage.fails(buffer) if known is not None and buffer.origin and buffer.kind == "cmd" else None
-            seen[buffer.name] = Seen(share.share, None if known is None else bool(known), share.at_most, fails)
+            if buffer.state == "running" and not share.views:
+                missed: bool | None = False
+            else:
+                known = coverage.overlooked_if_known(buffer)
+                if known is None and time.monotonic() < ends:
+                    known = coverage.overlooked(buffer)
+                    time.sleep(_PAUSE_SECONDS)
+                elif known is None:
+                    done = False
+                missed = known.number > 0 if known is not None else None
+            fails = coverage.fails(buffer) if missed is not None and buffer.origin and buffer.kind == "cmd" else None
+            seen[buffer.name] = Seen(share.share, missed, share.at_most, fails)
         return SeenFacts(seen, lines, done)
 
 

@@ -6,6 +6,8 @@ from sightline.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline.audit.coverage_list import CoverageList as CoverageList
+    from sightline.audit.overlooked_places import number_in as number_in
+    from sightline.audit.overlooked_places import place_at as place_at
     from sightline.audit.verdict import VerdictReader as VerdictReader
     from sightline.audit.verdict import first_unseen as first_unseen
     from sightline.shape.markers import missing as missing
@@ -19,6 +21,7 @@ else:
         "sightline",
         **{
             "audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that reads first
+            "audit.overlooked_places": ("number_in", "place_at"),  # loaded with audit.verdict
             "audit.verdict": ("VerdictReader", "first_unseen"),  # 45 ms, likewise
             "shape.markers": ("missing",),  # 2 ms: few outputs have gaps
             "tui.common.histogram": ("histogram_parts",),  # 1 ms: for a row that few ask for

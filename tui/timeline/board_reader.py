@@ -3,8 +3,8 @@
 import os
 import time
 
-from sightline.audit.buffer_failures import Overlooked
 from sightline.audit.held_lines import HeldTokens, Holdings, held_tokens
+from sightline.audit.overlooked_places import OverlookedPlaces
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import BYTES_A_TOKEN
 from sightline.audit.verdict import Verdict, VerdictReader
@@ -28,7 +28,7 @@ class Agent(NamedTuple):
         project: name of the project in which it was begun; empty if that is not known.
         running: its running captures, the newest first.
         latest: its last call; None if it is not among the sessions that asked last.
-        missed: failures in its outputs that no agent saw, as far as they are found yet.
+        missed: where failures in its outputs begin that no agent saw, by output, as far as they are found yet.
         held: what its context holds; None if nothing is told of that, or it is not read.
     """
 
@@ -36,7 +36,7 @@ class Agent(NamedTuple):
     project: str = ""
     running: tuple[Buffer, ...] = ()
     latest: View | None = None
-    missed: tuple[Overlooked, ...] = ()
+    missed: tuple[OverlookedPlaces, ...] = ()
     held: HeldTokens | None = None
 
     @property
@@ -123,7 +123,7 @@ class BoardReader:
         return self._names[folder]
 
     def _board(self, verdict: Verdict) -> Board:
-        missed = dict[str, list[Overlooked]]()
+        missed = dict[str, list[OverlookedPlaces]]()
         for one in verdict.missed:
             missed.setdefault(one.buffer.session, []).append(one)
         agents = (

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from sightline.audit.coverage import percent, told_share
 from sightline.audit.held_lines import HeldTokens
+from sightline.audit.overlooked_places import number_in
 from sightline.audit.timeline import Call, CallTotals
 from sightline.log.call_names import left_out_of_path
 from sightline.log.notes import whereto
@@ -353,7 +354,7 @@ def totals_rows(told: TimelineTotals | None, width: int, held: HeldTokens | None
     """Sum up the calls on two rows of this width; None before they are counted."""
     if told is None:
         return [[StripPart(" counting…", "dim")], []]
-    totals, unseen = told.totals, len(told.missed)
+    totals, unseen = told.totals, number_in(told.missed)
     is_all = told.looked >= 1 and not (told.gone or totals.partial)
     tokens = f"~{counted(totals.tokens, 'token')}"
     first = [

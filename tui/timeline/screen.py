@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
+from sightline.audit.overlooked_places import number_in, place_at
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import Call, CallFilter
 from sightline.log.session_list import SessionFacts, list_sessions
@@ -370,9 +371,8 @@ class TimelineScreen(StoreScreen[None]):
             looked = self._told is not None and self._told.looked >= 1
             self.notify("No failure was overlooked" if looked else "None found so far", markup=False)
             return
-        one = missed[self._missed_at % len(missed)]
-        self._missed_at += 1
-        self.app.post_message(LineChosen(one.buffer, one.stream, one.line))
+        self._missed_at = self._missed_at % number_in(missed) + 1
+        self.app.post_message(LineChosen(*place_at(missed, self._missed_at)))
 
     def action_read_reply(self) -> None:
         """Show the exact text of the reply."""

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Sequence
 
-from sightline.audit.buffer_failures import told_count
+from sightline.audit.buffer_failures import Overlooked
 from sightline.audit.held_lines import HeldTokens
+from sightline.audit.overlooked_places import number_in, told_in
 from sightline.audit.timeline import asked_of
 from sightline.log.session_list import Belongings
 from sightline.named_tuple import NamedTuple
@@ -82,7 +83,7 @@ def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judg
         parts.append(StripPart(pad(title(facts.session.harness or "-"), cells.harness) + " ", "key"))
     if cells.project:
         parts.append(StripPart(pad(title(agent.project or "-"), cells.project) + " ", "dim"))
-    missed = len(agent.missed)
+    missed = number_in(agent.missed)
     told = str(missed) if missed else "-" if judged else "…"
     last = "now" if agent.running else age(now - facts.counts.last)
     return [
@@ -120,12 +121,18 @@ def now_parts(agent: Agent, now: float) -> list[StripPart]:
 
 
 _NOW_CHARACTERS = 400
-_MOST_MISSED = 50  # missed failures of one session that its panel lists
 
 
 def age_of_running(buffer: Buffer, now: float) -> str:
     """Write how long a capture has been running, of any kind: ``0.4s``, ``2m05``."""
     return duration(buffer._replace(kind="cmd"), now)
+
+
+class SessionDetails(NamedTuple):
+    """What is read of one session alone: its outputs, and the first failures in them that no agent saw."""
+
+    belongings: Belongings
+    missed: Sequence[Overlooked]
 
 
 class FactRow(NamedTuple):
@@ -135,8 +142,8 @@ class FactRow(NamedTuple):
     ref: str = ""
 
 
-def fact_rows(agent: Agent, belongings: Belongings | None, now: float) -> list[FactRow]:
-    """Return a session in full, with the buffers that it captured, and read of others, once these are read."""
+def fact_rows(agent: Agent, details: SessionDetails | None, now: float) -> list[FactRow]:
+    """Return a session in full, with what it missed, captured, and read of others, once these are read."""
     facts = agent.facts
     session, counts = facts.session, facts.counts
     who = " ".join(filter(None, (session.harness or "unknown", session.client)))
@@ -178,14 +185,14 @@ def fact_rows(agent: Agent, belongings: Belongings | None, now: float) -> list[F
         for one in agent.running
     ]
     if agent.missed:
-        told.append(
-            FactRow([StripPart(f" ! {told_count([one.failure for one in agent.missed])} no agent saw", "failed")])
-        )
+        told.append(FactRow([StripPart(f" ! {told_in(agent.missed)} no agent saw", "failed")]))
+    if details is None:
+        return told
     told += [
         FactRow([StripPart(f"   {title(one.failure.text)}", ""), StripPart(f"  {one.ref}", "dim")], one.ref)
-        for one in agent.missed[:_MOST_MISSED]
+        for one in details.missed
     ]
-    return told if belongings is None else [*told, FactRow([]), *_belongings(belongings)]
+    return [*told, FactRow([]), *_belongings(details.belongings)]
 
 
 def _belongings(belongings: Belongings) -> Sequence[FactRow]:

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 
+from sightline.audit.overlooked_places import first_overlooked
 from sightline.log.session_list import Belongings, belongings_of, rename_session
 from sightline.project import Project
 from sightline.records import Session
@@ -29,13 +30,14 @@ from sightline.tui.common.strips import StripPart
 from sightline.tui.common.theme import load_style
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.board_reader import Board, BoardReader
-from sightline.tui.timeline.session_parts import FactRow, fact_rows, heading_parts
+from sightline.tui.timeline.session_parts import FactRow, SessionDetails, fact_rows, heading_parts
 from sightline.tui.timeline.session_rows import SessionFactRows, SessionRows
 
 SIDE_BY_SIDE_COLUMNS = 160
 JUDGED_SECONDS = 0.2  # after the sessions, because judging loads the rules of all tools
 _TICK_SECONDS = 1.0  # between two updates of how long captures have been running
 _MANY_BUFFERS = 500  # outputs of one session that its panel lists, the newest
+_MOST_MISSED = 50  # missed failures of one session that its panel lists
 
 _NOBODY = Board((), False)  # before anything is read
 
@@ -81,10 +83,10 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         self._reader = BoardReader(store, project)
         self._board = _NOBODY
         self._told = ""
-        self._belongings: tuple[str, Belongings] | None = None
+        self._known: tuple[str, SessionDetails] | None = None
         self._fresh = True
         self._reads: StoreRead[Board] = StoreRead(self, self._plan, self._take)
-        self._details: StoreRead[tuple[str, Belongings]] = StoreRead(self, self._plan_detail, self._take_detail)
+        self._details: StoreRead[tuple[str, SessionDetails]] = StoreRead(self, self._plan_detail, self._take_detail)
 
     def compose(self) -> ComposeResult:
         """Lay out head, sessions, the session under the cursor, and keys."""
@@ -115,7 +117,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
     def _take(self, board: Board) -> None:
         first = self._board is _NOBODY
         if board != self._board:
-            self._board, self._belongings = board, None
+            self._board, self._known = board, None
             self.query_one(SessionRows).show(board)
             self.tell()
         if first:
@@ -127,15 +129,19 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
         if any(one.running for one in self._board.agents):
             self.query_one(SessionRows).refresh()
 
-    def _plan_detail(self) -> Callable[[], tuple[str, Belongings]] | None:
+    def _plan_detail(self) -> Callable[[], tuple[str, SessionDetails]] | None:
         agent = self.query_one(SessionRows).agent
         if agent is None:
             return None
-        name = agent.name
-        return lambda: (name, _newest(belongings_of(self._store, name)))
 
-    def _take_detail(self, answer: tuple[str, Belongings]) -> None:
-        self._belongings = answer
+        def read() -> tuple[str, SessionDetails]:
+            missed = first_overlooked(self._store, agent.missed, _MOST_MISSED)
+            return agent.name, SessionDetails(_newest(belongings_of(self._store, agent.name)), missed)
+
+        return read
+
+    def _take_detail(self, answer: tuple[str, SessionDetails]) -> None:
+        self._known = answer
         self._tell_facts()
 
     def on_session_rows_moved(self) -> None:
@@ -161,7 +167,7 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
             panel.show([FactRow([StripPart(_ALL if self._board.agents else _EMPTY, "dim")])], anew=True)
             self._told = ""
             return
-        known = self._belongings
+        known = self._known
         rows = fact_rows(agent, known[1] if known and known[0] == agent.name else None, self._clock())
         panel.show(rows, anew=self._told != agent.name)
         self._told = agent.name

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from sightline.audit.buffer_failures import not_judged
 from sightline.audit.coverage_list import CoverageList
+from sightline.audit.overlooked_places import OverlookedPlaces
 from sightline.audit.project_scope import buffers_in
 from sightline.audit.timeline import Call, CallTotals, captured_by, totals_of, unknowable
 from sightline.named_tuple import NamedTuple
@@ -18,20 +19,12 @@ STEP_SECONDS = 0.1
 _PAUSE_SECONDS, _PAUSE_EVERY = 0.001, 8  # pauses in which the UI's thread gets its turn
 
 
-class MissedFailure(NamedTuple):
-    """A failure that no agent was shown: its buffer, stream and first line."""
-
-    buffer: Buffer
-    stream: str
-    line: int
-
-
 class TimelineTotals(NamedTuple):
     """What has been counted so far.
 
     Attributes:
         totals: of all calls.
-        missed: overlooked failures that are found, those of the newest buffers first.
+        missed: where overlooked failures begin that are found, by buffer, the newest one first.
         looked: share of the buffers that have been searched for these; 1 for all.
         skipped: number of buffers that were too large for that.
         gone: number of buffers that were removed before they were shown whole, so that nobody can tell.
@@ -39,7 +32,7 @@ class TimelineTotals(NamedTuple):
     """
 
     totals: CallTotals
-    missed: tuple[MissedFailure, ...]
+    missed: tuple[OverlookedPlaces, ...]
     looked: float
     skipped: int
     gone: int = 0
@@ -58,7 +51,7 @@ class TotalsReader:
         self._counted: Sequence[Call] | None = None
         self._captured: list[Buffer] = []
         self._totals = CallTotals()
-        self._missed = dict[str, tuple[MissedFailure, ...] | None]()  # None for a buffer that is too large
+        self._missed = dict[str, OverlookedPlaces | None]()  # None for a buffer that is too large
         self._at = self._gone = self._unjudged = 0
 
     def step(self, calls: Sequence[Call]) -> TimelineTotals:
@@ -75,12 +68,12 @@ class TotalsReader:
         ends = time.monotonic() + STEP_SECONDS
         while self._at < len(self._captured) and time.monotonic() < ends:
             buffer = self._captured[self._at]
-            self._missed[buffer.name] = self._look_at(buffer)
+            self._missed[buffer.name] = self._coverage.overlooked(buffer)
             self._at += 1
             if self._at % _PAUSE_EVERY == 0:
                 time.sleep(_PAUSE_SECONDS)
         looked = [self._missed[buffer.name] for buffer in self._captured if buffer.name in self._missed]
-        found = tuple(one for missed in looked for one in missed or ())
+        found = tuple(one for one in looked if one is not None and one.number)
         share = len(looked) / len(self._captured) if self._captured else 1.0
         return TimelineTotals(self._totals, found, share, looked.count(None), self._gone, self._unjudged)
 
@@ -88,9 +81,3 @@ class TotalsReader:
     def is_done(self) -> bool:
         """Whether everything has been counted."""
         return self._counted is not None and self._at >= len(self._captured)
-
-    def _look_at(self, buffer: Buffer) -> tuple[MissedFailure, ...] | None:
-        failures = self._coverage.overlooked(buffer)
-        if failures is None:
-            return None
-        return tuple(MissedFailure(buffer, one.places[0].stream, one.places[0].first) for one in failures)

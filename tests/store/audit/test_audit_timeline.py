@@ -9,6 +9,7 @@ import pytest
 
 from sightline.audit import timeline
 from sightline.audit.coverage_list import CoverageList
+from sightline.audit.overlooked_places import first_overlooked, places_of
 from sightline.audit.timeline import (
     Call,
     CallFilter,
@@ -370,12 +371,14 @@ def test_a_failure_is_overlooked_until_a_view_shows_it(store: Store, keep: Keep,
     ask(buffer, (1, 2))
     overview.refresh([buffer.name])
     assert overview.overlooked_if_known(buffer) is None
-    assert [failure.text for failure in overview.overlooked(buffer) or ()] == ["ERROR: out of paint"]
-    assert overview.overlooked_if_known(buffer) == overview.overlooked(buffer)
+    overlooked = overview.overlooked(buffer)
+    assert overlooked is not None
+    assert [one.failure.text for one in first_overlooked(store, [overlooked], 9)] == ["ERROR: out of paint"]
+    assert overview.overlooked_if_known(buffer) == overlooked
     ask(buffer, (6, 6))
     overview.refresh([buffer.name])
     assert overview.overlooked_if_known(buffer) is None
-    assert overview.overlooked(buffer) == ()
+    assert overview.overlooked(buffer) == places_of(buffer, ())
 
 
 def test_a_long_timeline_can_be_taken_in_by_and_by(store: Store, keep: Keep, ask: Ask) -> None:
