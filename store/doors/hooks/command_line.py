@@ -21,7 +21,7 @@ FLAGS = ("-E", "-P", "-S")
 
 Not ``-I``: that would also keep out packages that a person has installed for their own account.
 """
-_FLAGS = ([*FLAGS], ["-E", "-P"], ["-I"])  # the others as earlier versions wrote them
+_WRITTEN_FLAGS = ([*FLAGS], ["-E", "-P"], ["-I"])  # the others as earlier versions wrote them
 _ANYWAY = ["||", "true"]
 _THROUGH = "--through"
 
@@ -76,7 +76,7 @@ def read_line(command: str) -> HookLine | None:
     through = words[-1] if words[-2:-1] == [_THROUGH] else ""
     if through:
         del words[-2:]
-    if len(words) < 7 or words[1:-5] not in _FLAGS or words[-2] != "--mode":
+    if len(words) < 7 or words[1:-5] not in _WRITTEN_FLAGS or words[-2] != "--mode":
         return None
     python, (entry, harness, event, _, mode) = words[0], words[-5:]
     if not entry.endswith(_TAILS) and entry != ENTRY:

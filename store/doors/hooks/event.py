@@ -70,9 +70,8 @@ def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) 
     if not others:
         return None
     session = late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name
-    with late_hooks.logging_batch(
-        session if when == BATCH else ""
-    ):  # held from now on, since loading the rest takes time
+    # The lock is held before the rest is loaded, since that takes time.
+    with late_hooks.logging_batch(session if when == BATCH else ""):
         from sightline.doors.hooks.after_tool import after_batch, after_tool
 
         if when != BATCH:
