@@ -16,7 +16,6 @@ from typing import Any
 
 from sightline.harnesses.pi import HARNESS, made_of
 from sightline.harnesses.tool_call import (
-    CallSession,
     ToolCall,
     ToolPart,
     dict_of,
@@ -25,19 +24,16 @@ from sightline.harnesses.tool_call import (
     open_beside,
     plain,
     text_of,
-    unique_id,
 )
 from sightline.harnesses.transcript import (
-    SHAPE_ERRORS,
     BadRecord,
     Candidate,
+    SessionParser,
     ToldEvent,
     TranscriptItem,
     TranscriptReading,
-    misshapen,
-    when,
 )
-from sightline.log.session_events import COMPACTED, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
+from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
 
 _SILENT = frozenset(
     ("model_change", "thinking_level_change", "branch_summary", "custom", "custom_message", "label", "session_info")
@@ -52,80 +48,45 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     return file.of_lines(Parser(file.written)) if is_session else None
 
 
-class Parser:
+class Parser(SessionParser):
     """Makes calls from the entries of a session."""
-
-    waiting = False
 
     def __init__(self, written: float) -> None:
         """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
-        self._session = CallSession(HARNESS.name, "", HARNESS.name, "", written)
-        self._time = written
-        self._asked: dict[str, tuple[float, str, Any]] = {}
+        super().__init__(HARNESS.name, written)
         self._uses: dict[str, str] = {}  # for each entry with a result its tool use, in order
-        self._has_subject = False
 
-    def finish(self) -> Iterator[TranscriptItem]:
-        """Yield nothing, because nothing waits."""
-        return iter(())
-
-    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
+    def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
         kind = record.get("type")
-        self._time = when(record.get("timestamp"), self._time)
         self._uses[text_of(record.get("id"))] = ""
-        try:
-            if kind == "session":
-                cwd = plain(text_of(record.get("cwd")))
-                self._session = self._session._replace(id=text_of(record.get("id")), cwd=cwd, started=self._time)
-            elif kind == "message":
-                yield from self._message(dict_of(record.get("message")), text_of(record.get("id")), line)
-            elif kind == "compaction":
-                yield self._compaction(record)
-            elif kind not in _SILENT:
-                yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
-        except SHAPE_ERRORS as error:
-            yield misshapen(line, error)
+        if kind == "session":
+            cwd = plain(text_of(record.get("cwd")))
+            self._session = self._session._replace(id=text_of(record.get("id")), cwd=cwd, started=self._time)
+        elif kind == "message":
+            yield from self._message(dict_of(record.get("message")), text_of(record.get("id")), line)
+        elif kind == "compaction":
+            yield self._compaction(record)
+        elif kind not in _SILENT:
+            yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
 
     def _message(self, message: dict[str, Any], entry: str, line: int) -> Iterator[TranscriptItem]:
         role, content = message.get("role"), message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list_of(content)
         text = "\n\n".join(filter(None, (text_of(dict_of(one).get("text")) for one in blocks)))
-        if role == "user" and not self._has_subject and (subject := subject_of(text)):
-            self._has_subject = True
-            yield self._told(SessionSubject(self._time, plain(subject), f"{entry}:about", TRANSCRIPT))
+        if role == "user":
+            yield from self.prompted(text, entry)
         if role == "assistant":
-            if text.strip():
-                yield self._told(AgentMessage(self._time, plain(text), entry, TRANSCRIPT))
+            yield from self.said(text, entry)
             for call in map(dict_of, blocks):
                 if call.get("type") == "toolCall":
-                    self._asked[text_of(call.get("id"))] = (
-                        self._time,
-                        text_of(call.get("name")),
-                        call.get("arguments"),
-                    )
+                    self.asks(call.get("id"), call.get("name"), call.get("arguments"))
         if role == "toolResult":
             yield self._call(message, blocks, entry, line)
 
     def _call(self, message: dict[str, Any], blocks: list[Any], entry: str, line: int) -> ToolCall:
-        use = text_of(message.get("toolCallId"))
-        asked, tool, arguments = self._asked.pop(use, (self._time, "", {}))
-        self._uses[entry] = use
-        tool = tool or text_of(message.get("toolName")) or "tool"
-        command = dict_of(arguments).get("command") if tool in HARNESS.runs else None
-        made = ToolCall(
-            session=self._session,
-            id=unique_id(self._session.id, f"{self._session.id}:{use}:{entry}"),
-            use=use,
-            line=line,
-            asked=asked,
-            answered=self._time,
-            tool=tool,
-            arguments=arguments,
-            kind="cmd" if isinstance(command, str) else "tool",
-            command=plain(command) if isinstance(command, str) else "",
-            cwd=self._session.cwd,
-        )
+        use = self._uses[entry] = text_of(message.get("toolCallId"))
+        made = self.answered(use, text_of(message.get("toolName")), HARNESS.runs, line, entry)
         return _whole(made_of(made, blocks, failed=message.get("isError") is True))
 
     def _compaction(self, record: dict[str, Any]) -> ToldEvent:
@@ -138,10 +99,7 @@ class Parser:
             summary=plain(text_of(record.get("summary"))),
             kept=kept,
         )
-        return self._told(change._replace(id=text_of(record.get("id")), told=TRANSCRIPT))
-
-    def _told(self, what: Any) -> ToldEvent:
-        return ToldEvent(self._session, what)
+        return self.told(change._replace(id=text_of(record.get("id")), told=TRANSCRIPT))
 
 
 def _whole(call: ToolCall) -> ToolCall:

@@ -14,20 +14,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from sightline.harnesses.qwen import HARNESS, made_of
-from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, number, plain, text_of, unique_id
+from sightline.harnesses.tool_call import ToolCall, dict_of, list_of, number, plain, text_of
 from sightline.harnesses.transcript import (
-    SHAPE_ERRORS,
     BadRecord,
     Candidate,
     KeptText,
-    ToldEvent,
+    SessionParser,
     TranscriptItem,
     TranscriptReading,
-    misshapen,
     parted,
-    when,
 )
-from sightline.log.session_events import COMPACTED, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
+from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
 
 _CUT = re.compile(
     r"\n\n---\n\.\.\. \[CONTENT TRUNCATED\] \.\.\.\n---\n\n"
@@ -49,47 +46,32 @@ def left_of(text: str, stream: str = "out") -> KeptText:
     return parted([text[: found.start()], text[found.end() :]], [(None, "bytes")], stream) if found else KeptText(text)
 
 
-class Parser:
+class Parser(SessionParser):
     """Makes calls from the records of a chat."""
-
-    waiting = False
 
     def __init__(self, written: float) -> None:
         """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
-        self._session = CallSession(HARNESS.name, "", HARNESS.name, "", written)
-        self._time = written
-        self._asked: dict[str, tuple[float, str, Any]] = {}
-        self._has_subject = False
+        super().__init__(HARNESS.name, written)
 
-    def finish(self) -> Iterator[TranscriptItem]:
-        """Yield nothing, because nothing waits."""
-        return iter(())
-
-    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
+    def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
-        self._time = when(record.get("timestamp"), self._time)
         kind, event = record.get("type"), text_of(record.get("uuid"))
-        try:
-            if not self._session.id:
-                self._begin(record)
-            parts = [dict_of(one) for one in list_of(dict_of(record.get("message")).get("parts"))]
-            if kind in ("user", "assistant"):
-                yield from self._said(parts, event, is_agent=kind == "assistant")
-            elif kind == "tool_result":
-                for answer in (dict_of(part.get("functionResponse")) for part in parts):
-                    if answer:
-                        yield self._call(answer, dict_of(record.get("toolCallResult")), line)
-            elif record.get("subtype") == "chat_compression":
-                info = dict_of(dict_of(record.get("systemPayload")).get("info"))
-                before, after = (
-                    int(number(info.get(name))) or None for name in ("originalTokenCount", "newTokenCount")
-                )
-                change = ContextChange(self._time, COMPACTED, before=before, after=after, id=event, told=TRANSCRIPT)
-                yield ToldEvent(self._session, change)
-            elif kind != "system":
-                yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
-        except SHAPE_ERRORS as error:
-            yield misshapen(line, error)
+        if not self._session.id:
+            self._begin(record)
+        parts = [dict_of(one) for one in list_of(dict_of(record.get("message")).get("parts"))]
+        if kind in ("user", "assistant"):
+            yield from self._said(parts, event, is_agent=kind == "assistant")
+        elif kind == "tool_result":
+            for answer in (dict_of(part.get("functionResponse")) for part in parts):
+                if answer:
+                    yield self._call(answer, dict_of(record.get("toolCallResult")), line)
+        elif record.get("subtype") == "chat_compression":
+            info = dict_of(dict_of(record.get("systemPayload")).get("info"))
+            before, after = (int(number(info.get(name))) or None for name in ("originalTokenCount", "newTokenCount"))
+            change = ContextChange(self._time, COMPACTED, before=before, after=after, id=event, told=TRANSCRIPT)
+            yield self.told(change)
+        elif kind != "system":
+            yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
 
     def _begin(self, record: dict[str, Any]) -> None:
         self._session = self._session._replace(
@@ -101,34 +83,14 @@ class Parser:
 
     def _said(self, parts: list[dict[str, Any]], event: str, *, is_agent: bool) -> Iterator[TranscriptItem]:
         text = "\n\n".join(filter(None, (text_of(part.get("text")) for part in parts if not part.get("thought"))))
-        if is_agent and text.strip():
-            yield ToldEvent(self._session, AgentMessage(self._time, plain(text), event, TRANSCRIPT))
-        if not is_agent and not self._has_subject and (subject := subject_of(text)):
-            self._has_subject = True
-            yield ToldEvent(self._session, SessionSubject(self._time, plain(subject), f"{event}:about", TRANSCRIPT))
+        yield from self.said(text, event) if is_agent else self.prompted(text, event)
         for call in (dict_of(part.get("functionCall")) for part in parts):
             if call:
-                self._asked[text_of(call.get("id"))] = self._time, text_of(call.get("name")), call.get("args")
+                self.asks(call.get("id"), call.get("name"), call.get("args"))
 
     def _call(self, answer: dict[str, Any], told: dict[str, Any], line: int) -> ToolCall:
-        use = text_of(answer.get("id"))
-        asked, name, arguments = self._asked.pop(use, (self._time, text_of(answer.get("name")), {}))
-        tool = name or "tool"
-        command = dict_of(arguments).get("command") if tool in HARNESS.runs else None
-        call = ToolCall(
-            session=self._session,
-            id=unique_id(self._session.id, f"{self._session.id}:{use}"),
-            use=use,
-            line=line,
-            asked=asked,
-            answered=self._time,
-            tool=tool,
-            arguments=arguments,
-            kind="cmd" if isinstance(command, str) else "tool",
-            command=plain(command) if isinstance(command, str) else "",
-            cwd=self._session.cwd,
-            failed=text_of(told.get("status")) == "error",
-        )
+        call = self.answered(text_of(answer.get("id")), text_of(answer.get("name")), HARNESS.runs, line)
+        call = call._replace(failed=text_of(told.get("status")) == "error")
         response = dict_of(answer.get("response"))
         made = made_of(call, plain(text_of(response.get("output")) or text_of(response.get("error"))))
         longer = dict_of(told.get("resultDisplay")).get("output")

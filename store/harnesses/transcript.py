@@ -3,13 +3,14 @@
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from sightline.errors import SightlineError
-from sightline.harnesses.tool_call import CallSession, ToolCall, plain
-from sightline.log.session_events import SessionEvent
+from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain, text_of, unique_id
+from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent, SessionSubject, subject_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 from sightline.sha256 import sha256_hex
@@ -221,6 +222,86 @@ class Parser(Protocol):
     def waiting(self) -> bool:
         """Whether some calls wait for more."""
         ...
+
+
+class SessionParser:
+    """What parsers share in which a result names its call, so that nothing waits. Give `items`."""
+
+    waiting = False
+
+    def __init__(self, harness: str, written: float) -> None:
+        """Prepare to read a file of a harness that was last changed at this time, in seconds since the epoch."""
+        self._session = CallSession(harness, "", harness, "", written)
+        self._time = written
+        self._asked: dict[str, tuple[float, str, Any]] = {}
+        self._has_subject = False
+
+    def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
+        """Yield the calls and events that a line completes."""
+        self._time = when(record.get("timestamp"), self._time)
+        try:
+            yield from self.items(record, line)
+        except SHAPE_ERRORS as error:
+            yield misshapen(line, error)
+
+    @abstractmethod
+    def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
+        """Yield the same. Raises SHAPE_ERRORS for a record whose shape is not known."""
+
+    def finish(self) -> Iterator[TranscriptItem]:
+        """Yield nothing, because nothing waits."""
+        return iter(())
+
+    def told(self, what: SessionEvent) -> ToldEvent:
+        """Return what the session tells."""
+        return ToldEvent(self._session, what)
+
+    def prompted(self, text: str, event: str) -> Iterator[ToldEvent]:
+        """Yield what the session is about, at the first prompt that says so."""
+        if not self._has_subject and (subject := subject_of(text)):
+            self._has_subject = True
+            yield self.told(SessionSubject(self._time, plain(subject), f"{event}:about", TRANSCRIPT))
+
+    def said(self, text: str, event: str) -> Iterator[ToldEvent]:
+        """Yield a message of the agent, unless it is blank."""
+        if text.strip():
+            yield self.told(AgentMessage(self._time, plain(text), event, TRANSCRIPT))
+
+    def asks(self, use: Any, tool: Any, arguments: Any) -> None:
+        """Note a call that the model makes."""
+        self._asked[text_of(use)] = self._time, text_of(tool), arguments
+
+    def answered(self, use: str, name: str, runs: Collection[str], line: int, entry: str = "") -> ToolCall:
+        """Return a call that has its result now, without that.
+
+        Args:
+            use: the model's id of it.
+            name: the tool's name, where its request was not seen; else it is what `named` makes of that request's.
+            runs: names of tools that run commands.
+            line: the line of the result.
+            entry: further words that tell this call from others with the same id.
+        """
+        asked, tool, arguments = self._asked.pop(use, (self._time, "", {}))
+        tool = self.named(tool) or name or "tool"
+        command = dict_of(arguments).get("command") if tool in runs else None
+        known = self._session.id
+        return ToolCall(
+            session=self._session,
+            id=unique_id(known, f"{known}:{use}" + (f":{entry}" if entry else "")),
+            use=use,
+            line=line,
+            asked=asked,
+            answered=self._time,
+            tool=tool,
+            arguments=arguments,
+            kind="cmd" if isinstance(command, str) else "tool",
+            command=plain(command) if isinstance(command, str) else "",
+            cwd=self._session.cwd,
+        )
+
+    def named(self, tool: str) -> str:
+        """Return what hooks call a tool."""
+        return tool
 
 
 class LiveParser(Parser, Protocol):
