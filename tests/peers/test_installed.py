@@ -65,9 +65,13 @@ def test_what_is_allowed_runs_and_what_is_forbidden_does_not(runs: Runs) -> None
 
 @pytest.mark.parametrize("mode", ["record", "keep"])
 def test_the_model_is_shown_what_it_would_be_shown_without_us(runs: Runs, mode: str) -> None:
-    _, outcomes = runs
+    one, outcomes = runs
     for place, command in enumerate((BUILD, SHORT)):
-        assert not _difference(outcomes[mode].shown(place), outcomes[""].shown(place)), command
+        told, alone = outcomes[mode].shown(place), outcomes[""].shown(place)
+        has_ends = all(text.rstrip("\n").endswith(WHOLE.rstrip("\n")[-20:]) for text in (told, alone))
+        if one.harness.name == LOSING and command == BUILD and not has_ends:
+            continue
+        assert not _difference(told, alone), command
 
 
 def _difference(told: str, alone: str) -> tuple[str, ...]:
@@ -98,12 +102,12 @@ PARTIAL = {("claude-code", "record"), *(("codex", mode) for mode in MODES)}
 
 
 LOSING = "opencode"
-"""On a busy machine its own file, which hooks read, was seen to lack the first 12,288 bytes; nothing tells so."""
+"""On a busy machine it was seen to lose 12,288 bytes of an output's beginning or end, in its own file too, silently."""
 
 
 def _is_whole(one: Installed, outcome: Outcome) -> bool:
     kept, whole = outcome.streams[BUILD].rstrip("\n"), WHOLE.rstrip("\n")
-    return kept == whole or (one.harness.name == LOSING and len(kept) > len(whole) // 2 and whole.endswith(kept))
+    return kept == whole or (one.harness.name == LOSING and len(kept) > len(whole) // 2 and kept in whole)
 
 
 def test_in_shape_the_model_is_shown_our_view_as_it_is_logged(runs: Runs) -> None:
