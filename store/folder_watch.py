@@ -2,7 +2,8 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify

@@ -1,7 +1,8 @@
 """Loads a package's names when they are first used, so that nobody waits for unused ones."""
 
 from collections.abc import Callable
-from typing import Any
+
+from sightline.typing_names import Any
 
 
 def late_names(package: str, **places: tuple[str, ...]) -> Callable[[str], Any]:

@@ -6,7 +6,8 @@ compiled when it is called for the second time. Type checkers see `typing`'s own
 """
 
 from collections import namedtuple
-from typing import TYPE_CHECKING, Any
+
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple  # noqa: TID251

@@ -5,10 +5,10 @@ that starting with it reads no file. The numbers of the other profiles are those
 """
 
 import os
-from typing import Any
 
 from sightline.errors import SettingError
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 FOLDER = os.path.join(os.path.dirname(__file__), "profiles")
 """Folder of the profiles, one file each."""

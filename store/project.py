@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
 from sightline.refs import host_of
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.records import Buffer

@@ -4,13 +4,13 @@
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
 
 from sightline.disk.index import Listed, ListFacts, StoreTotals
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
 from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
 from sightline.shape.source import LINE_LIMIT, Source
+from sightline.typing_names import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from sightline.disk.merged_streams import StreamRun

@@ -7,10 +7,10 @@ meaning; a reader takes from a record what it knows.
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
+from sightline.typing_names import Any
 
 
 class StreamInfo(NamedTuple):

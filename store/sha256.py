@@ -8,10 +8,10 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from sightline.errors import OutOfProcesses
 from sightline.threads import start_thread
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import hashlib

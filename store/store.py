@@ -14,7 +14,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from sightline import disk
 from sightline.config import Settings, default_root, load_settings
@@ -46,6 +45,7 @@ from sightline.protocols import SharedPlace as SharedPlace
 from sightline.protocols import Stream as Stream
 from sightline.records import Buffer, Note
 from sightline.refs import Ref
+from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.changes import Change as Change

@@ -1,9 +1,9 @@
 """Threads: what can go wrong when one starts, and what many of them do to memory."""
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from sightline.errors import OutOfProcesses
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:  # whoever has a thread to start has loaded it
     import threading

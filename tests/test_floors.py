@@ -19,7 +19,7 @@ import sightline.doors.cli.main as cli_main
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 PYPROJECT = REPOSITORY / "pyproject.toml"
-NEVER_LOADED = ("textual", "mcp", "asyncio", "rapidfuzz", "watchfiles", "pygments", "rich", "platformdirs")
+NEVER_LOADED = ("textual", "mcp", "asyncio", "rapidfuzz", "watchfiles", "pygments", "rich", "platformdirs", "typing")
 
 in_a_checkout = pytest.mark.skipif(not PYPROJECT.is_file(), reason="the tests lie outside a checkout")
 

@@ -6,7 +6,6 @@ The inspector and ``sightline brief`` use the same one. Each item has a ref that
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked, told_count
@@ -25,6 +24,7 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Reading
+from sightline.typing_names import Any
 
 MOST_ITEMS = 200
 """Items of a section at most; the number of all of them is given."""

@@ -7,7 +7,6 @@ It was seen if any line that tells of it stood in a view.
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from typing import Any
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, StreamCoverage
@@ -25,6 +24,7 @@ from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import one_line
 from sightline.store import Reading, Target
+from sightline.typing_names import Any
 
 QUICK_BYTES = 16 << 20
 """The largest buffer that is examined in about a second, in the worst case."""

@@ -9,11 +9,11 @@ begins with ``sightline.``. Only hashes and sizes of outputs and replies are giv
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sightline.audit.timeline import Call
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session
+from sightline.typing_names import Any
 
 _INTERNAL = 1  # SPAN_KIND_INTERNAL
 _ERROR = 2  # STATUS_CODE_ERROR

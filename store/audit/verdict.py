@@ -3,7 +3,6 @@
 import time
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import failures_if_quick
@@ -14,6 +13,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Reading
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.audit.evidence.session_evidence import DoubtedClaims

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Any
 
 from sightline.capture.child import not_started
 from sightline.capture.command import CommandCapture
@@ -17,6 +16,7 @@ from sightline.config import FleetSettings, Settings
 from sightline.errors import CommandNotStarted, StoreFailed
 from sightline.records import known_fields
 from sightline.store import Store
+from sightline.typing_names import Any
 
 
 def start_in_background(

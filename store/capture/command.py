@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
@@ -14,6 +13,7 @@ from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.store import Store
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import FilterPipe, Unfiltered

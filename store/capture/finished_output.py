@@ -1,12 +1,12 @@
 """Writes outputs that are complete already, such as those of past sessions: sealed at once, and listed in batches."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from sightline.disk.deposit import Deposit as Deposit
 from sightline.disk.recording import new_buffer, reserve, share_streams
 from sightline.records import Buffer
 from sightline.store import Store
+from sightline.typing_names import Any
 
 
 def begin_finished(store: Store, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Deposit:

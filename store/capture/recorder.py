@@ -6,7 +6,6 @@ followed by what comes later; of that the beginning and the size are kept, or it
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from sightline.capture.pipe_reader import PipeReader
 from sightline.disk.recording import Recording
@@ -15,6 +14,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction

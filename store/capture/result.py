@@ -4,7 +4,6 @@ import base64
 import json
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from sightline.capture.recorder import Recorder, Unkept
 from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block of JSON becomes
@@ -19,6 +18,7 @@ from sightline.shape.json.strings import string_text, text_size
 from sightline.shape.json.tree import Node, read_document
 from sightline.shape.source import Source
 from sightline.store import Store
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # only past sessions need it
     from sightline.disk.deposit import Deposit

@@ -9,10 +9,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from sightline.disk import schema
 from sightline.private_files import open_private, refuse_all_but_file, remove_file
+from sightline.typing_names import Any
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for work that may be left undone

@@ -6,7 +6,6 @@ What `Recording` does for a running capture costs several times as much, and an 
 import hashlib  # noqa: F401 - of thousands of streams OpenSSL, which it loads, pays for itself: see `sha256`
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from sightline.disk.buffer_writer import StreamWriter
 from sightline.disk.errors import store_failed
@@ -16,6 +15,7 @@ from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.recording import sealed_record
 from sightline.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
 from sightline.records import Buffer, Gap
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction

@@ -8,7 +8,6 @@ import json
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
@@ -17,6 +16,7 @@ from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
+from sightline.typing_names import Any
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable
 from json import encoder as standard
-from typing import Any
+
+from sightline.typing_names import Any
 
 
 def encoder(*, ensure_ascii: bool = True, compact: bool = False, sort_keys: bool = False) -> Callable[[Any], str]:

@@ -8,13 +8,13 @@ import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 from sightline.disk.json_encoder import encoder
 from sightline.disk.layout import Layout
 from sightline.errors import OfNewerVersion
 from sightline.private_files import read_file, refuse_link, write_atomically
 from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
+from sightline.typing_names import Any
 
 FORMAT = 1
 """To be raised for a change that older versions would misread; a new field is not such a change."""

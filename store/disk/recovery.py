@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any
 
 from sightline.disk.database import BUSY_SECONDS
 from sightline.disk.index import GatheringFailed, Index
@@ -25,6 +24,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, read_file, remove_file, remove_folder
 from sightline.records import Buffer, StreamInfo
 from sightline.sha256 import hash_file
+from sightline.typing_names import Any
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
 _PRETTY = "pretty."  # for further blocks

@@ -4,9 +4,9 @@ import pickle
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Generic, TypeVar
 
 from sightline.errors import StoreFailed
+from sightline.typing_names import Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-from typing import TYPE_CHECKING
 
 from sightline import refs
 from sightline.disk.errors import cause_of
@@ -16,6 +15,7 @@ from sightline.errors import StoreFailed
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, refuse_all_but_file, refuse_link, remove_file
 from sightline.records import Buffer, StreamInfo
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.merged_streams import MergedReader

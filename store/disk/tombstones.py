@@ -2,7 +2,6 @@
 
 import json
 import time
-from typing import Any
 
 from sightline.disk.layout import Layout
 from sightline.disk.meta import is_newer
@@ -10,6 +9,7 @@ from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
 from sightline.private_files import read_file
 from sightline.records import Buffer
 from sightline.refs import format_ref
+from sightline.typing_names import Any
 
 LIST_HINT = "`sightline list` (or list_outputs) shows what there is; if it is gone, run the command again"
 _AGAIN = {"file": "read the file again", "tool": "call the tool again"}

@@ -4,7 +4,6 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
@@ -21,6 +20,7 @@ from sightline.records import (
     line_part_from,
     shown_from,
 )
+from sightline.typing_names import Any
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"

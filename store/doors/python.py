@@ -8,7 +8,6 @@ model can read why.
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sightline.config import default_root
 from sightline.doors.cli.output import render_text
@@ -17,6 +16,7 @@ from sightline.log.sessions import SHELL, current_session, safe_name
 from sightline.profile import load_profile
 from sightline.records import Session
 from sightline.store import Store
+from sightline.typing_names import Any
 from sightline.verbs import list_outputs as list_outputs_verb
 from sightline.verbs import query as query_verb
 from sightline.verbs import read_file as read_file_verb

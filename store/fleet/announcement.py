@@ -1,7 +1,6 @@
 """Announces a batch: one transaction with all of its rows, which counts only if the cursor is where it should be."""
 
 import json
-from typing import Any
 
 from psycopg import errors
 
@@ -9,6 +8,7 @@ from sightline.errors import SightlineError
 from sightline.fleet.batch import Batch, QueueCursor
 from sightline.fleet.database import Connection
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 
 class Fenced(SightlineError):

@@ -8,7 +8,6 @@ import datetime
 import json
 import os
 from collections.abc import Callable
-from typing import Any
 
 from sightline.fleet.content import BatchContent, BatchRows, Damaged
 from sightline.fleet.pack import Pack, Packer
@@ -16,6 +15,7 @@ from sightline.fleet.queue import Queue, QueueItem
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, read_file, remove_file, write_atomically
 from sightline.store import Store
+from sightline.typing_names import Any
 
 MOST_ITEMS = 2_000
 BATCH_BYTES = 8 << 20

@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.errors import SightlineError
 from sightline.fleet.queue import LogEnd, Queue
@@ -15,6 +14,7 @@ from sightline.log.unshipped_items import PURGES_FILE
 from sightline.private_files import read_file
 from sightline.records import Buffer
 from sightline.store import Store
+from sightline.typing_names import Any
 
 _BATCH_ROWS = 500
 _LOG_ITEM_BYTES = 1 << 18

@@ -9,7 +9,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 from sightline.config import Settings
 from sightline.errors import SightlineError
@@ -22,6 +21,7 @@ from sightline.private_files import open_private
 from sightline.records import Buffer, storable
 from sightline.refs import format_ref
 from sightline.store import Store
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.redact.hiding import Redaction

@@ -4,7 +4,6 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator
-from typing import Any, TypeAlias, cast
 
 import psycopg
 from psycopg import errors
@@ -13,6 +12,7 @@ from sightline.errors import StoreFailed
 from sightline.fleet.address import DatabaseAddress, password_for
 from sightline.fleet.schema import VERSION
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any, TypeAlias, cast
 
 CONNECT_SECONDS = 10
 _ROWS_AT_ONCE = 2_000

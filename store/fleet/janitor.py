@@ -10,7 +10,6 @@ import datetime
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import zstandard
 
@@ -20,6 +19,7 @@ from sightline.fleet.pack import PACK_BYTES, Frame, TamperedPack, raw_bytes
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
+from sightline.typing_names import Any
 
 LOCK = 0x516875
 """If two maintain a fleet at once, one waits."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any, cast
 
 import obstore
 from obstore.exceptions import (
@@ -19,6 +18,7 @@ from obstore.store import S3Store
 from sightline.fleet.address import ObjectsAddress
 from sightline.fleet.database import SHIP_HINT, FleetRefused, FleetUnreachable
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any, cast
 
 _TIMEOUT = timedelta(seconds=60)
 _CONNECT_TIMEOUT = timedelta(seconds=10)

@@ -14,11 +14,11 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from sightline.log.unshipped_items import QUEUE_FILE, QUEUE_FOLDER
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, read_file, remove_file, write_atomically
+from sightline.typing_names import Any
 
 _DEDUPLICATED_SECONDS = 7 * 86_400
 """How long a stream that is shipped again is found at its place; objects are kept a day longer."""

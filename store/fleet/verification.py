@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from sightline.fleet.content import ORDER
 from sightline.fleet.database import Connection
@@ -13,6 +12,7 @@ from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
+from sightline.typing_names import Any
 
 _PACKS_HELD = 3
 _BATCH_ROWS = 500

@@ -6,7 +6,8 @@ Other packages add harnesses by entry points of the group ``sightline.harnesses`
 import functools
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.harnesses.base import Harness

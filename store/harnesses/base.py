@@ -8,9 +8,9 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # loading takes a millisecond, which events before a tool can save
     from sightline.harnesses.tool_call import ToolCall

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from sightline.harnesses.base import (
     AFTER,
@@ -23,6 +22,7 @@ from sightline.harnesses.base import (
     Limit,
     known_shell,
 )
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

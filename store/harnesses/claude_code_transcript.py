@@ -27,7 +27,6 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.claude_code import HARNESS
 from sightline.harnesses.tool_call import (
@@ -72,6 +71,7 @@ from sightline.log.session_events import (
 )
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
+from sightline.typing_names import Any
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
 api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event mode"""

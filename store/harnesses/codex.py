@@ -4,7 +4,6 @@ import os
 import pwd
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from sightline.harnesses.base import (
     AFTER,
@@ -20,6 +19,7 @@ from sightline.harnesses.base import (
     Limit,
     known_shell,
 )
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

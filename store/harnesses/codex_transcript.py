@@ -23,7 +23,6 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.codex import HARNESS
 from sightline.harnesses.tool_call import (
@@ -60,6 +59,7 @@ from sightline.log.session_events import (
     subject_of,
 )
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 TURN = b'"type":"turn_context"'
 """Bytes in the line that begins a turn."""

@@ -6,7 +6,6 @@ Codex and Gemini CLI use the same form, as far as they report it. ``SessionStart
 """
 
 import time
-from typing import Any
 
 from sightline.harnesses.base import CONTEXT, END, PROMPT, START, Harness
 from sightline.harnesses.tool_call import plain, text_of
@@ -23,6 +22,7 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
+from sightline.typing_names import Any
 
 _SOURCES = {"startup": STARTED, "resume": RESUMED, "clear": CLEARED, "compact": COMPACTED, "fork": FORKED}
 _TRIGGERS = {"manual": "manual", "auto": "automatic"}

@@ -8,7 +8,6 @@ long outputs, which results name, are removed when a session ends, so that only 
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.copilot import HARNESS, made_of
 from sightline.harnesses.tool_call import ToolCall, dict_of, plain, text_of
@@ -18,6 +17,7 @@ from sightline.harnesses.transcript import (
     TranscriptItem,
     TranscriptReading,
 )
+from sightline.typing_names import Any
 
 _NAMES = {"bash": "Bash", "view": "Read"}
 """How its hooks, which have Claude Code's names, call the tools that were seen in both."""

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from sightline.harnesses.base import AFTER, START, Harness, Hook, Json
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

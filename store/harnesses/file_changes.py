@@ -1,9 +1,9 @@
 """Finds the files that a call of an editing tool changes, by its arguments; for the tools of all known harnesses."""
 
 import re
-from typing import Any
 
 from sightline.harnesses.tool_call import dict_of, list_of, text_of
+from sightline.typing_names import Any
 
 EDITS = frozenset(
     ("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch", "write_file", "replace", "edit", "write", "patch")

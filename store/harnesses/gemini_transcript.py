@@ -16,7 +16,6 @@ resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.gemini import HARNESS
 from sightline.harnesses.tool_call import (
@@ -49,6 +48,7 @@ from sightline.harnesses.transcript import (
     when,
 )
 from sightline.log.session_events import REWOUND, TRANSCRIPT, AgentMessage, ContextChange, SessionSubject, subject_of
+from sightline.typing_names import Any
 
 TURN = b""
 """No line marks the beginning of a turn; a call's first line comes after all that a hook gets about it."""

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from sightline.harnesses.base import Harness
 from sightline.harnesses.swe_agent import CUT, trajectory_call, trajectory_name
@@ -23,6 +22,7 @@ from sightline.harnesses.transcript import (
     misshapen,
     parted,
 )
+from sightline.typing_names import Any
 
 _BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
 _CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")

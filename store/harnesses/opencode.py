@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 from sightline.harnesses.hook_plugin import plugin_text, words_in
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall

@@ -19,7 +19,6 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.opencode import HARNESS
 from sightline.harnesses.tool_call import (
@@ -62,6 +61,7 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
+from sightline.typing_names import Any
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
 _ENDED = ("completed", "error")

@@ -8,7 +8,6 @@ where they are given.
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, plain, text_of
@@ -23,6 +22,7 @@ from sightline.harnesses.transcript import (
 )
 from sightline.log.past_views import at_its_time
 from sightline.records import Gap
+from sightline.typing_names import Any
 
 _HEAD_BYTES = 4096
 _ERROR = 2  # STATUS_CODE_ERROR

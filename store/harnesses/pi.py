@@ -3,12 +3,12 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from sightline.harnesses.base import AFTER, Harness, Hook, Json, Limit
 from sightline.harnesses.hook_plugin import plugin_text, words_in
 from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.records import Gap
+from sightline.typing_names import Any
 
 _EVENT = "tool_result"
 _NOTHING = "(no output)"  # how pi names an empty output to its model

@@ -12,7 +12,6 @@ names; it is read as long as it exists.
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.pi import HARNESS, made_of
 from sightline.harnesses.tool_call import (
@@ -34,6 +33,7 @@ from sightline.harnesses.transcript import (
     TranscriptReading,
 )
 from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
+from sightline.typing_names import Any
 
 _SILENT = frozenset(
     ("model_change", "thinking_level_change", "branch_summary", "custom", "custom_message", "label", "session_info")

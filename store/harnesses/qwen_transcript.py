@@ -11,7 +11,6 @@ its source.
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.qwen import HARNESS, made_of
 from sightline.harnesses.tool_call import ToolCall, dict_of, list_of, number, plain, text_of
@@ -25,6 +24,7 @@ from sightline.harnesses.transcript import (
     parted,
 )
 from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
+from sightline.typing_names import Any
 
 _CUT = re.compile(
     r"\n\n---\n\.\.\. \[CONTENT TRUNCATED\] \.\.\.\n---\n\n"

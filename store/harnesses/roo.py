@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import (
@@ -27,6 +26,7 @@ from sightline.harnesses.tool_call import (
     text_of,
 )
 from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, TranscriptItem
+from sightline.typing_names import Any
 
 _ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
 _STORAGE = "User/globalStorage/rooveterinaryinc.roo-cline/tasks"

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import (
@@ -24,6 +23,7 @@ from sightline.harnesses.tool_call import (
     text_part,
 )
 from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, TranscriptItem, TranscriptReading, misshapen
+from sightline.typing_names import Any
 
 _NO_TIMES = "its time was not written down"
 CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")

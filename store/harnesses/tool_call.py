@@ -9,10 +9,10 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from typing import Any
 
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
+from sightline.typing_names import Any
 
 CHANGES_FILES = frozenset(
     ("Edit", "Write", "MultiEdit", "NotebookEdit", "TodoWrite", "apply_patch", "write_file", "replace", "edit", "write")

@@ -6,7 +6,6 @@ import stat
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
-from typing import Any, Protocol
 
 from sightline.errors import SightlineError
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain, text_of, unique_id
@@ -14,6 +13,7 @@ from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent,
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 from sightline.sha256 import sha256_hex
+from sightline.typing_names import Any, Protocol
 
 LINE_BYTES = 64 << 20
 """A longer line is not read. One or two images fit, but a file without newlines must not fill the memory."""
@@ -186,25 +186,20 @@ class TranscriptReading(Protocol):
 
     def advance(self) -> Iterator[TranscriptItem]:
         """Yield what has come since."""
-        ...
 
     def finish(self) -> Iterator[TranscriptItem]:
         """Yield what waits for more, as far as it is known, because nothing more will come."""
-        ...
 
     def close(self) -> None:
         """Close what is open."""
-        ...
 
     @property
     def waiting(self) -> bool:
         """Whether something waits for more."""
-        ...
 
     @property
     def position(self) -> int:
         """Number of bytes read."""
-        ...
 
 
 class Parser(Protocol):
@@ -212,16 +207,13 @@ class Parser(Protocol):
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls that a record completes."""
-        ...
 
     def finish(self) -> Iterator[TranscriptItem]:
         """Yield the calls that wait for more."""
-        ...
 
     @property
     def waiting(self) -> bool:
         """Whether some calls wait for more."""
-        ...
 
 
 class SessionParser:
@@ -310,11 +302,9 @@ class LiveParser(Parser, Protocol):
     @property
     def is_idle(self) -> bool:
         """Whether nothing waits for later records, so that reading can resume here."""
-        ...
 
     def ended(self, use: str) -> ToolCall | None:
         """Return what a call gave that has ended, even without its result; None while that is not written."""
-        ...
 
 
 class LineReading:

@@ -11,7 +11,6 @@ import signal
 from collections import deque
 from collections.abc import Sequence
 from itertools import starmap
-from typing import Any
 
 from sightline.errors import StoreFailed
 from sightline.harnesses.tool_call import ToolCall
@@ -21,6 +20,7 @@ from sightline.log.past_views import PastView, ViewRow
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap, Session, StreamInfo
 from sightline.store import Store
+from sightline.typing_names import Any
 
 WORTH_CALLS = 64
 """A smaller batch is written here, because starting a process takes as long."""

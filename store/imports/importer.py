@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
@@ -39,6 +38,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import read_file, remove_folder, write_atomically
 from sightline.records import Buffer, Session
 from sightline.store import Layout, Store
+from sightline.typing_names import Any
 
 QUIET_SECONDS = 60.0
 """A transcript that was not written to for this long is taken to be complete."""

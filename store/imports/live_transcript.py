@@ -15,7 +15,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.capture.finished_output import list_finished
 from sightline.config import HOOKS
@@ -41,6 +40,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, remove_file, write_all
 from sightline.records import Session, Shown, known_fields, shown_from
 from sightline.store import Store
+from sightline.typing_names import Any
 
 _ENDING = ".transcript"
 _MOST_BYTES = 16 << 20  # read of a transcript at a time; earlier parts are for an import

@@ -5,7 +5,6 @@ Nothing of it is indexed here, so that another process can write many; see `batc
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
@@ -19,6 +18,7 @@ from sightline.private_files import remove_folder
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown
 from sightline.shape.json.sampling import Sampling
 from sightline.store import Store
+from sightline.typing_names import Any
 
 _NAME_CHARACTERS = 400
 """Characters of each text among a tool's arguments that go into the buffer's command."""

@@ -9,9 +9,9 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from sightline.records import Buffer
+from sightline.typing_names import Any
 
 _CHARACTERS = 200
 _KEPT = 2_000  # names: visible ones are redrawn again and again

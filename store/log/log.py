@@ -10,7 +10,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO
 
 from sightline.disk.json_encoder import encoder
 from sightline.errors import OfNewerVersion, SightlineError
@@ -18,6 +17,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all, write_atomically
 from sightline.records import storable
 from sightline.sha256 import sha256_hex
+from sightline.typing_names import Any, BinaryIO
 
 NO_HASH = "0" * 64
 _TAIL = rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z'

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
 
 from sightline import disk
 from sightline.disk.errors import cause_of, is_busy
@@ -23,6 +22,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import IndexedView, Note, Session
 from sightline.refs import parse_ref
 from sightline.store import Reading, Store, Target
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.disk.sorter import Sorter

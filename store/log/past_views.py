@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sightline.disk.errors import cause_of
 from sightline.disk.meta import read_meta
@@ -16,6 +15,7 @@ from sightline.log.views import Shows, indexed_view, logged_fields
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Session
 from sightline.store import Store
+from sightline.typing_names import Any
 
 
 class PastView(NamedTuple):

@@ -5,7 +5,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from sightline import disk
 from sightline.disk.errors import store_failed
@@ -22,6 +21,7 @@ from sightline.private_files import write_atomically
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.store import Store
+from sightline.typing_names import Any
 
 _BATCH = 64
 

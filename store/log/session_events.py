@@ -7,7 +7,6 @@ this module loads little; `session_history` reads them.
 import os
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from sightline.disk.layout import Layout
 from sightline.log import log
@@ -15,6 +14,7 @@ from sightline.log.log import Encoded
 from sightline.log.sessions import header_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session, storable
+from sightline.typing_names import Any
 
 STARTED, RESUMED, FORKED = "started", "resumed", "forked"
 COMPACTING, COMPACTED, CLEARED, REWOUND, PRUNED = "compacting", "compacted", "cleared", "rewound", "pruned"

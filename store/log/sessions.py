@@ -4,11 +4,11 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from sightline.config import working_directory
 from sightline.records import Session, known_fields, storable
 from sightline.sha256 import sha256_hex
+from sightline.typing_names import Any
 
 SHELL = "shell"
 """The harness of a caller that is not known to be an agent; each parent process gets a session."""

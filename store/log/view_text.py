@@ -1,7 +1,5 @@
 """Reads the exact text of a view, as it was sent: literal text from the log, and lines that it quotes from buffers."""
 
-from typing import Any
-
 from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, UnknownRef
 from sightline.log import log
 from sightline.log.log import is_newer
@@ -12,6 +10,7 @@ from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
 from sightline.shape.variants import cleaned, cleaning_of
 from sightline.store import Reading
+from sightline.typing_names import Any
 
 
 class TextGone(SightlineError):

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sightline.disk.errors import cause_of, is_busy
 from sightline.errors import StoreFailed
@@ -25,6 +24,7 @@ from sightline.refs import format_ref, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import Segment, uncut_ranges
 from sightline.store import Reading, Store
+from sightline.typing_names import Any
 
 LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text; a longer one as a range of its stream, to be rendered again."""

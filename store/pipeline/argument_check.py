@@ -1,12 +1,12 @@
 """Checks the arguments of one program of a query: options against the tables, operands as text or files."""
 
 import re
-from typing import NoReturn
 
 from sightline.errors import QueryRefused
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS, NUMERIC, WHY_NOT, WIDEST, WIDTHS, Grammar
 from sightline.pipeline.scripts import check_awk, check_jq, check_sed
+from sightline.typing_names import NoReturn
 
 PIPE = "-"  # the operand for the pipe
 

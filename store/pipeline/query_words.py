@@ -6,12 +6,12 @@ It knows neither programs nor refs.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
 
 from sightline.errors import QueryRefused
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
+from sightline.typing_names import NoReturn
 
 QUOTED = "\x00"  # stands in a word's mask for a quoted character; a query cannot contain a NUL itself
 

@@ -5,9 +5,9 @@ This makes for clear messages. The actual safeguards are the programs' own safe 
 
 import re
 from collections.abc import Iterator
-from typing import NoReturn
 
 from sightline.errors import QueryRefused
+from sightline.typing_names import NoReturn
 
 _SED_FILES = {
     "r": "reads a file",

@@ -7,10 +7,10 @@ where it was asked.
 import os
 import sys
 from collections.abc import Iterable
-from typing import NoReturn
 
 from sightline.named_tuple import NamedTuple
 from sightline.search.errors import ProgramMissing
+from sightline.typing_names import NoReturn
 
 SYSTEM_FOLDERS = (
     "/usr/bin",

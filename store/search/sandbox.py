@@ -11,11 +11,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any, TypeVar
 
 from sightline.named_tuple import NamedTuple
 from sightline.search.errors import SandboxFailed
 from sightline.threads import start_thread
+from sightline.typing_names import Any, TypeVar
 
 T = TypeVar("T")
 

@@ -3,8 +3,6 @@
 Neither style looks for failures; an output of a failure that is too large is cut by ``cut``, which does.
 """
 
-from typing import TYPE_CHECKING
-
 from sightline.named_tuple import NamedTuple
 from sightline.profile import Cut
 from sightline.shape import markers
@@ -16,6 +14,7 @@ from sightline.shape.repeated_lines import lines_backward, text_bytes
 from sightline.shape.segments import Segment, Shaped, join_segments, terminated
 from sightline.shape.source import LINE_LIMIT, CutLine, Line, Source
 from sightline.shape.whole_body import SEPARATOR
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

@@ -4,10 +4,10 @@ A number that the output does not give is not stated, and the sentence says so i
 """
 
 import re
-from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.source import Source
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

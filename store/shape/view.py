@@ -6,7 +6,6 @@ Each chosen line is counted by an upper bound of what it and its markers take, s
 from bisect import bisect
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
@@ -26,6 +25,7 @@ from sightline.shape.repeated_lines import (
 )
 from sightline.shape.segments import Segment, join_segments, terminated
 from sightline.shape.source import Source
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

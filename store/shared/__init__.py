@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sightline.config import STORE_VARIABLE
 from sightline.errors import UsageError
 from sightline.fleet import ExtraMissing
 from sightline.store import Store
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shared.store import SharedStore

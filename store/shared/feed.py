@@ -3,10 +3,10 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from sightline.disk.changes import Change
 from sightline.errors import StoreFailed
+from sightline.typing_names import Protocol
 
 POLL_SECONDS = 2.0
 _LIVE_SECONDS = 1.0

@@ -4,10 +4,10 @@ import io
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
 
 from sightline.fleet.pack import TamperedPack, raw_bytes
 from sightline.shared.rows import number_at, virtual
+from sightline.typing_names import Any
 
 Place = tuple[str, int, int, int, int]
 """The pack, offset and bytes of the frame, and offset and bytes of the line in it."""

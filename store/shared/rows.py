@@ -5,7 +5,6 @@ A row is what a host says about itself, so it is checked before it is used, and 
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from sightline.disk.meta import decode_buffer
 from sightline.errors import OfNewerVersion
@@ -16,6 +15,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, Note
 from sightline.refs import on_host
 from sightline.store import Narrowing
+from sightline.typing_names import Any
 
 EVENTS = ("context", "about", "message")
 """The kinds of lines that say what happened to a session's context, and what was said."""

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from sightline.config import Settings
 from sightline.disk.errors import is_broken, store_failed
@@ -43,6 +42,7 @@ from sightline.shared.pack_cache import PackCache, Tampered
 from sightline.shared.rows import REMARKS, GrantedHost, SharedRows
 from sightline.shared.streams import FrameReader
 from sightline.store import Listed, Narrowing, SharedPlace, Store, Target
+from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, cast
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change

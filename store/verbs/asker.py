@@ -1,7 +1,6 @@
 """Who calls a verb, and how that caller would write the next call; every verb gets this from its door."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sightline.errors import BadRef, UnknownRef
 from sightline.log.sessions import is_person
@@ -11,6 +10,7 @@ from sightline.records import Session
 from sightline.refs import parse_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Reading, Store, Target
+from sightline.typing_names import TYPE_CHECKING
 from sightline.verbs import late
 
 if TYPE_CHECKING:  # only long calls, which can be cancelled, need it

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
 from sightline.named_tuple import NamedTuple
@@ -12,6 +11,7 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room, budget_for
 from sightline.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.shape.source import Source
 from sightline.store import Target
+from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs import late
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.file_facts import file_fields

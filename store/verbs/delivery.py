@@ -6,7 +6,6 @@ asks.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from sightline.errors import StoreFailed
 from sightline.log.views import record_shown, record_view
@@ -14,6 +13,7 @@ from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Reading, Target
+from sightline.typing_names import TYPE_CHECKING
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes

@@ -5,7 +5,6 @@ The reply says what was searched, because a search that stops early, or cannot r
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from sightline.errors import SightlineError, UsageError
 from sightline.log.views import Shows
@@ -17,6 +16,7 @@ from sightline.shape.segments import Segment
 from sightline.shape.source import BLOCK_BYTES, Source
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.list_outputs import MATCHED_BUFFERS, ListRequest, find_buffers
 from sightline.verbs.reply import Reply, in_order

@@ -5,7 +5,8 @@ Every door measures budgets by it: a budget counts the head and the body as a te
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeVar
+
+from sightline.typing_names import Any, TypeVar
 
 _Made = TypeVar("_Made")
 

@@ -3,7 +3,6 @@
 import re
 import signal
 from collections.abc import Sequence
-from typing import Any
 
 from sightline.capture.command import end_command
 from sightline.errors import BadRef
@@ -12,6 +11,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import looks_like_a_ref
 from sightline.shape.segments import Segment
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.reply import Reply, state_in_words

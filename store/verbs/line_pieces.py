@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator
-from typing import Protocol
 
 from sightline.errors import BadRange
 from sightline.named_tuple import NamedTuple
@@ -13,6 +12,7 @@ from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import LINE_LIMIT, CutLine, Line
 from sightline.store import Reading, Target
+from sightline.typing_names import Protocol
 from sightline.verbs import late
 from sightline.verbs.short_output import clean
 

@@ -1,7 +1,6 @@
 """The JSON parts of read_output: the value at a path, the skeleton of a text, the lines of a page of bytes."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.errors import UsageError
 from sightline.log.views import Shows, Traced, parts_of, shown_of
@@ -22,6 +21,7 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import Source
 from sightline.store import Reading, Stream, Target
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.structured_view import sampling_of

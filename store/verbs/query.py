@@ -1,7 +1,6 @@
 """The verb query: asks by ordinary Unix filters over refs, provably read-only, and never makes a new ref."""
 
 from collections.abc import Callable
-from typing import Any
 
 from sightline.errors import BadRef, QueryRefused
 from sightline.log.views import Shows
@@ -13,6 +12,7 @@ from sightline.shape.segments import Segment
 from sightline.shape.variants import text_of
 from sightline.shape.whole_body import SEPARATOR
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import telling_changes

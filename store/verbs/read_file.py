@@ -1,13 +1,13 @@
 """The verb read_file: captures a file as an immutable version, and shows it whole, in part or as a view."""
 
 import os
-from typing import Any
 
 from sightline.capture.file import capture_file, open_exactly, open_regular
 from sightline.errors import BadRange, StoreFailed, UsageError
 from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, file_reply, is_binary, reply_of
 from sightline.verbs.line_pieces import beyond, open_lines, page_of

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
 
 from sightline.errors import SightlineError
 from sightline.log.views import Shows, Traced
@@ -11,6 +10,7 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
+from sightline.typing_names import Any, TypeVar
 from sightline.verbs import late
 
 FIELD_ORDER = (

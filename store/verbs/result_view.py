@@ -1,7 +1,6 @@
 """Makes what an agent is shown of a tool's result: all of a short one, else a sample with a ref to the whole."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from sightline.capture.result import JSON_MIME, TEXT_MIME, Field, fields_of, key_of, number_of
 from sightline.log.views import Shows, parts_of, shown_of
@@ -21,6 +20,7 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
 from sightline.shape.source import Source
 from sightline.store import Reading, Target
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head

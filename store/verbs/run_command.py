@@ -4,7 +4,6 @@ import json
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
@@ -19,6 +18,7 @@ from sightline.refs import format_ref, is_ack
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
 from sightline.store import Target, cause_of
+from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of

@@ -4,7 +4,6 @@ Times, addresses and the like, which differ in every run, are ignored.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.audit.buffer_failures import Failure, failures_of
 from sightline.errors import SightlineError
@@ -19,6 +18,7 @@ from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment
 from sightline.shape.source import Line
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Reply, in_order
 

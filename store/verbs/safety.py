@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from sightline.errors import SettingError
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import TYPE_CHECKING
 from sightline.verbs import late
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from sightline.log.views import Shows, parts_of, settled, shown_of
 from sightline.named_tuple import NamedTuple
@@ -12,6 +11,7 @@ from sightline.shape.clean import clean_line
 from sightline.shape.segments import Segment
 from sightline.shape.source import CutLine, Line
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.line_pieces import PageLines, around, beyond, open_lines
 from sightline.verbs.reply import Reply, in_order

@@ -1,7 +1,5 @@
 """Makes a command's output a body: by its structure if standard output has one, else by cutting."""
 
-from typing import TYPE_CHECKING
-
 from sightline.profile import Profile
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.cut import ERR_PERCENT, ERR_PERCENT_FAILED, shape
@@ -11,6 +9,7 @@ from sightline.shape.json.sampling import Sampling
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Source
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

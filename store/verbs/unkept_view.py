@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.capture.recorder import Size, Unkept
 from sightline.errors import StoreFailed
@@ -18,6 +17,7 @@ from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Line
 from sightline.shape.whole_body import SEPARATOR
 from sightline.store import Store, StreamReader
+from sightline.typing_names import Any
 from sightline.verbs.command_view import Ending, counts_of
 from sightline.verbs.line_pieces import beyond, page_of
 from sightline.verbs.reply import Reply, fitting, in_order

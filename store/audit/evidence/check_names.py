@@ -5,9 +5,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 TEST, BUILD, TYPES, LINT = "test", "build", "types", "lint"
 KINDS = (TEST, BUILD, TYPES, LINT)

@@ -1,13 +1,12 @@
 """Encodes a report as JSON data, for programs."""
 
-from typing import Any
-
 from sightline.audit.coverage import cut_data, rounded
 from sightline.audit.held_lines import STATE_WORDS
 from sightline.audit.line_spans import written
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall, halves
 from sightline.log.views import ref_of_shown
 from sightline.refs import format_ref
+from sightline.typing_names import Any
 
 
 def as_data(report: Report) -> dict[str, Any]:

@@ -4,7 +4,8 @@ import os
 import sys
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
+
+from sightline.typing_names import Any
 
 # argparse would look for translations of its messages. There are none, and the search takes 1.7 ms, half of its time.
 # So it is loaded with this object in place of `gettext`; all other modules still get the real one.

@@ -1,7 +1,8 @@
 """The table of commands, grouped by who asks; the module of each is imported only when the command is called."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

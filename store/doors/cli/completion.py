@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, pairwise
-from typing import Any
 
 from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
@@ -24,6 +23,7 @@ from sightline.shape.budgets import MODES
 from sightline.shape.summary import one_line
 from sightline.shared import shared_opener
 from sightline.store import Reading, Store
+from sightline.typing_names import Any
 
 SHELLS = ("bash", "zsh", "fish")
 _OFFERED = 100  # nobody looks through more

@@ -1,7 +1,5 @@
 """``sightline coverage``: shows which lines of a buffer stood in some view, by session and in all."""
 
-from typing import Any
-
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick, told_count, unjudged_if_quick
 from sightline.audit.coverage import Coverage, GradedLines, cut_data, most, rounded, told_share
@@ -13,6 +11,7 @@ from sightline.log.session_list import find_session
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _LISTED = 8

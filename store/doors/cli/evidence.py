@@ -1,7 +1,5 @@
 """``sightline evidence``: lists what agents claim, and the runs and edits that support or contradict it."""
 
-from typing import Any
-
 from sightline.audit.evidence.session_evidence import (
     CONTRADICTED,
     NO_EVIDENCE,
@@ -20,6 +18,7 @@ from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.log.session_list import find_session, list_sessions
 from sightline.records import Session
 from sightline.shape.summary import one_line
+from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _CHARACTERS = 160

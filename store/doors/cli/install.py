@@ -2,7 +2,6 @@
 
 import difflib
 import os
-from typing import Any
 
 from sightline.config import default_root
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
@@ -29,6 +28,7 @@ from sightline.entry_points import refresh_plugins
 from sightline.errors import SightlineError, UsageError
 from sightline.harnesses.base import DEFAULT_MODE, MODES, Harness
 from sightline.store import Layout
+from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _MODES = (

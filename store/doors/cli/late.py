@@ -1,8 +1,7 @@
 """The names that only some calls of a command need, loaded at first use; each line says what loading it costs."""
 
-from typing import TYPE_CHECKING
-
 from sightline.late_names import late_names
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.doors.mcp.line_io import LineWriter as LineWriter

@@ -7,10 +7,10 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
 from sightline.errors import SightlineError
+from sightline.typing_names import NoReturn
 
 _GARBAGE_OBJECTS = 10_000  # most commands make fewer objects, and a collection takes a millisecond
 

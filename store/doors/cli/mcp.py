@@ -2,7 +2,6 @@
 
 import os
 import sys
-from typing import Any
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
 from sightline.doors.mcp.service import Service
@@ -10,6 +9,7 @@ from sightline.doors.mcp.signals import EndAsked, ignore_signals, raise_signals
 from sightline.doors.mcp.stdio import StdioServer
 from sightline.doors.mcp.tools import PATIENCE_SECONDS, TOOLS, Options
 from sightline.errors import UsageError
+from sightline.typing_names import Any
 
 _HTTP_DEFAULTS: dict[str, Any] = {"host": "127.0.0.1", "port": 8423, "no_token": False}
 

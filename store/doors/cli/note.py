@@ -1,7 +1,6 @@
 """``sightline note`` and ``notes``: remarks on lines, which can be sent along with the next reply of a session."""
 
 import time
-from typing import Any
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
@@ -10,6 +9,7 @@ from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_no
 from sightline.log.session_list import find_session
 from sightline.records import Note
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs.line_pieces import open_lines
 from sightline.verbs.printable_text import printable
 

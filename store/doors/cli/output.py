@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
@@ -18,6 +17,7 @@ from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Reading, Store, cause_of, is_known
+from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields

@@ -1,12 +1,12 @@
 """``sightline proxy``: stands in front of an MCP server and keeps its large results; the client starts it instead."""
 
 import os
-from typing import TYPE_CHECKING
 
 from sightline.doors.cli import late
 from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, after_dashes, command_parser
 from sightline.doors.proxy.server import ServerProcess
 from sightline.errors import UsageError
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.doors.mcp.line_io import LineWriter

@@ -5,7 +5,6 @@ import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
@@ -25,6 +24,7 @@ from sightline.shape.summary import summary
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import programs_of
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _SHOWN_LINES = 200

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from typing import Any
 
 from sightline.capture.command import CommandCapture
 from sightline.doors.cli.arguments import (
@@ -21,6 +20,7 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.segments import Segment
 from sightline.store import Target
+from sightline.typing_names import Any
 from sightline.verbs import late
 from sightline.verbs.command_view import ending_of
 from sightline.verbs.delivery import deliver

@@ -4,7 +4,6 @@ import os
 import re
 import time
 from collections.abc import Iterable
-from typing import Any
 
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, calls_of, captured_by
@@ -15,6 +14,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import Project, find_project, project_of
 from sightline.records import Buffer
 from sightline.store import Reading
+from sightline.typing_names import Any
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")

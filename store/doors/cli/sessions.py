@@ -1,7 +1,6 @@
 """``sightline sessions``: lists who asked, what each captured and who read whose outputs; renames and removes them."""
 
 import time
-from typing import Any
 
 from sightline.audit.project_scope import sessions_in
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
@@ -13,6 +12,7 @@ from sightline.log.retention import remove_session
 from sightline.log.session_list import SessionFacts, belongings_of, find_session, list_sessions, rename_session
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
+from sightline.typing_names import Any
 from sightline.verbs.list_outputs import named_in
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import state_in_words

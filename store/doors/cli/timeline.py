@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sightline.audit.accounting import Accounted
 from sightline.audit.buffer_failures import Failure, not_judged, overlooked, told_count
@@ -22,6 +21,7 @@ from sightline.log.sessions import session_title
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes, one_line
 from sightline.store import Reading
+from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _ASKED_CHARACTERS = 90

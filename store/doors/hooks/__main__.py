@@ -3,7 +3,8 @@
 import gc
 import site
 import sys
-from typing import Any
+
+from sightline.typing_names import Any
 
 
 class _Elsewhere:

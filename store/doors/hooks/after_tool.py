@@ -5,7 +5,6 @@ If a harness tells what its model is shown of a batch of calls, that is logged; 
 
 import re
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
 
 from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
@@ -16,6 +15,7 @@ from sightline.harnesses.base import AFTER, BATCH, SHAPE, Harness
 from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Store
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # few harnesses have them
     from sightline.doors.hooks.live_calls import LiveCall

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
 
 from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
 from sightline.config import default_root, load_settings
@@ -10,6 +9,7 @@ from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
 from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.capture.list_insertion import ListPart

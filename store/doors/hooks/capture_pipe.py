@@ -5,13 +5,13 @@ Whatever happens to the store, what comes is passed on: the command must not not
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
 
 from sightline.capture.pipe_reader import PipeReader
 from sightline.capture.pipe_writers import exit_code_of, writers_of
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.part_files import PartFile
 from sightline.doors.hooks.pending_commands import PendingCommand, recall
+from sightline.typing_names import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from sightline.doors.hooks.pending_capture import PendingCapture

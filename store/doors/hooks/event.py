@@ -7,11 +7,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from sightline.doors.hooks import late_hooks
 from sightline.harnesses import find
 from sightline.harnesses.base import BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, START, Harness
+from sightline.typing_names import Any
 
 Json = dict[str, Any]
 

@@ -4,11 +4,11 @@
 """
 
 import os
-from typing import Any
 
 from sightline.config import EvidenceSettings, default_root, load_settings
 from sightline.doors.hooks import late, late_hooks
 from sightline.harnesses.base import Harness
+from sightline.typing_names import Any
 
 Json = dict[str, Any]
 

@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from sightline.config import HOOKS, default_root
 from sightline.doors.hooks import late
@@ -18,6 +17,7 @@ from sightline.harnesses.base import Harness, Json
 from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private, remove_file
 from sightline.records import Session, storable
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn save
     from sightline.store import Store

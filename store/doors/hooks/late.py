@@ -1,8 +1,7 @@
 """Names from the floors below that only some events need; each is loaded on first use, to keep the others fast."""
 
-from typing import TYPE_CHECKING
-
 from sightline.late_names import late_names
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.audit.evidence.session_evidence import CONTRADICTED as CONTRADICTED

@@ -3,9 +3,8 @@
 The comment behind a name says what loading it would add to every event.
 """
 
-from typing import TYPE_CHECKING
-
 from sightline.late_names import late_names
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.doors.hooks.background_commands import note_background as note_background

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sightline.config import default_root
 from sightline.doors.hooks.hook_session import open_store, session_of
@@ -13,6 +12,7 @@ from sightline.harnesses.tool_call import ToolCall
 from sightline.imports.live_transcript import LiveTranscript, TranscriptPlace, WaitingCall, begin, opened
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Layout, Store
+from sightline.typing_names import Any
 
 _PATIENCE_TURNS, _TURN_SECONDS = 30, 0.01  # until the transcript, written while hooks run, has a command's end
 

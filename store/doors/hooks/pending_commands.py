@@ -6,11 +6,11 @@ There is one small file a command. The rewritten command names it by id, so that
 import json
 import os
 import time
-from typing import Any
 
 from sightline.config import HOOKS, default_root
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, open_private, remove_file
+from sightline.typing_names import Any
 
 _USE_CHARACTERS = 120
 _ENDINGS = ".0.part"  # ending of the file that says how a list's parts ended

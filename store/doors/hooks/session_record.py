@@ -5,13 +5,13 @@ It is written into the session's log only, and judged later.
 """
 
 import os
-from typing import Any
 
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.hook_session import is_first, session_of
 from sightline.harnesses.base import START, Harness
 from sightline.harnesses.context_events import told_by
 from sightline.log.session_events import AgentMessage, SessionSubject, append_events, knows_subject
+from sightline.typing_names import Any
 
 Json = dict[str, Any]
 

@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
 from sightline.doors.hooks import late
 from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, ToolCall, ToolPart, open_beside
@@ -16,6 +15,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.imports.shown_lines import LinesShown

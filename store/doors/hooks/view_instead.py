@@ -1,7 +1,5 @@
 """Mode ``shape``: shows an agent our view in the place of the output of a command or a tool."""
 
-from typing import Any
-
 from sightline.doors.cli.output import render_text
 from sightline.doors.hooks import late
 from sightline.doors.hooks.pending_commands import PendingCommand
@@ -13,6 +11,7 @@ from sightline.profile import load_profile
 from sightline.records import Buffer, Session
 from sightline.shape.segments import join_segments
 from sightline.store import Store
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.delivery import deliver

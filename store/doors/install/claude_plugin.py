@@ -7,7 +7,6 @@ README says.
 import json
 import os
 import shlex
-from typing import Any
 
 from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.capture_script import FILE, script
@@ -19,6 +18,7 @@ from sightline.doors.mcp.protocol import server_version
 from sightline.harnesses.base import RECORD
 from sightline.harnesses.claude_code import HARNESS
 from sightline.regular_files import read_regular
+from sightline.typing_names import Any
 
 _MANIFEST = ".claude-plugin/plugin.json"
 _DESCRIPTION = "Keeps every tool output whole, shows small honest views, and records what the agent saw."

@@ -4,7 +4,6 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, PIPEFAIL
 from sightline.doors.hooks.capture_script import FILE, script
@@ -14,6 +13,7 @@ from sightline.doors.install.settings_text import Add, Put, SettingsEntries
 from sightline.harnesses import known
 from sightline.harnesses.base import BEFORE, Harness, Hook
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 USER, PROJECT = "user", "project"
 SCOPES = (USER, PROJECT)

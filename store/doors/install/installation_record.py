@@ -6,12 +6,12 @@ Settings sometimes hold keys; these files are as private as everything below the
 
 import json
 import os
-from typing import Any
 
 from sightline.doors.install.settings_text import Undo
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, read_file, remove_folder, write_atomically
 from sightline.sha256 import sha256_hex
+from sightline.typing_names import Any
 
 FOLDER = "installed"
 _RECORD = "record.json"

@@ -5,10 +5,10 @@ Removing what was added gives back the same text as before.
 
 import json
 import re
-from typing import Any
 
 from sightline.doors.install.jsonc import JsoncItem, JsoncNode, find, parse
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 Keys = tuple[str, ...]
 

@@ -3,9 +3,9 @@
 import functools
 import json
 import re
-from typing import Any
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 _BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')

@@ -4,13 +4,13 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Any
 
 from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.capture_script import is_rule, is_script
 from sightline.doors.hooks.command_line import HookLine, read_line
 from sightline.harnesses import known
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 MODULE = "sightline.doors.cli.main"
 _MODULES = (MODULE, "sightline.store.doors.cli.main")  # the second as 0.1.0 wrote it

@@ -11,7 +11,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.install.own_entries import ServerEntry, hook_environment, hook_of, without_assignments
@@ -19,6 +18,7 @@ from sightline.harnesses import known
 from sightline.harnesses.base import RECORD, START
 from sightline.named_tuple import NamedTuple
 from sightline.plugins import Plugins, known_harnesses, write_plugins
+from sightline.typing_names import Any
 
 PATIENCE_SECONDS = 15
 _ENDING_SECONDS = 2

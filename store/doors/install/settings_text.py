@@ -1,12 +1,12 @@
 """Puts our entries into the text of a settings file and takes them out again; pure functions over texts."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from sightline.doors.install.json_edit import Keys, NoPlace, append, put, remove, remove_item
 from sightline.doors.install.jsonc import JsoncItem, JsoncNode, find, parse, plain
 from sightline.doors.install.toml_edit import put_table, remove_table, table_at
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 Ours = Callable[[Any], bool]
 

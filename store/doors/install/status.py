@@ -1,7 +1,5 @@
 """Which entries of ours are in a harness' settings on disk."""
 
-from typing import Any
-
 from sightline.doors.hooks.command_line import HookLine
 from sightline.doors.install.harness_settings import SettingsPlaces, targets_of
 from sightline.doors.install.installation import is_filled, plan_install, telling
@@ -18,6 +16,7 @@ from sightline.doors.install.settings_file import read_settings
 from sightline.doors.install.settings_text import SettingsEntries, of_ours, with_ours
 from sightline.harnesses.base import DEFAULT_MODE, Harness
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 
 class Status(NamedTuple):

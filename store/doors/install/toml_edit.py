@@ -8,12 +8,12 @@ mean what was meant: where it does not, as in a file that has our table in a for
 import re
 import tomllib
 from collections.abc import Iterator
-from typing import Any
 
 import tomlkit
 import tomlkit.items
 
 from sightline.doors.install.json_edit import Keys, NoPlace
+from sightline.typing_names import Any
 
 _OPENING = re.compile(r"(?m)^[ \t]*\[")
 _BYTE_ORDER_MARK = "\ufeff"

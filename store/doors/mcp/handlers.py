@@ -6,7 +6,6 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from sightline.capture.file import LONGEST_PATH
 from sightline.config import working_directory
@@ -25,6 +24,7 @@ from sightline.search.processes import Cancel
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment
 from sightline.store import Reading, Store
+from sightline.typing_names import Any
 from sightline.verbs import list_outputs, query, read_file, read_output, run_command
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.delivery import deliver

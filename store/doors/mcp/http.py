@@ -12,7 +12,6 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 from sightline.doors.mcp.protocol import (
     EVERY_SECONDS,
@@ -32,6 +31,7 @@ from sightline.errors import UsageError
 from sightline.http_guard import Guard, Refusal, address_of
 from sightline.private_files import open_private, read_file, write_all
 from sightline.store import Layout
+from sightline.typing_names import Any
 
 try:
     import mcp_types as types

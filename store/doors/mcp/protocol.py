@@ -10,9 +10,9 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any, NoReturn
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from sightline.doors.mcp.protocol import INVALID_PARAMS, Context, Rejected
@@ -16,6 +15,7 @@ from sightline.shape import markers
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
+from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.list_outputs import ListRequest, find_buffers
 from sightline.verbs.printable_text import printable

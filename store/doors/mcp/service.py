@@ -7,12 +7,12 @@ import json
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from sightline.doors.mcp.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, OpenCall, Rejected
 from sightline.doors.mcp.tools import Options, definitions, instructions
 from sightline.errors import SightlineError
 from sightline.threads import share_one_heap
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.doors.mcp.handlers import Handlers

@@ -5,7 +5,8 @@ import select
 import signal
 from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
+
+from sightline.typing_names import NoReturn
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from sightline.doors.mcp.line_io import LineReader, LineTooLong, LineWriter
 from sightline.doors.mcp.protocol import (
@@ -42,6 +41,7 @@ from sightline.doors.mcp.protocol import (
 from sightline.doors.mcp.service import Service
 from sightline.errors import OutOfProcesses
 from sightline.threads import start_thread
+from sightline.typing_names import Any
 
 LINE_LIMIT_BYTES = 16 << 20
 """A longer request is refused unread; no command or query needs that much."""

@@ -5,9 +5,9 @@ Each byte of these texts stands in the context of every agent that uses the serv
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sightline.verbs.asker import Calls

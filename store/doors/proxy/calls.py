@@ -6,10 +6,10 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from sightline.doors.mcp.protocol import META, Context, Id, client_label
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # loaded only when a call takes long
     from sightline.store import Recording

@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from typing import Any
 
 from sightline.doors.mcp.line_io import LineWriter, PassingLines
 from sightline.doors.mcp.protocol import (
@@ -29,6 +28,7 @@ from sightline.doors.mcp.protocol import (
 )
 from sightline.doors.proxy.relay import Proxy
 from sightline.errors import SightlineError, UsageError
+from sightline.typing_names import Any
 
 try:
     import anyio

@@ -4,7 +4,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from sightline.capture.result import call_text, capture_result
 from sightline.config import working_directory
@@ -20,6 +19,7 @@ from sightline.records import TOOL_FAILED, Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment
 from sightline.store import Recording
+from sightline.typing_names import Any
 from sightline.verbs.delivery import deliver
 from sightline.verbs.result_view import result_reply
 from sightline.verbs.structured_view import sampling_of

@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any
 
 from sightline.config import default_root, load_settings, working_directory
 from sightline.doors.mcp.line_io import LineWriter
@@ -49,6 +48,7 @@ from sightline.errors import OutOfProcesses, SightlineError
 from sightline.profile import check_profile_name
 from sightline.store import Layout
 from sightline.threads import start_thread
+from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # loaded while the server starts
     from sightline.doors.proxy.recorder import CallRecorder

@@ -4,13 +4,13 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.capture.result import TEXT_MIME, ResultBlock, blocks_of
 from sightline.doors.proxy.calls import dumped
 from sightline.named_tuple import NamedTuple
 from sightline.redact.hiding import Redaction
 from sightline.shape import markers
+from sightline.typing_names import Any
 
 IMAGE_BYTES = 1 << 16
 """An image, a sound or an encoded resource of at most this size, as sent, stays in the reply."""

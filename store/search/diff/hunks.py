@@ -2,9 +2,9 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import overload
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import overload
 
 
 class Hunk(NamedTuple):

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, with_added
@@ -25,6 +24,7 @@ from sightline.shape.failure.tallies import ToolTally, tally
 from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.repeated_lines import Span, free_spans
 from sightline.shape.source import Source
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.limited_pattern import TimeLimit

@@ -5,11 +5,11 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import regex
 
 from sightline.shape.failure.tool_rules import LatePattern, Rule
+from sightline.typing_names import Any
 
 VIEW_SECONDS = 0.05
 """The time for all patterns of one rule on one view, in seconds of processor time."""

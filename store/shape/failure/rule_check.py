@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Iterator
-from typing import Any
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.catalogue import RuleFile
@@ -10,6 +9,7 @@ from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.limited_pattern import VIEW_SECONDS, limit_rule
 from sightline.shape.failure.tool_rules import known_in, parse_rules
 from sightline.shape.memory_stream import BytesSource
+from sightline.typing_names import Any
 
 _NOTHING = BytesSource(b"")
 

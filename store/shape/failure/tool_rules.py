@@ -8,9 +8,9 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "rules")
 

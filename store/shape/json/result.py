@@ -1,12 +1,11 @@
 """Makes bodies of structured texts: JSON is sampled, a diff becomes a diffstat; all other texts are for ``cut``."""
 
-from typing import TYPE_CHECKING
-
 from sightline.named_tuple import NamedTuple
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.segments import Shaped
 from sightline.shape.source import Source
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

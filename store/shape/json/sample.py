@@ -7,7 +7,6 @@ command, the left-out failure lines are counted below the sample.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
@@ -18,6 +17,7 @@ from sightline.shape.json.tree import Document, Node, children_end, children_sho
 from sightline.shape.repeated_lines import Span, free_spans, text_bytes
 from sightline.shape.segments import Segment, join_segments, shown_ranges
 from sightline.shape.source import Source
+from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination

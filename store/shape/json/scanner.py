@@ -10,9 +10,9 @@ what is JSON.
 import json
 import re
 from collections.abc import Callable
-from typing import Any, NoReturn, Protocol
 
 from sightline.shape.source import Source
+from sightline.typing_names import Any, NoReturn, Protocol
 
 WINDOW_BYTES = 1 << 17  # larger windows make so many objects at once that the collector halves the speed
 DEPTH_LIMIT = 10_000  # deeper nesting is no data; json.loads gives up at a thousand
