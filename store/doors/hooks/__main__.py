@@ -4,7 +4,9 @@ import gc
 import site
 import sys
 
-from sightline.typing_names import Any
+TYPE_CHECKING = False  # sightline.typing_names may not be found before _start_without_site
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class _Elsewhere:
@@ -14,7 +16,7 @@ class _Elsewhere:
     """
 
     @classmethod
-    def find_spec(cls, *sought: Any) -> Any:
+    def find_spec(cls, *sought: "Any") -> "Any":
         """Have `site` add its folders, once, and look again."""
         sys.meta_path.remove(cls)
         site.main()
