@@ -364,7 +364,7 @@ class Store:
             ExpiredRef: the buffer has expired or was removed.
             BadRef, BadRange: it is not a ref.
         """
-        return disk.RefLookup(self.layout, self.index).find(ref, session=session, prefixes=prefixes)
+        return disk.RefLookup(self.layout, self.index, self._adopt).find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """Return what is left of a gone buffer; None if it never existed."""
@@ -373,7 +373,7 @@ class Store:
     def with_progress(self, buffer: Buffer) -> Buffer:
         """Return the record with the present facts of its streams, if it is still running."""
         if buffer.state == "running" and self.index.unwritable:
-            buffer = disk.adopt(self.layout, self.index, buffer.name) or buffer
+            buffer = self._adopt(buffer.name) or buffer
         return with_progress(self.layout, buffer)
 
     def listed(
@@ -419,7 +419,10 @@ class Store:
 
     def end_if_dead(self, name: str) -> None:
         """Report one capture as interrupted if its writer has died."""
-        disk.adopt(self.layout, self.index, name)
+        self._adopt(name)
+
+    def _adopt(self, name: str) -> Buffer | None:
+        return disk.adopt(self.layout, self.index, name)
 
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Changes":
         """Return a feed of other processes' changes, to be started; see `Changes`."""

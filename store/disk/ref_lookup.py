@@ -1,12 +1,12 @@
 """Finds a buffer by its ref."""
 
 import os
+from collections.abc import Callable
 
 from sightline import refs
 from sightline.disk.index import Index
 from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
-from sightline.disk.recovery import adopt
 from sightline.disk.stream_files import Target, with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
 from sightline.errors import AmbiguousRef, BadRef, UnknownRef
@@ -31,9 +31,11 @@ def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
 class RefLookup:
     """Looks buffers up in the index and, if it does not know one, on disk."""
 
-    def __init__(self, layout: Layout, index: Index) -> None:
+    def __init__(self, layout: Layout, index: Index, adopt: Callable[[str], Buffer | None]) -> None:
+        """Look up in one store; ``adopt`` takes care of a running capture whose writer has died, see `recovery`."""
         self._layout = layout
         self._index = index
+        self._adopt = adopt
 
     def find(self, ref: str | Ref, *, session: str | None, prefixes: bool) -> Target:
         """Return what a ref names; see `Store.resolve`."""
@@ -105,5 +107,4 @@ class RefLookup:
         """Return the record, after marking a buffer as interrupted whose writer died."""
         if buffer.state != "running":
             return buffer
-        adopted = adopt(self._layout, self._index, buffer.name)
-        return adopted or with_progress(self._layout, self._index.buffer(buffer.name) or buffer)
+        return self._adopt(buffer.name) or with_progress(self._layout, self._index.buffer(buffer.name) or buffer)

@@ -37,7 +37,9 @@ class Arrivals(NamedTuple):
         return self.target.buffer.state == "running"
 
 
-def wait_for(asking: Asker, target: Target, seconds: float, until: str = "", *, either: bool = False) -> Arrivals:
+def wait_for(
+    asking: Asker, target: Target, seconds: float | None, until: str = "", *, either: bool = False
+) -> Arrivals:
     """Wait until the output ends, a line matches, or new lines are followed by a pause; at most this long.
 
     With a pattern, a pause before its line does not end the wait.
@@ -45,7 +47,7 @@ def wait_for(asking: Asker, target: Target, seconds: float, until: str = "", *, 
     Args:
         asking: who waits; lines that this session has not been shown are new.
         target: the stream.
-        seconds: most seconds to wait, up to WAIT_SECONDS.
+        seconds: most seconds to wait, up to WAIT_SECONDS; None for these.
         until: a regular expression, or plain text if it is not a valid one; empty for none.
         either: whether to wait for standard error, too, once there is any.
 
@@ -55,7 +57,7 @@ def wait_for(asking: Asker, target: Target, seconds: float, until: str = "", *, 
     if target.stream not in ("out", "err", "all"):
         raise UsageError("only the output of a command can be followed", "read this one by lines or bytes")
     seen = _seen(asking, target)
-    deadline = time.monotonic() + min(max(seconds, 0.0), WAIT_SECONDS)
+    deadline = time.monotonic() + (WAIT_SECONDS if seconds is None else min(max(seconds, 0.0), WAIT_SECONDS))
     sought = _Sought(asking, until) if until else None
     known, changed = -1, 0.0
     while True:

@@ -17,11 +17,7 @@ from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
-from sightline.verbs.file_view import Called, file_reply
-from sightline.verbs.following import WAIT_SECONDS, wait_for
-from sightline.verbs.line_pieces import open_lines, page_of
-from sightline.verbs.reply import Reply, fitting, in_order
-from sightline.verbs.search_output import search_reply, settled_reply
+from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
 
 VERB = "read_output"
 _STREAMS = ("out", "err", "all")
@@ -101,7 +97,7 @@ def _shown(asking: Asker, target: Target, request: ReadRequest, *, named: bool) 
         first, last = parse_lines(request.lines)
         target = target._replace(first=first, last=last)
     if request.search:
-        return search_reply(
+        return late_verbs.search_reply(
             asking,
             target,
             request.search,
@@ -187,7 +183,7 @@ def _check(request: ReadRequest) -> None:
 
 
 def _line_page(asking: Asker, target: Target, request: ReadRequest, more: dict[str, Any] | None = None) -> Reply:
-    with open_lines(asking.store, target, asking.profile) as lines:
+    with late_verbs.open_lines(asking.store, target, asking.profile) as lines:
         total = lines.line_count
         if target.first > total:
             raise BadRange(
@@ -207,7 +203,7 @@ def _line_page(asking: Asker, target: Target, request: ReadRequest, more: dict[s
         page = fitting(
             fields,
             min(request.limit or asking.profile.reading.page_bytes, HARD_LIMIT_BYTES),
-            lambda limit: page_of(lines, target.first, last, limit),
+            lambda limit: late_verbs.page_of(lines, target.first, last, limit),
             lambda page: page.text,
             asking.room,
         )
@@ -222,7 +218,7 @@ def _line_page(asking: Asker, target: Target, request: ReadRequest, more: dict[s
     if note := _note(target):
         fields["note"] = note
     missing = cut or bool(more) or target.buffer.state != "sealed"
-    return settled_reply(_reply(fields, page.segments, target, request, total, missing=missing), target, unended)
+    return settled_reply(_reply(fields, page.segments, target, request, total, missing=missing), target.buffer, unended)
 
 
 def clipping_fields(asking: Asker, line: Segment) -> dict[str, Any]:
@@ -271,7 +267,7 @@ def _byte_page(asking: Asker, target: Target, request: ReadRequest) -> Reply:
     missing = end < size or bool(note) or target.buffer.state != "sealed"
     reply = _reply(fields, body, target, request, total, missing=missing)
     if asking.store.pretty_facts(target) is None:
-        return settled_reply(reply, target, unended)
+        return settled_reply(reply, target.buffer, unended)
     # Its lines are not those of the bytes, and are worked out after the page is sent.
     return reply._replace(
         shows=reply.shows._replace(shown=(), parts=()),
@@ -322,8 +318,7 @@ def _page_end(source: Stream, start: int, end: int) -> int:
 
 def _follow(asking: Asker, target: Target, request: ReadRequest, *, named: bool) -> Reply:
     """Show what has come since the session's last look; after the end, the view as if it had been waited for."""
-    seconds = WAIT_SECONDS if request.wait is None else request.wait
-    arrived = wait_for(asking, target, seconds, request.until, either=not named)
+    arrived = late_verbs.wait_for(asking, target, request.wait, request.until, either=not named)
     target = arrived.target
     shows_views = asking.profile.reading.ref_alone == "view"
     if not arrived.running and shows_views:
@@ -368,7 +363,7 @@ def _view(asking: Asker, target: Target, request: ReadRequest, *, named: bool, *
     """Return the view of an output, or of its only named stream, as the capturing verb gave it."""
     buffer, verbosity, logged = target.buffer, request.verbosity or "auto", request.logged()
     if buffer.kind == "file":
-        return _asked(file_reply(asking, target, Called(VERB, logged), verbosity))
+        return _asked(late_verbs.file_reply(asking, target, late_verbs.Called(VERB, logged), verbosity))
     if buffer.kind == "tool":
         failed = bool(buffer.exit_code)
         return _asked(

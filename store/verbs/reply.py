@@ -1,10 +1,10 @@
 """A reply: fields, then a body; its size is measured in the same way for every door."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sightline.errors import SightlineError
-from sightline.log.views import Shows, Traced
+from sightline.log.views import Shows, Traced, settled
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import format_ref
@@ -163,6 +163,16 @@ def error_reply(error: SightlineError, verb: str, request: dict[str, Any]) -> Re
     """Make the reply for a refusal or a failure: small, with nothing half-done."""
     fields = in_order({"error": error.message, "hint": error.hint or None})
     return Reply(fields, (), Shows(verb, request, failed=True), missing=True, exit_code=error.exit_code)
+
+
+def settled_reply(reply: Reply, buffer: Buffer, unended: Iterable[tuple[str, int]]) -> Reply:
+    """Return the reply with unfinished last lines not counted as shown, because those of a running buffer may grow."""
+    if buffer.state != "running":
+        return reply
+    shows = reply.shows
+    for stream, line in unended:
+        shows = settled(shows, buffer.name, stream, line - 1)
+    return reply._replace(shows=shows)
 
 
 Render = Callable[[Reply], Sequence[Segment]]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from sightline.log.views import Shows, parts_of, settled, shown_of
+from sightline.log.views import Shows, parts_of, shown_of
 from sightline.named_tuple import NamedTuple
 from sightline.search.line_search import LineHits, first_place, search
 from sightline.shape.budgets import HARD_LIMIT_BYTES
@@ -14,7 +14,7 @@ from sightline.store import Target
 from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.line_pieces import PageLines, around, beyond, open_lines
-from sightline.verbs.reply import Reply, in_order
+from sightline.verbs.reply import Reply, in_order, settled_reply
 
 SHOWN_BYTES = 8_000
 _LEAST_ROW_BYTES = 4  # of a shown match, which turns a limit of bytes into one of matches
@@ -95,17 +95,7 @@ def search_reply(
         parts=parts_of(body),
     )
     reply = Reply(ordered, tuple(body), shows, missing="truncated" in ordered or "note" in ordered)
-    return settled_reply(reply, target, unended)
-
-
-def settled_reply(reply: Reply, target: Target, unended: Iterable[tuple[str, int]]) -> Reply:
-    """Return the reply with unfinished last lines not counted as shown, because those of a running buffer may grow."""
-    if target.buffer.state != "running":
-        return reply
-    shows = reply.shows
-    for stream, line in unended:
-        shows = settled(shows, target.buffer.name, stream, line - 1)
-    return reply._replace(shows=shows)
+    return settled_reply(reply, target.buffer, unended)
 
 
 class SearchWindow(NamedTuple):
