@@ -11,7 +11,6 @@ import _thread
 import contextlib
 import math
 import os
-import sqlite3
 import time
 from collections.abc import Callable
 
@@ -30,6 +29,7 @@ from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.recording import Recording as Recording
 from sightline.disk.recording import new_buffer, reserve
+from sightline.disk.sqlite import sqlite3
 from sightline.disk.stream_files import Target as Target
 from sightline.disk.stream_files import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
 from sightline.disk.streams import StreamReader as StreamReader

@@ -7,11 +7,11 @@ again.
 
 import contextlib
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
 from sightline.disk.layout import Layout
+from sightline.disk.sqlite import sqlite3
 from sightline.errors import SightlineError
 from sightline.folder_watch import Unwatchable, unwatchable, watching
 from sightline.named_tuple import NamedTuple

@@ -6,11 +6,11 @@ Even reading it needs writing beside it, as SQLite works. Where nothing can be w
 import _thread
 import contextlib
 import os
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.disk import schema
+from sightline.disk.sqlite import sqlite3
 from sightline.private_files import open_private, refuse_all_but_file, remove_file
 from sightline.typing_names import Any
 

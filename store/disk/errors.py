@@ -2,8 +2,8 @@
 
 import errno
 import os
-import sqlite3
 
+from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
 from sightline.named_tuple import NamedTuple
 

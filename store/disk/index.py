@@ -5,12 +5,12 @@ It takes and returns records. It is a cache: all of it can be rebuilt from the f
 
 import contextlib
 import json
-import sqlite3
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
+from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple

@@ -1,7 +1,6 @@
 """A running capture, from its first byte to the seal: a reserved name, its folder, its marker, its record."""
 
 import os
-import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from sightline.disk.errors import is_busy, store_failed
 from sightline.disk.index import Index
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.meta import write_meta
+from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
 from sightline.private_files import FOLDER_MODE, open_private, remove_file, remove_folder
 from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable

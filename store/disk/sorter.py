@@ -1,10 +1,10 @@
 """Sorts any number of records by a key on disk, in bounded memory; in memory if the disk has no room."""
 
 import pickle
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
 from sightline.typing_names import Generic, TypeVar
 

@@ -2,11 +2,11 @@
 
 import contextlib
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.database import Database
 from sightline.disk.json_encoder import encoder
+from sightline.disk.sqlite import sqlite3
 from sightline.named_tuple import NamedTuple
 from sightline.records import (
     DROPPED,

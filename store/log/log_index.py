@@ -5,7 +5,6 @@ index is made anew, or a writer dies between logging and indexing.
 """
 
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -14,6 +13,7 @@ from itertools import accumulate
 from sightline import disk
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index
+from sightline.disk.sqlite import sqlite3
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log import log
 from sightline.log.sessions import header_of, session_from
