@@ -125,6 +125,22 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
+def closing_stores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close all stores that are opened meanwhile: where a door leaves its own open, since its process ends anyway."""
+    stores = list[Store]()
+    begin = Store.__init__
+
+    def begun(self: Store, *words: Any, **named: Any) -> None:
+        begin(self, *words, **named)
+        stores.append(self)
+
+    monkeypatch.setattr(Store, "__init__", begun)
+    yield
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
 def keep(store: Store) -> Callable[..., Buffer]:
     """Makes a sealed buffer."""
 

@@ -142,6 +142,7 @@ def doors(names: dict[str, str]) -> Iterator[dict[str, Callable[[str], Answer | 
         "proxy": lambda ask: _at_service(proxy, ask),
     }
     for service in (reading, running, proxy):
+        service.handlers().store.close()  # a server's process ends with it open
         service.close()
 
 

@@ -18,7 +18,7 @@ from sightline.verbs import list_outputs
 
 
 @pytest.fixture(autouse=True)
-def _store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, closing_stores: None) -> None:
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "a store"))
 
 

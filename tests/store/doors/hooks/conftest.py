@@ -1,29 +1,15 @@
 """Sessions of harnesses, with a store of their own."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
 
 
 @pytest.fixture(autouse=True)
-def _closed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The process of a hook ends with its store open; here it goes on."""
-    stores = list[Store]()
-    begin = Store.__init__
-
-    def begun(self: Store, *words: Any, **named: Any) -> None:
-        begin(self, *words, **named)
-        stores.append(self)
-
-    monkeypatch.setattr(Store, "__init__", begun)
-    yield
-    for store in stores:
-        store.close()
+def _closed(closing_stores: None) -> None:
+    """The process of a hook ends with its store open."""
 
 
 @pytest.fixture
