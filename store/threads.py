@@ -1,6 +1,8 @@
 """Threads: what can go wrong when one starts, and what many of them do to memory."""
 
+import _thread
 import contextlib
+from collections.abc import Callable
 
 from sightline.errors import OutOfProcesses
 from sightline.typing_names import TYPE_CHECKING
@@ -22,6 +24,31 @@ def start_thread(thread: "threading.Thread") -> None:
         thread.start()
     except RuntimeError as error:
         raise OutOfProcesses from error
+
+
+def started_thread(work: Callable[[], object]) -> Callable[[], object]:
+    """Let a thread do something, and return what waits for its end, to be called once; saves loading `threading`, 1 ms.
+
+    Args:
+        work: raises nothing, and imports nothing, since `threading` takes the thread that loads it for the main one.
+
+    Raises:
+        OutOfProcesses: see `start_thread`.
+    """
+    ended = _thread.allocate_lock()
+    ended.acquire()
+
+    def whole() -> None:
+        try:
+            work()
+        finally:
+            ended.release()
+
+    try:
+        _thread.start_new_thread(whole, ())
+    except RuntimeError as error:
+        raise OutOfProcesses from error
+    return ended.acquire
 
 
 def share_one_heap() -> None:

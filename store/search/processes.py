@@ -1,12 +1,12 @@
 """Starts the programs of one pipeline as one process group, under limits, and ends all of them together."""
 
+import _thread
 import fcntl
 import os
 import resource  # loaded here, because the confined thread could not load it any more
 import select
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.search.errors import Cancelled, ProgramMissing
 from sightline.search.executables import Executable
 from sightline.search.sandbox import Backing, confined
-from sightline.threads import start_thread
+from sightline.threads import started_thread
 
 READ_BYTES = 1 << 16  # the size of a pipe
 DEFAULT_SECONDS = 30.0
@@ -40,7 +40,7 @@ class Cancel:
     """Cancels a query or a search from another thread, even before it has begun."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self._group = 0
         self.cancelled = False
 
@@ -252,9 +252,8 @@ def fed(data: bytes) -> Iterator[int]:
         except BrokenPipeError:
             pass  # the reader has seen enough
 
-    feeder = threading.Thread(target=feed, daemon=True)
     try:
-        start_thread(feeder)
+        wait = started_thread(feed)
     except OutOfProcesses:
         os.close(write)
         os.close(read)
@@ -263,7 +262,7 @@ def fed(data: bytes) -> Iterator[int]:
         yield read
     finally:
         os.close(read)
-        feeder.join()
+        wait()
 
 
 def _spawn(program: Executable, group: int, fds: tuple[int, ...]) -> int:

@@ -8,13 +8,12 @@ its own that gives up its rights, spawns the child, and ends; the rest of this p
 import os
 import struct
 import sys
-import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from sightline.named_tuple import NamedTuple
 from sightline.search.errors import SandboxFailed
-from sightline.threads import start_thread
+from sightline.threads import started_thread
 from sightline.typing_names import Any, TypeVar
 
 T = TypeVar("T")
@@ -89,9 +88,8 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
         except BaseException as error:  # passed on to the calling thread
             failed.append(error)
 
-    thread = threading.Thread(target=work, name="sightline-query", daemon=True)
-    start_thread(thread)
-    thread.join()
+    wait = started_thread(work)
+    wait()
     if failed:
         raise failed[0]
     return done[0]

@@ -87,7 +87,7 @@ def open_files() -> int:
 
 
 def no_thread(*_: object) -> None:
-    """In the place of `threading.Thread.start`: what it does where a user has no process left."""
+    """In the place of what starts a thread: what it does where a user has no process left."""
     raise RuntimeError("can't start new thread")
 
 

@@ -1,5 +1,6 @@
 """Children that fork without end, write without end, say nothing, do not listen, or leave others behind."""
 
+import _thread
 import json
 import os
 import signal
@@ -109,7 +110,7 @@ def test_without_a_process_what_cannot_be_started_says_so(store: Store, monkeypa
     assert captured.buffer
     pipeline = parse("grep -c 1 @" + captured.buffer.name, lambda _: store.layout.stream(captured.buffer.name, "out"))
     with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", no_thread)
+        patched.setattr(_thread, "start_new_thread", no_thread)
         with pytest.raises((OutOfProcesses, ProgramMissing)):
             run_query(pipeline, limits=QueryLimits())
     with monkeypatch.context() as patched:

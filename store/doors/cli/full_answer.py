@@ -4,12 +4,12 @@ A pipe gets the bytes as they are. A terminal gets them cleaned, as in views, be
 that would act on the terminal.
 """
 
-import hashlib
 import os
 
 from sightline.doors.cli.output import Door, dim, write_all, write_err, write_out
 from sightline.errors import StoreFailed
 from sightline.log.views import record_view
+from sightline.sha256 import new_sha256
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
@@ -31,7 +31,7 @@ class FullAnswer:
         self._unlimited = as_json  # one JSON value can be printed only when all of it is there
         self._line = b"" if self._held is None else None  # on a terminal, the unfinished last line
         self._bytes = 0
-        self._sha256 = hashlib.sha256()
+        self._sha256 = new_sha256()
 
     def __call__(self, data: bytes) -> None:
         """Take the next bytes."""
