@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from sightline.audit.line_spans import NONE, Spans, holds, spans_of
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
 from sightline.shape.line_cut import common_head, raw_range
@@ -17,14 +18,14 @@ MOST_LINES = 20_000
 _KEPT_OCCURRENCES = 32  # places kept of a frequent line, from either end, since which one it was is unknown
 SCANNED_BYTES = 64 << 20  # of a larger stream only the lines that went in are read
 _COUNTERS = frozenset(("wc", "od", "xxd"))
-_COUNTING = re.compile(r"-[a-zA-Z]*[clLq]|--(?:count|quiet|silent|files-with(?:out)?-match(?:es)?)")
+_COUNTING = late_pattern(r"-[a-zA-Z]*[clLq]|--(?:count|quiet|silent|files-with(?:out)?-match(?:es)?)")
 _SEARCHERS = frozenset(("grep", "egrep", "fgrep", "rg"))
 _SHUFFLERS = frozenset(("sort", "tac", "jq", "join", "comm"))
 # Prefixes of grep -n, cat -n, nl, uniq -c, and of harnesses' file tools; a literal arrow would cost 2 ms.
-_NUMBER = re.compile(r"\s*\d+(?:[:\-\t]|→|\| ?| +)")
+_NUMBER = late_pattern(r"\s*\d+(?:[:\-\t]|→|\| ?| +)")
 _LONG_BYTES = 1_000  # harnesses cut only longer lines of a file
-_NAME = re.compile(r"(@[a-z]+_[0-9a-f]+(?:\.\w+)*)[:-]")  # prefix of grep on several refs
-_DIFF_MARK = re.compile(r"[-+ ]")
+_NAME = late_pattern(r"(@[a-z]+_[0-9a-f]+(?:\.\w+)*)[:-]")  # prefix of grep on several refs
+_DIFF_MARK = late_pattern(r"[-+ ]")
 
 
 class How(NamedTuple):

@@ -5,9 +5,9 @@ processes there are, how they are joined and how they end is still up to the she
 """
 
 import os
-import re
 from collections.abc import Iterator
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
 from sightline.shell_words.lexer import Unclear, tokens_of
@@ -25,10 +25,10 @@ FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk
 
 _READERS = FILTERS | {"cat"}
 _SETTINGS = ("BASH_ENV", "SHELLOPTS", "BASHOPTS")  # variables that may change a shell's settings
-_LOOKED_AT = re.compile(r"BASH_COMMAND|BASH_EXECUTION_STRING|\bDEBUG\b|\balias|\bset\s[^;&|\n]*(?:-\w*v|verbose)")
+_LOOKED_AT = late_pattern(r"BASH_COMMAND|BASH_EXECUTION_STRING|\bDEBUG\b|\balias|\bset\s[^;&|\n]*(?:-\w*v|verbose)")
 """Words with which a command can see its own text, or change what its words do."""
 
-_HARDENING = re.compile(
+_HARDENING = late_pattern(
     r"\bset\s[^;&|\n]*-\w*u|nounset|failglob|\b(?:readonly|declare|typeset|source|eval)\b|(?:^|[;&|(){}\n])\s*\.\s"
 )
 """Words that can make a shell give up a command before it redirects anything, for a variable that it cannot expand."""

@@ -6,10 +6,10 @@ lists. Everything else is left alone: what could change the shell, what could no
 understood for certain.
 """
 
-import re
 from collections.abc import Callable, Collection, Sequence
 
 from sightline.capture.filters import FILTERS
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
@@ -72,19 +72,19 @@ INTERACTIVE = frozenset(
 )
 """Programs that need a terminal."""
 
-SEES_THE_PIPE = re.compile(
+SEES_THE_PIPE = late_pattern(
     r"\$\{?(?:[_?!-](?![A-Za-z0-9])|BASHPID|BASH_SUBSHELL|PIPESTATUS|pipestatus|SHELLOPTS|ZSH_SUBSHELL|sysparams)"
     r"|/dev/(?:tty|std|fd)|/proc/(?:self|\$)"
 )
 """Words that ask about the shell's last command, or about where output goes."""
 
-SUBSTITUTES = re.compile(r"\$\(|`|[<>]\(")
+SUBSTITUTES = late_pattern(r"\$\(|`|[<>]\(")
 """Substitutions, which run a command for its output."""
 
-ERRORS_ELSEWHERE = re.compile(r"2>>?[^&].*")
+ERRORS_ELSEWHERE = late_pattern(r"2>>?[^&].*")
 """A redirection of standard error into a file."""
 
-_READS = re.compile(r"0?<<?-?<?[^&(>].*")
+_READS = late_pattern(r"0?<<?-?<?[^&(>].*")
 _KNOWN_REDIRECTION = ("2>&1",)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from sightline.late_pattern import late_pattern
 from sightline.records import Buffer
 from sightline.typing_names import Any
 
@@ -21,7 +22,7 @@ _PATHS = (
     *("dir_path", "directory"),
 )
 _SAID = ("command", "cmd", "description", "url", "uri", "title", "name", "skill", "message", "question", "prompt")
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATCHED = late_pattern(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _ONE_BASED = ("Read",)
 """Tools whose ``offset`` is a line number from 1; for others it counts from 0, or its meaning is not known."""
 

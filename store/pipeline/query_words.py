@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sightline.errors import QueryRefused
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
@@ -33,12 +34,12 @@ _OPERATORS = (
     ("`", "a backtick (command substitution)", "single-quote it where it belongs to a pattern"),
     ("\n", "a newline (a list of commands)", "run one pipeline at a time"),
 )
-_GLOB = re.compile(r"[*?\[]")
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
+_GLOB = late_pattern(r"[*?\[]")
+_BRACES = late_pattern(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_ASSIGNMENT = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _DOLLAR = r"\$[({A-Za-z0-9_@*#?!$-]"
-_EXPANDED = re.compile(rf"{_DOLLAR}|`|!|[<>]\(")
-_IN_DOUBLE = re.compile(rf'\\(?P<escaped>[$`"\\\n])|(?P<expanded>{_DOLLAR}|`)|[^\\$`]+|.', re.DOTALL)
+_EXPANDED = late_pattern(rf"{_DOLLAR}|`|!|[<>]\(")
+_IN_DOUBLE = late_pattern(rf'\\(?P<escaped>[$`"\\\n])|(?P<expanded>{_DOLLAR}|`)|[^\\$`]+|.', re.DOTALL)
 _EXAMPLE = "for example: grep FAILED @cmd_a1b2c3 | sort | uniq -c"
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.argument_check import Argument, ProgramArguments, check
 from sightline.pipeline.parse import ParsedQuery, QueryStage
@@ -32,9 +33,9 @@ _GREP_FLAGS = {"-E", "-F", "-G", "-P", "-e", "-i", "-w", "-x", "-v", "-s", "-m",
                "--after-context", "--before-context", "--context", *(f"-{digit}" for digit in range(10))}  # fmt: skip
 _RG_FLAGS = (_GREP_FLAGS - {"-E", "-G", "-h", "-s"} - {f"-{digit}" for digit in range(10)}) | {
     "-N", "-S", "-s", "--smart-case", "--case-sensitive", "--no-line-number", "--crlf", "--trim"}  # fmt: skip
-_SED_ITEM = re.compile(r"([0-9]{1,15})(?:,([0-9]{1,15}|\$))?p")
-_SED_QUIT = re.compile(r"([0-9]{1,15})q")
-_NUMBERED = re.compile(rb"([0-9]{1,15})[:-]")
+_SED_ITEM = late_pattern(r"([0-9]{1,15})(?:,([0-9]{1,15}|\$))?p")
+_SED_QUIT = late_pattern(r"([0-9]{1,15})q")
+_NUMBERED = late_pattern(rb"([0-9]{1,15})[:-]")
 
 
 class _Window(NamedTuple):

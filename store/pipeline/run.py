@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Callable
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.parse import ParsedQuery
 from sightline.profile import DEFAULT
@@ -13,7 +13,7 @@ from sightline.search.executables import executable_of
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
 from sightline.search.sandbox import Backing, describe
 
-_PAGE = re.compile(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
+_PAGE = late_pattern(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
 _STDERR_SHARE = 2  # stderr takes at most this part of the bytes if there is an answer to show
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from sightline.errors import QueryRefused
+from sightline.late_pattern import late_pattern
 from sightline.typing_names import NoReturn
 
 _SED_FILES = {
@@ -16,12 +17,12 @@ _SED_FILES = {
     "W": "writes a file",
     "e": "runs a program",
 }
-_SED_ADDRESS = re.compile(r"[0-9]+(?:~[0-9]+)?|\$|[+~][0-9]+")
-_SED_TEXT = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
-_SED_LABEL = re.compile(r"[^;\n]*")
-_SED_COMMENT = re.compile(r"[^\n]*")
+_SED_ADDRESS = late_pattern(r"[0-9]+(?:~[0-9]+)?|\$|[+~][0-9]+")
+_SED_TEXT = late_pattern(r"(?:[^\\\n]|\\.)*", re.DOTALL)
+_SED_LABEL = late_pattern(r"[^;\n]*")
+_SED_COMMENT = late_pattern(r"[^\n]*")
 
-_AWK_TOKEN = re.compile(
+_AWK_TOKEN = late_pattern(
     r"(?P<skip>\s+|\\\r?\n|\#[^\n]*)"
     r'|(?P<string>"[^"\\]*(?:\\.[^"\\]*)*")'
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
@@ -30,16 +31,16 @@ _AWK_TOKEN = re.compile(
     re.DOTALL,
 )
 # It counts anywhere, because awk may not take for a string what looks like one here, and no query needs it in one.
-_AWK_INCLUDE = re.compile(r"@(?:\s|\\\r?\n)*(?:include|load)\b")
+_AWK_INCLUDE = late_pattern(r"@(?:\s|\\\r?\n)*(?:include|load)\b")
 # The pattern has no two ways to match, so that a script costs only its length.
 _AWK_BRACKET = r"\[(?:\^|(?!\^))(?:\]|(?!\]))(?:\[:[a-z]+:\]|\\.|\[(?!:[a-z]+:\])|[^\[\]\\\n])*\]"
-_AWK_REGEX = re.compile(rf"/[^/\\\[\n]*(?:(?:\\.|{_AWK_BRACKET})[^/\\\[\n]*)*/")
+_AWK_REGEX = late_pattern(rf"/[^/\\\[\n]*(?:(?:\\.|{_AWK_BRACKET})[^/\\\[\n]*)*/")
 _AWK_KEYWORDS = {"print", "printf", "return", "in", "case", "else", "do", "delete", "exit"}
 
-_JQ_TOKEN = re.compile(
+_JQ_TOKEN = late_pattern(
     r"(?P<comment>\#[^\n]*)|(?P<field>\.[A-Za-z_]\w*)|(?P<name>\$?[A-Za-z_]\w*)|(?P<blank>\s+)|.", re.DOTALL
 )
-_JQ_TEXT = re.compile(r'[^"\\]*(?:\\[^(][^"\\]*)*')
+_JQ_TEXT = late_pattern(r'[^"\\]*(?:\\[^(][^"\\]*)*')
 """The text of a string, up to its end or to a program within it: ``\\(…)``."""
 
 _FILES, _ENVIRONMENT = "it tells of files; a query knows refs", "it reads the environment; a query knows refs"

@@ -3,18 +3,18 @@
 Most lines need no cleaning and are only decoded; for the others, ``terminal`` is loaded at its first use.
 """
 
-import re
+from sightline.late_pattern import late_pattern
 
 CLEAN_VERSION = 1
 """To be raised when the same bytes would become another text, because a stored view names the version that made it."""
 
-_SPECIAL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # every control but the tab; C1 as UTF-8
-_SPECIAL_IN_LINES = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")  # the same, without the newline
+_SPECIAL = late_pattern(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # every control but the tab; C1 as UTF-8
+_SPECIAL_IN_LINES = late_pattern(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")  # the same, without the newline
 
-_COLOUR = re.compile(rb"\x1b(?:\[[0-9;:]*[mK]|\(B)")  # gcc and grep also erase to the end of the line
+_COLOUR = late_pattern(rb"\x1b(?:\[[0-9;:]*[mK]|\(B)")  # gcc and grep also erase to the end of the line
 
 
-MOVES_UP = re.compile(rb"\x1b(?:\[\d*[AF]|\[[\d;]*[Hf]|\[u|[M8c])")
+MOVES_UP = late_pattern(rb"\x1b(?:\[\d*[AF]|\[[\d;]*[Hf]|\[u|[M8c])")
 """Everything that moves a cursor to a row above. Without any of these, no line is ever rewritten."""
 
 

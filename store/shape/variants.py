@@ -1,9 +1,9 @@
 """Rules that turn raw bytes into text in another way than a terminal, for profiles that name them."""
 
-import re
 from collections.abc import Iterator
 
 from sightline.errors import OfNewerVersion
+from sightline.late_pattern import late_pattern
 from sightline.profile import DEFAULT
 from sightline.shape.clean import CLEAN_VERSION, clean_text
 from sightline.shape.source import LINE_LIMIT, Line, Source
@@ -14,14 +14,14 @@ VERSION = 1
 _LONGEST_LINE_BYTES = 8 << 20  # text before a line's last carriage return is dropped; of a longer line, ends decide
 _TERMINAL = DEFAULT.cleaning.views
 _KNOWN = (_TERMINAL, "last-segment", "csi")
-_ESCAPES = re.compile(
+_ESCAPES = late_pattern(
     r"\x1b\[[^@-~]*(?:[@-~]|\Z)"  # CSI up to its final byte, or to the end of the line without one
     r"|\x1b\].*?(?:\x07|\x1b\\|\Z)"  # OSC, ended by BEL or ST
     r"|\x1b[()].?"  # charset designations
     r"|\x1b.?"
 )
-_CSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+_CSI = late_pattern(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+_CONTROLS = late_pattern(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 
 def last_segment(data: bytes) -> str:

@@ -7,6 +7,7 @@ line is read loosely, as if nothing in it were quoted. The time grows as the len
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
 from sightline.shell_words.pipelines import ASSIGNMENT
@@ -73,7 +74,7 @@ _RUNNERS = {
 _IN_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose"))
 _EXEC_TAKES = _words("-e --env -u --user -w --workdir -n --namespace -c --container --index")
 _SSH_TAKES = _words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
-_SHELL_TAKES = re.compile(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
+_SHELL_TAKES = late_pattern(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
 _WATCH_TAKES = _words("-n --interval")
 _FINDERS = _words("find fd fdfind")
 _FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"))
@@ -346,7 +347,7 @@ def runs_of_find(words: Sequence[str]) -> Iterator[Sequence[str]]:
         yield words[begin:]
 
 
-_LOOSE_ENDS = re.compile(r"[;&|(){}`\n]")
+_LOOSE_ENDS = late_pattern(r"[;&|(){}`\n]")
 _QUOTES = str.maketrans("", "", "'\"\\")
 
 

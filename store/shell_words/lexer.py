@@ -7,6 +7,7 @@ that is not understood for certain; `lexed` returns the words in any case.
 import re
 from collections.abc import Callable, Iterable
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 
 WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
@@ -17,8 +18,8 @@ _OPERATORS = {  # by length; a pattern of them would cost each hook a millisecon
     1: frozenset(";&|<>()\n"),
 }
 _ENDS_WORD = frozenset(" \t\n;&|()<>")
-_PLAIN = re.compile(r"[^ \t\n;&|()<>\\'\"`$]+")
-_PLAIN_IN_QUOTES = re.compile(r'[^"\\`$]+')
+_PLAIN = late_pattern(r"[^ \t\n;&|()<>\\'\"`$]+")
+_PLAIN_IN_QUOTES = late_pattern(r'[^"\\`$]+')
 _ONLY_BASH = frozenset(("|&", "&>", "&>>", "<<<", ";&", ";;&"))
 _EXPANDED = r"(?s)\\.|`|\$\("  # compiled for the first here-document
 _DEEPEST = 40  # levels of nesting; no sensible command has as many

@@ -1,8 +1,8 @@
 """Finds the pipelines of a shell command, their stages and redirections; if something is unclear, it does not guess."""
 
-import re
 from collections.abc import Collection
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import ARITHMETIC, OPERATOR, WORD, Token, Unclear
 
@@ -11,11 +11,11 @@ _RESERVED = _CONTROL | {"select", "function", "{", "}", "[[", "]]", "!", "time",
 _REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>", "&>>", "<>", ">|"))
 _READING = frozenset(("<", "<<", "<<-", "<<<", "<&", "<>"))
 _SEPARATORS = frozenset((";", "&", "&&", "||", "\n"))
-_DESCRIPTOR = re.compile(r"\d+|\{[A-Za-z_]\w*\}")
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_DESCRIPTOR = late_pattern(r"\d+|\{[A-Za-z_]\w*\}")
+ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*\+?=")
 _NOT_PLAIN = frozenset("'\"\\$`*?[]{}~<>")
 
-MAY_FAIL = re.compile(r"\$(?:\{(?!\w+\})|\(\()|\b(?:UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO)\+?=")
+MAY_FAIL = late_pattern(r"\$(?:\{(?!\w+\})|\(\()|\b(?:UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO)\+?=")
 """Expansions that may fail in any shell, and variables that cannot be set."""
 
 

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 
 PLAIN, SINGLE, DOUBLE, ANSI, ESCAPED = "plain", "single", "double", "ansi", "escaped"
 
-_QUOTED = re.compile(
+_QUOTED = late_pattern(
     r"""\$'(?P<ansi>[^'\\]*(?:\\.[^'\\]*)*)(?:'|\Z)"""
     r"""|'(?P<single>[^']*)(?:'|\Z)"""
     r"""|\$?"(?P<double>[^"\\]*(?:\\.[^"\\]*)*)(?:"|\\?\Z)"""
@@ -15,7 +16,7 @@ _QUOTED = re.compile(
     r"""|(?P<plain>(?:[^'"\\$]|\$(?!['"]))+)""",
     re.DOTALL,
 )
-_ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
+_ANSI = late_pattern(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
 

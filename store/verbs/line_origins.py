@@ -1,8 +1,8 @@
 """Finds the lines behind an answer: exactly if its programs only pick lines, else the lines that it was made from."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 
+from sightline.late_pattern import late_pattern
 from sightline.log.views import Traced
 from sightline.pipeline.parse import ParsedQuery
 from sightline.pipeline.ranges import Range, exact_ranges, input_ranges
@@ -67,7 +67,7 @@ def _cut(store: Reading, only: Shown, result: QueryResult) -> Traced:
 
 
 _SURE_BYTES = 64  # enough to tell a line that begins with digits from one after its number
-_NUMBER = re.compile(rb"\s*\d+(?:[:\-\t]| +)")  # of grep -n, cat -n
+_NUMBER = late_pattern(rb"\s*\d+(?:[:\-\t]| +)")  # of grep -n, cat -n
 
 
 def _may_grow(target: Target) -> bool:

@@ -1,9 +1,9 @@
 """Sums up a source file in a sentence: its language, its lines, and where its definitions begin."""
 
 import os
-import re
 from collections.abc import Iterable
 
+from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shape.source import Line
 
@@ -15,14 +15,14 @@ _LANGUAGES = {
     ".toml": "TOML", ".yml": "YAML", ".yaml": "YAML", ".ini": "INI", ".json": "JSON", ".html": "HTML", ".css": "CSS",
     ".sql": "SQL",
 }  # fmt: skip
-_DEFINED = re.compile(
+_DEFINED = late_pattern(
     r"(?P<indent>\s*)(?:(?:export|default|public|private|protected|internal|static|abstract|final|async|pub(?:\(\w+\))?|"
     r"unsafe|open|override|suspend)\s+)*"
     r"(?P<kind>class|def|function\*?|func|fn|struct|enum|trait|interface|impl|module|namespace|object|type|protocol)\s+"
     r"(?:\([^)]*\)\s*)?(?P<name>[A-Za-z_$][\w$.]*(?:::[\w$]+)*)"
 )
-_HEADING = re.compile(r"(?P<kind>#{1,3}) (?P<name>\S.*)")
-_SECTION = re.compile(r"(?P<kind>\[+)(?P<name>[^\]]+)\]+\s*$")
+_HEADING = late_pattern(r"(?P<kind>#{1,3}) (?P<name>\S.*)")
+_SECTION = late_pattern(r"(?P<kind>\[+)(?P<name>[^\]]+)\]+\s*$")
 _PATTERNS = {"Markdown": _HEADING, "TOML": _SECTION, "INI": _SECTION}
 _NONE = ("JSON", "HTML", "CSS", "YAML", "")
 _NAMED = 12
