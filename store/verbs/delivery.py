@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from sightline.errors import StoreFailed
-from sightline.log.views import record_shown, record_view
+from sightline.log.views import append_view, index_view, record_shown
 from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool = True) -> None:
     """Log a reply, send it, and count it as a use of what it showed. Waiting notes for the session go with it.
 
-    A reply that cannot be logged is sent in spite of that, with a warning that says so.
+    A reply that cannot be logged is sent in spite of that, with a warning that says so. Nobody waits for the index: it
+    learns of the reply afterwards, or from the log when views are listed.
 
     Args:
         asking: who asked.
@@ -49,25 +50,20 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
     if asking.local.settings.redacts:
         reply = _without_secrets(asking, reply)
     text = render(reply)
-    view = None
+    logged = None
     try:
-        used = reply.shows.refs if is_use else ()
-        view = record_view(
-            asking.local,
-            asking.session,
-            reply.shows,
-            text,
-            asking.profile.cleaning.views,
-            uses=used,
-            of=asking.store,
+        logged = append_view(
+            asking.local, asking.session, reply.shows, text, asking.profile.cleaning.views, of=asking.store
         )
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))
     send(join_segments(text))
     try:
-        if reply.find_shown and view:
-            record_shown(asking.local, view, reply.find_shown())
+        if logged:
+            view = index_view(asking.local, logged, reply.shows.refs if is_use else ())
+            if reply.find_shown:
+                record_shown(asking.local, view, reply.find_shown())
         if is_use and asking.local.over_limits():
             late.enforce_limits(asking.local)
     except Exception:  # the reply is out; the next call or `doctor` reports what is wrong with the store

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Mapping
 
@@ -14,6 +15,7 @@ from sightline.doors.mcp.protocol import INVALID_PARAMS, Context, OpenCall, Reje
 from sightline.doors.mcp.running_commands import Commands
 from sightline.doors.mcp.subscriptions import Watch
 from sightline.doors.mcp.tools import Options, calls_in, schema_of
+from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import SightlineError, UsageError
 from sightline.harnesses import of_client
 from sightline.log.sessions import SHELL, current_session, safe_name
@@ -28,7 +30,7 @@ from sightline.typing_names import Any
 from sightline.verbs import list_outputs, query, read_file, read_output, run_command
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.delivery import deliver
-from sightline.verbs.reply import Reply, error_reply
+from sightline.verbs.reply import Render, Reply, error_reply
 
 # Keys of `_meta` that clients were seen to send, by their last part.
 _SESSION_KEYS = ("sessionId", "session_id", "threadId")
@@ -239,6 +241,7 @@ class Invocation(NamedTuple):
         call: the request to answer.
         options: how the server is to behave.
         commands: runs a command.
+        sent: the replies that are sent.
     """
 
     asking: Asker
@@ -246,6 +249,7 @@ class Invocation(NamedTuple):
     call: OpenCall
     options: Options
     commands: Commands
+    sent: "SentReplies"
 
     def cancellable(self) -> Asker:
         """The asker, whose queries and waits end when the call is cancelled."""
@@ -273,9 +277,8 @@ def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> N
     if invocation.call.cancelled:  # nobody sees this reply, so it must not be in the log
         return
     reply = with_caller(reply, invocation.caller)
-    deliver(
-        invocation.asking, reply, render, lambda text: invocation.call.answer(result_of(invocation.asking, reply, text))
-    )
+    asking = invocation.asking
+    invocation.sent.deliver(asking, reply, render, lambda text: invocation.call.answer(result_of(asking, reply, text)))
 
 
 def with_caller(reply: Reply, caller: Caller) -> Reply:
@@ -369,6 +372,39 @@ def _shared(local: Store, options: Options) -> Reading:
     return open_shared(local, options.store, offline=options.offline)
 
 
+_SETTLED_SECONDS = 1.0  # 0.3 ms are usual
+
+
+class SentReplies:
+    """Delivers replies, and lets a later call wait until they are in the index. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._unindexed: set[threading.Lock] = set()
+
+    def deliver(self, asking: Asker, reply: Reply, render: Render, send: Callable[[str], None]) -> None:
+        """Deliver a reply, as `deliver` of the verbs does."""
+        indexing = threading.Lock()
+
+        def sending(text: str) -> None:
+            self._unindexed.add(indexing)
+            send(text)
+
+        with indexing:
+            try:
+                deliver(asking, reply, render, sending)
+            finally:
+                self._unindexed.discard(indexing)
+
+    def settle(self) -> None:
+        """Wait until what was sent is in the index, so that a client which has a reply finds it there.
+
+        Where another process holds the index, or the client does not read, that takes a second at most.
+        """
+        for indexing in self._unindexed.copy():
+            if indexing.acquire(timeout=_SETTLED_SECONDS):
+                indexing.release()
+
+
 class Handlers:
     """The open store with its profile, the sessions so far, and the commands that run.
 
@@ -377,14 +413,16 @@ class Handlers:
         reading: what is read: the same store, or the shared place.
         watch: the subscriptions.
         profile: what goes inline.
+        sent: the replies that are sent.
     """
 
-    def __init__(self, options: Options, calls: Calls | None = None) -> None:
+    def __init__(self, options: Options, calls: Calls | None, threads: WorkerThreads) -> None:
         """Open the store.
 
         Args:
             options: how to behave.
-            calls: how a next call is written; by default as a call of the tools that are offered.
+            calls: how a next call is written; None for a call of the tools that are offered.
+            threads: run the commands.
 
         Raises:
             SightlineError: a setting is wrong, or the store cannot be used.
@@ -398,8 +436,9 @@ class Handlers:
         self.profile = load_profile(
             options.profile or self.store.settings.profile, "--profile" if options.profile else "profile"
         )
+        self.sent = SentReplies()
         self._sessions = Sessions(options.session)
-        self._commands = Commands(options.patience_secs)
+        self._commands = Commands(options.patience_secs, threads)
         self._calls = calls or calls_in(options.tools)
 
     def close(self) -> None:
@@ -423,7 +462,9 @@ class Handlers:
             raise Rejected(INVALID_PARAMS, f"Unknown tool: {str(name)[:100]}", {"tools": list(self._options.tools)})
         if not isinstance(arguments, dict):
             raise Rejected(INVALID_PARAMS, "arguments is no object")
-        call_tool(Invocation(*self.asking(call.context), call, self._options, self._commands), name, arguments)
+        call_tool(
+            Invocation(*self.asking(call.context), call, self._options, self._commands, self.sent), name, arguments
+        )
 
     def list_resources(self, call: OpenCall) -> None:
         """Answer ``resources/list``. Raises Rejected for a cursor that we did not give."""
@@ -434,7 +475,9 @@ class Handlers:
         asking, caller = self.asking(call.context)
         uri = call.params.get("uri")
         reply = with_caller(resources.read(asking, str(uri), call.context), caller)
-        deliver(asking, reply, lambda made: made.body, lambda text: call.answer(resources.contents(str(uri), text)))
+        self.sent.deliver(
+            asking, reply, lambda made: made.body, lambda text: call.answer(resources.contents(str(uri), text))
+        )
 
     def complete(self, call: OpenCall) -> None:
         """Answer ``completion/complete``. Raises Rejected for what cannot be completed."""

@@ -24,7 +24,7 @@ from sightline.doors.mcp.protocol import (
     server_version,
     wanted_uris,
 )
-from sightline.doors.mcp.service import METHODS, Service
+from sightline.doors.mcp.service import METHODS, Handler, Service
 from sightline.doors.mcp.signals import call_at_signals, ignore_signals
 from sightline.doors.mcp.tools import Options
 from sightline.errors import UsageError
@@ -233,9 +233,9 @@ class _Waiting:
         if not self._done.done():
             self._done.set_result(outcome)
 
-    async def outcome(self, request: _Request, work: Any) -> dict[str, Any]:
-        """The outcome of work in a thread of its own; a client that leaves meanwhile cancels the call."""
-        threading.Thread(target=work, args=(self.call,), name="sightline-call", daemon=True).start()
+    async def outcome(self, request: _Request, service: Service, handler: Handler | None = None) -> dict[str, Any]:
+        """The outcome of a handler in a thread of its own; a client that leaves meanwhile cancels the call."""
+        service.threads.start(partial(service.answer, self.call, handler))
         began = time.monotonic()
         try:
             while not (await asyncio.wait([self._done], timeout=EVERY_SECONDS))[0]:
@@ -251,7 +251,7 @@ class _Waiting:
 
 
 async def _answer(service: Service, request: _Request, _: Any) -> dict[str, Any]:
-    return await _Waiting(request).outcome(request, service.answer)
+    return await _Waiting(request).outcome(request, service)
 
 
 def _soon(loop: asyncio.AbstractEventLoop, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -275,7 +275,7 @@ async def _subscribe(service: Service, request: _Request, params: Any) -> dict[s
         handlers.watch.add(_key(request, uri), handlers.ref_of(uri, call), uri, tell)
         call.answer({})
 
-    return await _Waiting(request).outcome(request, partial(service.answer, handler=begin))
+    return await _Waiting(request).outcome(request, service, begin)
 
 
 async def _unsubscribe(service: Service, request: _Request, params: Any) -> dict[str, Any]:
@@ -315,7 +315,7 @@ async def _listen(service: Service, request: _Request, params: Any) -> Any:
         call.answer({})
 
     try:
-        await _Waiting(request).outcome(request, partial(service.answer, handler=begin))
+        await _Waiting(request).outcome(request, service, begin)
         return await ListenHandler(bus)(request, params)
     finally:
         for end in ends:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from sightline.capture.command import Captured, CommandCapture
 from sightline.doors.mcp.protocol import OpenCall, Withdrawn
+from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import OutOfProcesses
 from sightline.shape.summary import human_bytes, human_seconds
-from sightline.threads import start_thread
 
 TERM_GRACE_SECONDS = 0.7
 """How long commands have to end when the server does; clients kill a server after 2 s."""
@@ -131,10 +131,12 @@ class Commands:
 
     Args:
         patience_secs: how many seconds a call waits for its command before it is answered as running.
+        threads: run the commands.
     """
 
-    def __init__(self, patience_secs: float) -> None:
+    def __init__(self, patience_secs: float, threads: WorkerThreads) -> None:
         self._patience_secs = patience_secs
+        self._threads = threads
         self._lock = threading.Lock()
         self._running: set[_Command] = set()
         self._closed = False
@@ -155,7 +157,7 @@ class Commands:
                 raise Withdrawn
             self._running.add(command)
         try:
-            start_thread(threading.Thread(target=self._capture, args=(command,), name="sightline-command", daemon=True))
+            self._threads.start(lambda: self._capture(command))
         except OutOfProcesses:
             self._over(command)
             capture.discard()

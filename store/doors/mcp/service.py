@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from sightline.doors.mcp.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, OpenCall, Rejected
 from sightline.doors.mcp.tools import Options, definitions, instructions
+from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import SightlineError
 from sightline.threads import share_one_heap
 from sightline.typing_names import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ class Service:
 
     Attributes:
         options: how it is to behave.
+        threads: answer calls and run commands.
     """
 
     def __init__(self, options: Options, calls: "Calls | None" = None) -> None:
@@ -34,6 +36,7 @@ class Service:
             calls: how a next call is written, if the tools have other names than their own.
         """
         self.options = options
+        self.threads = WorkerThreads()
         self._calls = calls
         self._lock = threading.Lock()
         self._handlers: Handlers | None = None
@@ -66,7 +69,7 @@ class Service:
             call.answer(Rejected(INTERNAL_ERROR, f"{type(error).__name__}: {error}"[:500]))
 
     def handlers(self) -> "Handlers":
-        """The handlers with the open store, which is opened now if it was not.
+        """The handlers with the open store, which is opened now if it was not; what was answered is in its index.
 
         Raises:
             SightlineError: it cannot be opened.
@@ -79,8 +82,10 @@ class Service:
                 from sightline.doors.mcp.handlers import Handlers  # loads the store and its index: 60 ms
 
                 share_one_heap()
-                self._handlers = Handlers(self.options, self._calls)
-            return self._handlers
+                self._handlers = Handlers(self.options, self._calls, self.threads)
+            handlers = self._handlers
+        handlers.sent.settle()
+        return handlers
 
     def close(self) -> None:
         """End the commands that run; what needs the store is rejected from now on."""

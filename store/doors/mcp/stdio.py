@@ -212,7 +212,7 @@ class StdioServer:
             return
         self._progress.follow(call)
         try:
-            start_thread(threading.Thread(target=self._work, args=(number, call), name="sightline-call", daemon=True))
+            self._service.threads.start(lambda: self._work(number, call))
         except OutOfProcesses as error:
             with self._lock:
                 self._working -= 1
