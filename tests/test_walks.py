@@ -52,6 +52,7 @@ def test_a_call_passes_four_modules_between_its_line_and_the_verb(monkeypatch: p
     os.close(sink)
     with open(answers, "rb") as told:
         assert b'"id":2' in told.read().replace(b" ", b"")
+    passed.remove("sightline.doors.mcp.worker_threads")  # nobody reads it on the way, no more than threading
     assert 0 < len(passed) + len({"sightline.doors.mcp.protocol"}) <= 4, passed  # which read it before
 
 
