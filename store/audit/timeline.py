@@ -9,7 +9,7 @@ from sightline.audit.coverage import Contribution, GradedLines, contribution, jo
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.audit.people_views import Onlookers
 from sightline.errors import SightlineError
-from sightline.log.call_names import name_of_request
+from sightline.log.call_names import name_of_view
 from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text
 from sightline.log.views import ref_of_shown
@@ -57,7 +57,7 @@ class Call(NamedTuple):
     @property
     def asked(self) -> str:
         """What was asked, in one line: the command, the query, or the like."""
-        return asked_of(self.view)
+        return name_of_view(self.view)
 
     @property
     def failed(self) -> bool:
@@ -177,11 +177,6 @@ class CallTotals(NamedTuple):
     def again_ratio(self) -> float:
         """Share of the shown lines that were shown again, 0 to 1."""
         return self.again / self.lines if self.lines else 0.0
-
-
-def asked_of(view: View) -> str:
-    """Return what a view was about, in one line: its command, its query, or the like."""
-    return name_of_request(json.loads(view.request))
 
 
 class Timeline:

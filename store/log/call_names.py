@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from sightline.late_pattern import late_pattern
-from sightline.records import Buffer
+from sightline.records import Buffer, View
 from sightline.typing_names import Any
 
 _CHARACTERS = 200
@@ -113,6 +113,11 @@ def _text(value: Any) -> str:
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return " ".join(" ".join(value).split())
     return ""
+
+
+def name_of_view(view: View) -> str:
+    """Return in one line what a view was asked for, from the log."""
+    return name_of_request(json.loads(view.request))
 
 
 def name_of_request(request: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sightline.audit.buffer_failures import Overlooked
 from sightline.audit.held_lines import HeldTokens
 from sightline.audit.overlooked_places import number_in, told_in
-from sightline.audit.timeline import asked_of
+from sightline.log.call_names import name_of_view
 from sightline.log.session_list import Belongings
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
@@ -113,7 +113,7 @@ def now_parts(agent: Agent, now: float) -> list[StripPart]:
     if agent.latest is None:
         return [StripPart("-", "dim")]
     view = agent.latest
-    asked = title(short_asked(asked_of(view)))[:_NOW_CHARACTERS]
+    asked = title(short_asked(name_of_view(view)))[:_NOW_CHARACTERS]
     ran = view.verb == "run_command"
     lead = "" if asked and (ran or view.verb == "tool") else f"{view.verb} "
     mark = (MARKS["ok"] if not view.exit_code else MARKS["failed"]) if ran and view.exit_code is not None else "·"

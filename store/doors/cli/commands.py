@@ -33,7 +33,7 @@ GROUPS = {
         "coverage": ("coverage", "show which lines of an output agents saw, and which they never did"),
         "timeline": ("timeline", "list the calls of agents: what each asked, and what it was shown"),
         "views": ("views", "list the replies: what was shown, to whom and when"),
-        "views show": ("views.show", "print the exact text of a reply"),
+        "views show": ("shown_text", "print the exact text of a reply"),
         "sessions": ("sessions", "list the sessions of agents and people"),
         "sessions rename": ("sessions.rename", "give a session another name"),
         "sessions rm": ("sessions.rm", "remove what a session captured, and blank what it was shown"),

@@ -1,21 +1,18 @@
-"""``sightline views``: lists what was shown to whom and when, and prints the exact text of it."""
+"""``sightline views``: lists what was shown to whom and when."""
 
 import json
-import os
 import sys
 import time
 
-from sightline.audit.timeline import asked_of
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
-from sightline.log.log_index import find_view, list_views
+from sightline.log.call_names import name_of_view
+from sightline.log.log_index import list_views
 from sightline.log.session_list import find_session
-from sightline.log.view_text import view_text
 from sightline.log.views import ref_of_shown
 from sightline.records import IndexedView, View
 from sightline.refs import format_ref
-from sightline.shape.clean import clean_text
 from sightline.store import Reading
 from sightline.verbs.printable_text import printable
 
@@ -24,16 +21,6 @@ _LIMIT = 50
 
 def parser(name: str) -> ArgumentParser:
     """Declare what the command takes."""
-    if name == "views show":
-        made = command_parser(
-            name,
-            "Print the exact text of a reply, as it was sent. Where a part of it is not known, a line above it says "
-            "why.",
-            "sightline views show shell-4711-a1b2c3:3",
-        )
-        made.add_argument("id", metavar="ID", help="the id of the reply, which `sightline views` lists")
-        add_store(made)
-        return made
     made = command_parser(
         name,
         "List the replies that agents and people were given, about one output or about all, the newest last. "
@@ -101,7 +88,9 @@ def _row(view: View, gone: list[str], partial: list[str]) -> str:
     share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
     told = {"cut": view.truncated, "partial": partial, "not all known": view.unknown, f"gone: {' '.join(gone)}": gone}
     marks = "".join(f"  {mark}" for mark, holds in told.items() if holds)
-    return f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{marks}  {printable(asked_of(view)[:100])}"
+    return (
+        f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{marks}  {printable(name_of_view(view)[:100])}"
+    )
 
 
 def as_data(view: View) -> dict[str, object]:
@@ -113,26 +102,3 @@ def as_data(view: View) -> dict[str, object]:
     data["matched"] = [ref_of_shown(matched) for matched in view.matched]
     data["asked_about"] = [ref_of_shown(asked) for asked in data.pop("asked")]
     return data
-
-
-def _for_terminal(text: str) -> str:
-    """Clean a view's text of control sequences that a profile for agents has left in it, for a terminal."""
-    return clean_text(text.encode(errors="surrogateescape"))
-
-
-def show(given: Namespace) -> int:
-    """Print the text of a view, and return the exit code."""
-    door = Door(given)
-    try:
-        door.store.bring_up_to_date()
-        indexed = find_view(door.store, given.id)
-        text = view_text(door.store, indexed)
-        if given.json:
-            print_json({**as_data(indexed.view), "text": text})
-            return 0
-        if indexed.view.unknown:
-            write_out(printable(f"[not all of this text is known: {indexed.view.unknown}]") + "\n")
-        write_out(_for_terminal(text) if os.isatty(1) else text)
-        return 0
-    finally:
-        door.close()
