@@ -9,7 +9,6 @@ start.
 
 import _thread
 import contextlib
-import math
 import os
 import time
 from collections.abc import Callable
@@ -27,8 +26,6 @@ from sightline.disk.index import ListFacts as ListFacts
 from sightline.disk.layout import Layout as Layout  # exported here, like other names with `as`
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
-from sightline.disk.recording import Recording as Recording
-from sightline.disk.recording import new_buffer, reserve
 from sightline.disk.sqlite import sqlite3
 from sightline.disk.stream_files import Target as Target
 from sightline.disk.stream_files import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
@@ -52,6 +49,7 @@ if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.changes import Changes
     from sightline.disk.merged_streams import MergedReader
     from sightline.disk.pretty import Facts
+    from sightline.disk.recording import Recording as Recording
     from sightline.redact.hiding import Redaction
     from sightline.shape.failure.catalogue import RuleFile
 
@@ -196,7 +194,7 @@ class Store:
                 ) from error
         self._patience = patience
         self._waits = waits
-        self._rule_files: tuple[float, tuple[RuleFile, ...]] = (-math.inf, ())
+        self._rule_files: tuple[float, tuple[RuleFile, ...]] = (float("-inf"), ())
         self._index: Index | None = None
         self._retired = list[Index]()  # left to the threads that use them
         self._retry_at = 0.0
@@ -493,7 +491,7 @@ class Store:
 
     # writing and keeping
 
-    def begin(self, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Recording:
+    def begin(self, kind: str, command: str, cwd: str, session: str, **fields: Any) -> "Recording":
         """Begin a capture under a new name.
 
         Args:
@@ -509,8 +507,10 @@ class Store:
         if kind != "file" and (told := self.redaction()):  # a file is found by its path
             command, fields = told.text(command), told.value(fields)
         project = find_project(cwd)
-        buffer = new_buffer(reserve(self.layout, kind), kind, command, cwd, session, project=project, **fields)
-        return Recording(
+        buffer = disk.new_buffer(
+            disk.reserve(self.layout, kind), kind, command, cwd, session, project=project, **fields
+        )
+        return disk.Recording(
             self.layout,
             lambda: self.index,  # opened while the command runs
             buffer,
