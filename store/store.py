@@ -413,7 +413,10 @@ class Store:
 
     def end_dead_captures(self) -> None:
         """From now on, report captures whose writer has died as interrupted."""
-        disk.adopt_dead(self.layout, self.index)
+        if self.index.unwritable:
+            return
+        if marker_names(self.layout) or self.index.running():  # otherwise nothing need be loaded for it
+            disk.adopt_dead(self.layout, self.index)
 
     def end_if_dead(self, name: str) -> None:
         """Report one capture as interrupted if its writer has died."""
