@@ -183,24 +183,6 @@ class Rows(Protocol):
         """Keep a fact, so that it need not be found again; if that is not possible, nothing happens."""
 
 
-class Narrowing(NamedTuple):
-    """What is wanted of many outputs.
-
-    Attributes:
-        words: words that the command must contain, in any case.
-        host: a pattern of hosts with ``*`` and ``?``; empty for all.
-        since: earliest beginning, seconds since the epoch.
-        failed: whether they must have failed, or may have.
-        limit: most outputs wanted, the newest first.
-    """
-
-    words: tuple[str, ...] = ()
-    host: str = ""
-    since: float = 0.0
-    failed: bool = False
-    limit: int = 100
-
-
 class SharedPlace(NamedTuple):
     """What is read in place of this machine's store.
 

@@ -252,6 +252,45 @@ _DROPPED_OF = r"([\d,]+) B of (out|err|part\.\d+)"
 """The pattern is compiled at its first use, not at every start."""
 
 
+class Target(NamedTuple):
+    """What a ref names.
+
+    Attributes:
+        buffer: the buffer's record.
+        stream: ``out``, ``err``, ``all`` or ``part.N``.
+        first: first line of the range; 0 without a range.
+        last: last line; 0 for "to the end", and without a range.
+    """
+
+    buffer: Buffer
+    stream: str
+    first: int = 0
+    last: int = 0
+
+    @property
+    def ref(self) -> str:
+        """Ref of the buffer's stream, without the range."""
+        return format_ref(self.buffer.name, self.stream)
+
+
+class Narrowing(NamedTuple):
+    """What is wanted of many outputs.
+
+    Attributes:
+        words: words that the command must contain, in any case.
+        host: a pattern of hosts with ``*`` and ``?``; empty for all.
+        since: earliest beginning, seconds since the epoch.
+        failed: whether they must have failed, or may have.
+        limit: most outputs wanted, the newest first.
+    """
+
+    words: tuple[str, ...] = ()
+    host: str = ""
+    since: float = 0.0
+    failed: bool = False
+    limit: int = 100
+
+
 class Session(NamedTuple):
     """One agent's, or person's, run of asking.
 

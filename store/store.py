@@ -27,31 +27,39 @@ from sightline.disk.layout import Layout as Layout  # exported here, like other 
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.sqlite import sqlite3
-from sightline.disk.stream_files import Target as Target
-from sightline.disk.stream_files import content_path, open_merged, open_stream, stream_path, take_bytes, with_progress
-from sightline.disk.streams import StreamReader as StreamReader
-from sightline.disk.tombstones import gone, read_tombstone
 from sightline.errors import OfNewerVersion, StoreFailed
+from sightline.late_names import late_names
 from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
 from sightline.project import Project, find_project
-from sightline.protocols import Feed as Feed
-from sightline.protocols import MergedStream as MergedStream
-from sightline.protocols import Narrowing as Narrowing
-from sightline.protocols import Rows as Rows
-from sightline.protocols import SharedPlace as SharedPlace
-from sightline.protocols import Stream as Stream
 from sightline.records import Buffer, Note
+from sightline.records import Narrowing as Narrowing
+from sightline.records import Target as Target
 from sightline.refs import Ref
 from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-if TYPE_CHECKING:  # only a buffer with two streams needs it
+if TYPE_CHECKING:
     from sightline.disk.changes import Change as Change
     from sightline.disk.changes import Changes
     from sightline.disk.merged_streams import MergedReader
     from sightline.disk.pretty import Facts
     from sightline.disk.recording import Recording as Recording
+    from sightline.disk.streams import StreamReader as StreamReader
+    from sightline.protocols import Feed as Feed
+    from sightline.protocols import MergedStream as MergedStream
+    from sightline.protocols import Rows as Rows
+    from sightline.protocols import SharedPlace as SharedPlace
+    from sightline.protocols import Stream as Stream
     from sightline.redact.hiding import Redaction
     from sightline.shape.failure.catalogue import RuleFile
+else:
+    __getattr__ = late_names(
+        "sightline",
+        **{
+            "disk.recording": ("Recording",),  # 1 ms, which whoever only reads does not need
+            "disk.streams": ("StreamReader",),  # 1 ms, which lists do not need
+            "protocols": ("Feed", "MergedStream", "Rows", "SharedPlace", "Stream"),  # for types
+        },
+    )
 
 __path__ = [os.path.join(os.path.dirname(__file__), "store")]
 """The modules' place by the names that 0.1.0 wrote into settings: ``sightline.store`` was a package then."""
@@ -74,7 +82,7 @@ class Reading(Protocol):
         """The settings for the reader."""
 
     @property
-    def index(self) -> Rows:
+    def index(self) -> "Rows":
         """The rows as they are now."""
 
     @property
@@ -103,7 +111,7 @@ class Reading(Protocol):
     def end_dead_captures(self) -> None:
         """From now on, report captures whose writer has died as interrupted."""
 
-    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> Feed:
+    def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Feed":
         """Return a feed of other processes' changes, to be started; see `Changes`."""
 
     def bring_up_to_date(self, since: float | None = None, /) -> bool:
@@ -124,20 +132,20 @@ class Reading(Protocol):
         """
 
     @property
-    def place(self) -> SharedPlace | None:
+    def place(self) -> "SharedPlace | None":
         """What is read; None for the store of this machine."""
 
     @property
     def local(self) -> "Store":
         """The store of this machine, which logs what is shown and remarked."""
 
-    def open(self, target: Target) -> Stream:
+    def open(self, target: Target) -> "Stream":
         """Open one stream, its bytes as they were written. Raises ExpiredRef or StoreFailed if it is gone."""
 
-    def open_text(self, target: Target) -> Stream:
+    def open_text(self, target: Target) -> "Stream":
         """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
 
-    def open_merged(self, buffer: Buffer) -> MergedStream:
+    def open_merged(self, buffer: Buffer) -> "MergedStream":
         """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
 
     def pretty_facts(self, target: Target) -> "Facts | None":
@@ -366,13 +374,13 @@ class Store:
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """Return what is left of a gone buffer; None if it never existed."""
-        return read_tombstone(self.layout, name)
+        return disk.read_tombstone(self.layout, name)
 
     def with_progress(self, buffer: Buffer) -> Buffer:
         """Return the record with the present facts of its streams, if it is still running."""
         if buffer.state == "running" and self.index.unwritable:
             buffer = self._adopt(buffer.name) or buffer
-        return with_progress(self.layout, buffer)
+        return disk.with_progress(self.layout, buffer) if buffer.state == "running" else buffer
 
     def listed(
         self,
@@ -394,7 +402,7 @@ class Store:
         return False
 
     @property
-    def place(self) -> SharedPlace | None:
+    def place(self) -> "SharedPlace | None":
         """None, because this is the store of this machine."""
         return None
 
@@ -442,13 +450,13 @@ class Store:
 
     # reading
 
-    def open(self, target: Target) -> StreamReader:
+    def open(self, target: Target) -> "StreamReader":
         """Open one stream of a buffer; for ``all`` see `open_merged`. Raises ExpiredRef or StoreFailed if gone."""
-        return open_stream(self.layout, target.buffer, target.stream)
+        return disk.open_stream(self.layout, target.buffer, target.stream)
 
     def open_merged(self, buffer: Buffer) -> "MergedReader":
         """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
-        return open_merged(self.layout, buffer)
+        return disk.open_merged(self.layout, buffer)
 
     def path(self, target: Target, *, to_come: bool = False) -> str:
         """Return a file with the raw bytes of a stream, for any Unix tool; ``all`` is made at its first use.
@@ -457,16 +465,16 @@ class Store:
             target: the stream.
             to_come: for an empty stream that is still written, whether to return the file that it will have.
         """
-        path = stream_path(self.layout, target.buffer, target.stream)
+        path = disk.stream_path(self.layout, target.buffer, target.stream)
         if to_come and path == os.devnull and target.buffer.state == "running":
             return self.layout.stream(target.buffer.name, target.stream)
         return path
 
     def path_by_content(self, target: Target) -> str:
         """Return the same file under the name ``SHA256.json``; while it is still written, that of `path`."""
-        return content_path(self.layout, target.buffer, target.stream)
+        return disk.content_path(self.layout, target.buffer, target.stream)
 
-    def open_text(self, target: Target) -> StreamReader:
+    def open_text(self, target: Target) -> "StreamReader":
         """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
         facts = self.pretty_facts(target)
         if facts is None:
@@ -537,7 +545,7 @@ class Store:
             with self.index.transaction():
                 buffer = self.index.buffer(name)
                 if buffer is None or buffer.state == "evicted":
-                    raise gone(self.layout, name)
+                    raise disk.gone(self.layout, name)
                 buffer = buffer._replace(**fields)
                 if buffer.state != "running":
                     rewrite_meta(self.layout, buffer, durable=self.settings.durable)
@@ -601,7 +609,7 @@ class Store:
             if known is None or not _may_go(known, reason):
                 return False
             kept = left()
-            take_bytes(self.layout, known, at_least=_ROOM_BYTES)
+            disk.take_bytes(self.layout, known, at_least=_ROOM_BYTES)
             self._retry_at = 0.0
             return self._remove(buffer, reason, lambda: kept)
         except (sqlite3.Error, OSError) as error:

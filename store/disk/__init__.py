@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from sightline.disk.recovery import waiting_for_index as waiting_for_index
     from sightline.disk.ref_lookup import RefLookup as RefLookup
     from sightline.disk.sorter import with_sorter as with_sorter
+    from sightline.disk.stream_files import content_path as content_path
+    from sightline.disk.stream_files import open_merged as open_merged
+    from sightline.disk.stream_files import open_stream as open_stream
+    from sightline.disk.stream_files import stream_path as stream_path
+    from sightline.disk.stream_files import take_bytes as take_bytes
+    from sightline.disk.stream_files import with_progress as with_progress
+    from sightline.disk.tombstones import gone as gone
+    from sightline.disk.tombstones import read_tombstone as read_tombstone
 else:
     __getattr__ = late_names(
         __name__,
@@ -31,6 +39,15 @@ else:
         recording=("Recording", "new_buffer", "reserve"),  # 1 ms, which whoever only reads does not need
         recovery=("adopt", "adopt_dead", "amend_waiting", "fill_index", "refill_index", "waiting_for_index"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
+        stream_files=(
+            "content_path",
+            "open_merged",
+            "open_stream",
+            "stream_path",
+            "take_bytes",
+            "with_progress",
+        ),  # 1 ms, which lists do not need
+        tombstones=("gone", "read_tombstone"),
     )
 
 __all__ = [
@@ -40,13 +57,21 @@ __all__ = [
     "adopt",
     "adopt_dead",
     "amend_waiting",
+    "content_path",
     "facts_of",
     "fill_index",
+    "gone",
     "new_buffer",
+    "open_merged",
     "open_pretty",
+    "open_stream",
     "pretty_path",
+    "read_tombstone",
     "refill_index",
     "reserve",
+    "stream_path",
+    "take_bytes",
     "waiting_for_index",
+    "with_progress",
     "with_sorter",
 ]

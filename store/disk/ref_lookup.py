@@ -7,10 +7,10 @@ from sightline import refs
 from sightline.disk.index import Index
 from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
-from sightline.disk.stream_files import Target, with_progress
+from sightline.disk.stream_files import with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
 from sightline.errors import AmbiguousRef, BadRef, UnknownRef
-from sightline.records import Buffer
+from sightline.records import Buffer, Target
 from sightline.refs import Ref, format_ref
 
 

@@ -12,7 +12,6 @@ from sightline.disk.order import STREAM_CODES
 from sightline.disk.streams import StreamReader
 from sightline.disk.tombstones import lost_stream
 from sightline.errors import StoreFailed
-from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, refuse_all_but_file, refuse_link, remove_file
 from sightline.records import Buffer, StreamInfo
 from sightline.typing_names import TYPE_CHECKING
@@ -21,27 +20,6 @@ if TYPE_CHECKING:  # only a buffer with two streams needs it
     from sightline.disk.merged_streams import MergedReader
 
 _SCAN_BYTES = 1 << 16  # a smaller stream is read by lines without an index
-
-
-class Target(NamedTuple):
-    """What a ref names.
-
-    Attributes:
-        buffer: the buffer's record.
-        stream: ``out``, ``err``, ``all`` or ``part.N``.
-        first: first line of the range; 0 without a range.
-        last: last line; 0 for "to the end", and without a range.
-    """
-
-    buffer: Buffer
-    stream: str
-    first: int = 0
-    last: int = 0
-
-    @property
-    def ref(self) -> str:
-        """Ref of the buffer's stream, without the range."""
-        return refs.format_ref(self.buffer.name, self.stream)
 
 
 def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:

@@ -11,13 +11,16 @@ from sightline.refs import parse_lines, parse_ref
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
-from sightline.store import Stream, Target
-from sightline.typing_names import Any
+from sightline.store import Target
+from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
+
+if TYPE_CHECKING:
+    from sightline.store import Stream
 
 VERB = "read_output"
 _STREAMS = ("out", "err", "all")
@@ -275,7 +278,7 @@ def _byte_page(asking: Asker, target: Target, request: ReadRequest) -> Reply:
     )
 
 
-def _bytes_from(source: Stream, start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
+def _bytes_from(source: "Stream", start: int, limit: int, cleaning: str) -> tuple[int, tuple[Segment, ...]]:
     """Return where a page ends, and its body."""
     end = _page_end(source, start, min(start + limit, source.byte_count))
     if start >= end:
@@ -289,7 +292,7 @@ def _bytes_from(source: Stream, start: int, limit: int, cleaning: str) -> tuple[
     return end, (Segment(text, source.ref, lines.first, lines.last, not whole, lines.cuts),)
 
 
-def _character_start(source: Stream, offset: int) -> int:
+def _character_start(source: "Stream", offset: int) -> int:
     """Return the offset, or the start of the character around it."""
     if offset >= source.byte_count:
         return offset
@@ -305,7 +308,7 @@ def _character_start(source: Stream, offset: int) -> int:
     return offset
 
 
-def _page_end(source: Stream, start: int, end: int) -> int:
+def _page_end(source: "Stream", start: int, end: int) -> int:
     """Return the end of a page, moved back so that no character is split, or forward if nothing would be left."""
     moved = _character_start(source, end)
     if moved > start:

@@ -37,7 +37,7 @@ def begin(store: Store, name: str, command: str, **fields: object) -> Recording:
         return name
 
     session, cwd = str(fields.pop("session", "claude-code-7f3a")), str(fields.pop("cwd", "/home/ada/project"))
-    with patch("sightline.store.reserve", reserved):
+    with patch("sightline.disk.recording.reserve", reserved):
         return store.begin(name.partition("_")[0], command, cwd, session, **fields)
 
 

@@ -16,11 +16,7 @@ from sightline.harnesses.tool_call import CallSession, ToolCall
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap, Session, joined_notes
-from sightline.store import Store
-from sightline.typing_names import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sightline.store import Recording
+from sightline.store import Recording, Store
 
 _READ_BYTES = 1 << 20
 _COMPARED_BYTES = 64 << 20  # only so much of the beginning is compared
@@ -98,7 +94,7 @@ def _kept(store: Store, session: Session, call: ToolCall, pieces: list[_Piece], 
         raise
 
 
-def _appended(recording: "Recording", use: str, pieces: Iterable[_Piece]) -> Iterable[_Piece]:
+def _appended(recording: Recording, use: str, pieces: Iterable[_Piece]) -> Iterable[_Piece]:
     newlines, is_open = 0, False
     for piece in pieces:
         fd = open_part(use, piece.part.number) if piece.part.number else None

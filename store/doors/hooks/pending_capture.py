@@ -13,11 +13,7 @@ from sightline.doors.hooks.pending_commands import PendingCommand
 from sightline.errors import StoreFailed
 from sightline.log.sessions import use_key
 from sightline.records import Buffer
-from sightline.store import Store
-from sightline.typing_names import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sightline.store import Recording
+from sightline.store import Recording, Store
 
 
 class PendingCapture:
@@ -48,7 +44,7 @@ class PendingCapture:
         self._session = session
         self._recorder = Recorder(store, _print if pending.shape else None)
 
-        def make() -> "Recording":
+        def make() -> Recording:
             artifact = use_key(session.name, pending.use, unfiltered=pending.filtered)
             recording = store.begin("cmd", pending.kept, session.cwd, session.name, artifact=artifact)
             self._path = store.layout.stream(recording.name, "out")

@@ -18,13 +18,11 @@ from sightline.log.views import Appended, Shows, append_view, index_view
 from sightline.records import TOOL_FAILED, Buffer, Session
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.segments import Segment
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.store import Recording
+from sightline.typing_names import Any
 from sightline.verbs.delivery import deliver
 from sightline.verbs.result_view import result_reply
 from sightline.verbs.structured_view import sampling_of
-
-if TYPE_CHECKING:
-    from sightline.store import Recording
 
 INDEXED_WITHIN_SECONDS = 0.02
 """How long lists may lag behind the log: calls within this time go into the index together, and delay no answer."""
@@ -304,7 +302,7 @@ class LongCalls:
         except Exception as error:  # the call goes on, and its answer will pass
             self._warn(error)
 
-    def _recording(self, call: ProxiedCall) -> "Recording":
+    def _recording(self, call: ProxiedCall) -> Recording:
         handlers = self._service.handlers()
         session, _ = handlers.caller(call.context)
         command = call_text(call.name, call.told)
