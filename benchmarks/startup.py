@@ -16,6 +16,7 @@ def rows(folder: str, scale: float) -> list[Row]:
         "list": ["list"],
         "query": ["query", "grep -c hi @last"],
         "show": ["show", "@last"],
+        "views": ["views"],
     }
     run([*SIGHTLINE, "run", "--", "echo", "hi"], environment)
     cases = {name: (lambda words=words: run([*SIGHTLINE, *words], environment)) for name, words in commands.items()}
@@ -23,7 +24,7 @@ def rows(folder: str, scale: float) -> list[Row]:
         max(5, int(40 * scale)), floor=lambda: run([sys.executable, "-c", "pass"], environment), **cases
     )
     floor = median(found.pop("floor"))
-    aims = {"run -- true": 3.0, "list": 2.8, "show": 2.8, "query": 3.5}
+    aims = {"run -- true": 3.0, "list": 2.8, "show": 2.8, "views": 2.8, "query": 3.5}
     return [
         Row(f"sightline {name}", ms(median(runs)), f"python -c pass {ms(floor)}", median(runs) / floor, aims.get(name))
         for name, runs in found.items()
