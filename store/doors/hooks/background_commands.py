@@ -3,6 +3,7 @@
 import os
 
 from sightline.doors.hooks.hook_session import open_store, session_of
+from sightline.doors.hooks.kept_list import keep_untold
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, recall, remember
 from sightline.doors.hooks.tool_result import buffer_of_use
 from sightline.harnesses.base import Harness, Json
@@ -19,8 +20,11 @@ _BOUND = f"of its file only the first {LARGEST_FILE_BYTES >> 20} MiB were taken 
 
 def note_background(harness: Harness, call: ToolCall) -> None:
     """Write down a command that goes on after its tool has answered. Raises OSError."""
-    if call.kind != "cmd" or not is_use(call.use) or recall(call.use):
-        return  # a rewritten command is written down already
+    if call.kind != "cmd" or not is_use(call.use):
+        return
+    if written := recall(call.use):  # it was rewritten
+        remember(written._replace(background=True))
+        return
     remember(
         PendingCommand(
             use=call.use,
@@ -32,6 +36,7 @@ def note_background(harness: Harness, call: ToolCall) -> None:
             filtered=False,
             shape=False,
             agent=call.session.agent,
+            background=True,
         )
     )
 
@@ -50,6 +55,9 @@ def take_in(harness: Harness, given: Json) -> None:
             buffer = buffer_of_use(store, session, use)
             if buffer is None or buffer.state == "evicted":
                 buffer = _kept(store, session, harness, pending, own_file(path, ends), code)
+            if buffer is None and pending.parts:
+                keep_untold([pending], cwd)
+                buffer = buffer_of_use(store, session, use)
             if buffer and code is not None:
                 store.amend(buffer.name, exit_code=code)
             forget(use)

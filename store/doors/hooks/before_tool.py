@@ -6,7 +6,7 @@ import shlex
 from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
-from sightline.doors.hooks.pending_commands import PendingCommand, is_use, remember
+from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, remember
 from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import TYPE_CHECKING, Any
@@ -56,6 +56,7 @@ def before_tool(
     inserted = rewritten(harness, command, str(use), through, harness.shell(given))
     if inserted is None or not _captures(str(given.get("cwd", "")), in_parts=bool(inserted.parts)):
         return None
+    forget(str(use))  # a model's server may number its calls from 0 in each session
     remember(
         PendingCommand(
             use=str(use),

@@ -1,10 +1,14 @@
 """Files with what went through each pipe of a list of commands, one a part, kept until the list has ended.
 
 They lie beside the file of the command. Bytes are written at once, so a process that dies loses none that it took.
+Whoever writes such a file has it locked, so that a list which runs is not taken for one that was broken off.
 """
 
+import fcntl
 import json
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.pending_commands import part_path
@@ -41,6 +45,8 @@ class PartFile:
         self._fd = -1
         try:
             self._fd = open_private(part_path(use, number), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            with suppress(OSError):  # not every file system has locks
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except Exception as error:
             self._fail(error)
 
@@ -57,9 +63,12 @@ class PartFile:
         told = PartEnd(self._number, code, cut, left_open, self._lost)
         try:
             fd = open_private(part_path(self._use, _ENDINGS), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            write_all(fd, json.dumps(told).encode() + b"\n")
+            with open(fd, "wb", buffering=0) as file:
+                write_all(file.fileno(), json.dumps(told).encode() + b"\n")
         except Exception as error:
             self._fail(error)
+        if self._fd >= 0:
+            os.close(self._fd)
 
     def _fail(self, error: Exception) -> None:
         self._lost = True
@@ -74,6 +83,21 @@ def endings(use: str) -> dict[int, PartEnd]:
     except (OSError, ValueError, TypeError):
         return {}
     return {one.number: one for one in told}
+
+
+def is_written(use: str, numbers: Iterable[int]) -> bool:
+    """Whether a process still takes what one of these parts writes."""
+    for number in numbers:
+        if (fd := open_part(use, number)) is not None:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            except OSError:  # not every file system has locks
+                return False
+            finally:
+                os.close(fd)
+    return False
 
 
 def open_part(use: str, number: int) -> int | None:

@@ -9,7 +9,7 @@ import time
 
 from sightline.config import HOOKS, default_root
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import make_folder, make_parents, open_private, remove_file
+from sightline.private_files import make_folder, make_parents, open_private, remove_file, write_atomically
 from sightline.typing_names import Any
 
 _USE_CHARACTERS = 120
@@ -32,6 +32,7 @@ class PendingCommand(NamedTuple):
         parts: the parts of a list with pipes of their own, each as `capture.list_insertion.Part`; else empty.
         past: whether standard error may have bypassed the pipes.
         agent: the harness' id of the helper that runs it; empty for the agent itself.
+        background: whether it went on after its tool had answered, so that a later prompt tells its end.
     """
 
     use: str
@@ -45,6 +46,7 @@ class PendingCommand(NamedTuple):
     parts: tuple[Any, ...] = ()
     past: bool = False
     agent: str = ""
+    background: bool = False
 
 
 def is_use(text: Any) -> bool:
@@ -63,11 +65,7 @@ def remember(command: PendingCommand) -> None:
         make_parents(root)
         make_folder(root)
     make_folder(os.path.join(root, HOOKS))
-    fd = open_private(_path(command.use), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    try:
-        os.write(fd, json.dumps(command._asdict()).encode())
-    finally:
-        os.close(fd)
+    write_atomically(_path(command.use), json.dumps(command._asdict()).encode())
 
 
 def recall(use: str) -> PendingCommand | None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.before_tool import before_tool
 from sightline.doors.hooks.capture_script import script
+from sightline.doors.hooks.part_files import PartFile
 from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
@@ -412,6 +413,39 @@ def test_a_list_that_a_person_breaks_off_is_there_at_the_next_prompt(root: Path,
         "its end was not told",
     )
     assert os.listdir(root / "hooks") == []
+
+
+def test_a_list_that_still_runs_at_a_prompt_loses_nothing_that_comes_later(root: Path, tmp_path: Path) -> None:
+    """A helper may run it, or a person may write while it runs."""
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    bench.rewritten("cat a.txt; cat b.txt", "use")
+    first, second = PartFile("use", 1), PartFile("use", 2)
+    first.take("out", memoryview(b"one\n"), 1)
+    first.end(0, cut=False, left_open=False)
+    second.take("out", memoryview(b"two\n"), 1)
+    claude.tell("UserPromptSubmit", prompt="go on")
+    assert claude.buffers() == []
+    second.take("out", memoryview(b"three\n"), 1)
+    second.end(0, cut=False, left_open=False)
+    claude.after("cat a.txt; cat b.txt", "use", "one\ntwo\nthree\n", 0)
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer), buffer.exit_code, buffer.partial) == (b"one\ntwo\nthree\n", 0, "")
+    assert not [name for name in os.listdir(root / "hooks") if name.endswith((".part", ".json"))]
+
+
+def test_what_is_left_of_a_list_is_not_taken_for_the_output_of_another_with_the_same_id(
+    root: Path, tmp_path: Path
+) -> None:
+    """A model's server may number its calls from 0 in each session."""
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    bench.run(bench.rewritten("cat a.txt; cat b.txt", "call_0"))
+    command = "cat a.txt; cat many.txt"
+    outcome = bench.run(bench.rewritten(command, "call_0"))
+    called = {"tool_name": "Bash", "tool_use_id": "call_0", "tool_input": {"command": command}}
+    cut = {"stdout": "one\ntwo\nthree", "stderr": "", "interrupted": False, "persistedOutputPath": "/nowhere"}
+    claude.tell("PostToolUse", **called, tool_response=cut)
+    (buffer,) = claude.buffers()
+    assert claude.content(buffer) == outcome.output
 
 
 def test_where_secrets_are_hidden_no_part_lies_in_a_file_of_its_own(root: Path, tmp_path: Path) -> None:
