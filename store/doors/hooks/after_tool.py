@@ -7,7 +7,7 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 
 from sightline.doors.hooks import late, late_hooks
-from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
+from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of, wait_until_in
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
 from sightline.errors import StoreFailed
@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # few harnesses have them
 Json = dict[str, Any]
 
 
-def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | None:
-    """The hook's answer: a view to show instead, or the notes that wait; None for neither."""
+def after_tool(harness: Harness, event: str, mode: str, given: Json, *, tells: bool = True) -> Json | None:
+    """The hook's answer: a view to show instead, or the notes that wait; None for neither, or if nobody is told it."""
     when, call = harness.when(event), harness.call_of(given)
     if call is not None and when == AFTER and harness.goes_on(given):
         late_hooks.note_background(harness, call)
@@ -35,7 +35,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
     store = open_store()
     session = session_of(harness.name, call.session.id, call.cwd, call.session.agent)
     if not may_keep(store, call):
-        return notes_answer(store, session, harness, event)
+        return notes_answer(store, session, harness, event) if tells else None
     if not is_first(store.layout.root, session.name, event, call.use):
         return None
     pending = recall(call.use)
@@ -60,7 +60,8 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json) -> Json | N
         if live:
             text, _ = _known_of(harness, call)
             live.have_wait(call, buffer, _lines_of(call, buffer, text), text, is_logged=is_replaced)
-    answer = answer or notes_answer(store, session, harness, event)
+    if answer is None and tells:
+        answer = notes_answer(store, session, harness, event)
     if not (is_replaced or live or any(hook.when == BATCH for hook in harness.hooks)):
         try:
             _log(store, session, harness, call, buffer, str((answer or {}).get("append", "")))
@@ -145,6 +146,7 @@ def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
     session = session_of(harness.name, session_id, str(given.get("cwd", "")), given.get("agent_id"))
     if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
         return
+    wait_until_in(session.name, AFTER)
     for one in calls:
         call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})
         if call:

@@ -1,16 +1,17 @@
 """Answers one event of a harness, which comes as JSON on standard input; the answer is printed as JSON.
 
+Where there is nothing to say, a second process takes in what the event tells, and the harness waits for neither.
 Whatever goes wrong here, the harness is not disturbed: nothing is printed, and the error log of hooks gets a line.
 """
 
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sightline.doors.hooks import late_hooks
 from sightline.harnesses import find
-from sightline.harnesses.base import BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, START, Harness
+from sightline.harnesses.base import AFTER, BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, SHAPE, START, Harness
 from sightline.typing_names import Any
 
 Json = dict[str, Any]
@@ -19,7 +20,7 @@ Json = dict[str, Any]
 def main(words: Sequence[str]) -> None:
     """Answer the event on standard input; arguments: ``HARNESS EVENT --mode MODE [--through PROGRAM]``. Exit with 0."""
     try:
-        answer = answer_to(words, sys.stdin.buffer.read())
+        answer = answer_to(words, sys.stdin.buffer.read(), apart=_continue_apart)
         if answer:
             os.write(1, answer)
     except BaseException as error:
@@ -29,12 +30,25 @@ def main(words: Sequence[str]) -> None:
     os._exit(0)  # all is written, and tearing the interpreter down would take 3 ms
 
 
-def answer_to(words: Sequence[str], data: bytes) -> bytes:
+def _continue_apart() -> bool:
+    """Whether this is the second process, which goes on where nobody waits for it; the first one may end."""
+    sys.stdout.flush()
+    if os.fork():
+        return False
+    os.setsid()  # a harness may end all that it started
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(nowhere, fd)  # a harness reads what a hook prints until nobody has it open
+    return True
+
+
+def answer_to(words: Sequence[str], data: bytes, *, apart: Callable[[], bool] | None = None) -> bytes:
     """The text to print in answer to an event; empty for most.
 
     Args:
         words: ``HARNESS EVENT --mode MODE``; before a tool also ``--through PROGRAM``, see `before`.
         data: the event, one JSON object.
+        apart: called where nobody need wait for what is to be done; if it returns False, another process does it.
 
     Raises:
         ValueError: the arguments or the event have another form.
@@ -50,11 +64,13 @@ def answer_to(words: Sequence[str], data: bytes) -> bytes:
     given = json.loads(data)
     if not isinstance(given, dict):
         raise ValueError("expected a JSON object")
-    answer = _answer(harness, event, mode, given, through)
+    answer = _answer(harness, event, mode, given, through, apart)
     return json.dumps(answer).encode() + b"\n" if answer else b""
 
 
-def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) -> Json | None:
+def _answer(
+    harness: Harness, event: str, mode: str, given: Json, through: str, apart: Callable[[], bool] | None
+) -> Json | None:
     """The answer to one event. Only what it needs is imported, 5 to 40 ms: a process answers one event and ends."""
     when = harness.when(event)
     if not when:
@@ -70,11 +86,25 @@ def _answer(harness: Harness, event: str, mode: str, given: Json, through: str) 
     if not others:
         return None
     session = late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name
-    # The lock is held before the rest is loaded, since that takes time.
-    with late_hooks.logging_batch(session if when == BATCH else ""):
+    is_silent = apart is not None and when != BATCH and _is_silent(harness, when, mode)
+    kind = BATCH if when == BATCH else AFTER if is_silent else ""
+    # The lock is held before the rest is loaded, since that takes time, and by the second process when the first ends.
+    with late_hooks.taking_in(session, kind) as is_held:
+        if is_silent and is_held and apart and not apart():
+            return None
         from sightline.doors.hooks.after_tool import after_batch, after_tool
 
         if when != BATCH:
-            return after_tool(harness, event, mode, given)
+            return after_tool(harness, event, mode, given, tells=not is_silent)
         after_batch(harness, given, others)
     return None
+
+
+def _is_silent(harness: Harness, when: str, mode: str) -> bool:
+    """Whether nothing will be said after a tool: what is shown instead of its result, or a note that waits.
+
+    A later hook of the harness must log what the model is shown, which waits for what is taken in here.
+    """
+    may_replace = mode == SHAPE and when == AFTER
+    logs_later = any(hook.when == BATCH for hook in harness.hooks)
+    return logs_later and not may_replace and not late_hooks.has_notes()

@@ -1,7 +1,8 @@
-"""What the hooks of a session share: store, session, waiting notes, which events were taken up, a lock for batches.
+"""What the hooks of a session share: store, session, waiting notes, which events were taken up, locks.
 
-Claude Code waits for the hook that logs a batch of calls neither while its agent works nor when it ends, but then ends
-it, too. So the hook at the end of a turn waits for it, by that lock.
+Nobody waits for the process that takes in a tool's result after its hook has ended. The hook that logs a batch of
+calls needs what it keeps, and Claude Code, which does not wait for that hook either, ends it when it ends itself. So a
+batch waits for the results, and the hook at the end of a turn for both, by a lock for each.
 """
 
 import fcntl
@@ -13,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 from sightline.config import HOOKS, default_root
 from sightline.doors.hooks import late
-from sightline.harnesses.base import Harness, Json
+from sightline.harnesses.base import AFTER, BATCH, Harness, Json
 from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private, remove_file
 from sightline.records import Session, storable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn s
 PATIENCE_SECONDS = 3.0
 """How long hooks, and what they put into commands, wait while another process changes the index; an agent waits."""
 
+_BATCH_SECONDS = 15.0  # a batch waits for its results; nobody waits for it, but a hook is ended after 20 s
 _TURN_SECONDS = 0.005  # between two looks at a lock
 _TAIL_BYTES = 1 << 14
 """How much of the file's end is searched: two hooks for one event run at the same time, or one after the other."""
@@ -63,10 +65,17 @@ def session_of(harness: str, harness_session: str, cwd: str, agent: object = "")
 
 def notes_answer(store: "Store", session: Session, harness: Harness, event: str) -> Json | None:
     """The answer that hands over the notes that wait for a session; None if no note waits."""
-    if not harness.tells or not os.path.exists(store.layout.outbox):
+    if not harness.tells or not has_notes():
         return None
     said = waiting_notes(store, session)
     return harness.addition(event, "\n\n".join(said)) if said else None
+
+
+def has_notes() -> bool:
+    """Whether a note waits, for whichever session or harness."""
+    with suppress(FileNotFoundError):
+        return bool(os.listdir(os.path.join(default_root(), "outbox")))
+    return False
 
 
 def waiting_notes(store: "Store", session: Session) -> list[str]:
@@ -114,39 +123,55 @@ def _noted(folder: str, name: str, line: bytes) -> bool:
 
 
 @contextmanager
-def logging_batch(session: str) -> Iterator[None]:
-    """Hold the lock of a session while a batch of it is logged; nothing for an empty name."""
+def taking_in(session: str, kind: str) -> Iterator[bool]:
+    """Hold the lock of a session while what an event tells is taken in; the value says whether it is held.
+
+    Args:
+        session: name of the session.
+        kind: AFTER for a tool's result, BATCH for what the model is shown of several; empty to hold none.
+    """
     fd = -1
-    if session:
-        with suppress(OSError):  # without its folder nothing is kept of the session
-            fd = open_private(_lock_of(session), os.O_RDWR | os.O_CREAT)
+    if kind:
+        with suppress(OSError):  # before a session's first event it has no folder
+            fd = open_private(_lock_of(session, kind), os.O_RDWR | os.O_CREAT)
             fcntl.flock(fd, fcntl.LOCK_SH)
     try:
-        yield
+        yield fd >= 0
     finally:
         if fd >= 0:
             os.close(fd)
 
 
-def wait_for_batch(session: str) -> None:
-    """Wait until no batch of a session is being logged."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    try:
-        fd = open_private(_lock_of(session), os.O_RDWR)
-    except OSError:  # no batch was logged
-        return
-    try:
-        while True:
-            with suppress(BlockingIOError):
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove_file(_lock_of(session))
-                return
-            if time.monotonic() > until:
-                return
-            time.sleep(_TURN_SECONDS)
-    finally:
-        os.close(fd)
+def wait_until_in(session: str, kind: str = "") -> None:
+    """Wait until nothing of a session is being taken in.
+
+    Args:
+        session: name of the session.
+        kind: AFTER or BATCH; empty at the end of a turn, for both in this order, and their files are removed.
+    """
+    until = time.monotonic() + (_BATCH_SECONDS if kind else PATIENCE_SECONDS)
+    for one in (kind,) if kind else (AFTER, BATCH):
+        try:
+            fd = open_private(_lock_of(session, one), os.O_RDWR)
+        except OSError:  # nothing was taken in
+            continue
+        try:
+            if _is_held_before(fd, until) and not kind:
+                remove_file(_lock_of(session, one))
+        finally:
+            os.close(fd)
 
 
-def _lock_of(session: str) -> str:
-    return os.path.join(default_root(), HOOKS, f"{session}.batch")
+def _is_held_before(fd: int, until: float) -> bool:
+    """Hold a lock once nobody else does; False if somebody still does at that time, of `time.monotonic`."""
+    while True:
+        with suppress(BlockingIOError):
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        if time.monotonic() > until:
+            return False
+        time.sleep(_TURN_SECONDS)
+
+
+def _lock_of(session: str, kind: str) -> str:
+    return os.path.join(default_root(), HOOKS, f"{session}.{kind}")

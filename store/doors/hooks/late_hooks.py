@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from sightline.doors.hooks.background_commands import note_background as note_background
     from sightline.doors.hooks.background_commands import take_in as take_in
     from sightline.doors.hooks.before_tool import before_tool as before_tool
-    from sightline.doors.hooks.hook_session import logging_batch as logging_batch
+    from sightline.doors.hooks.hook_session import has_notes as has_notes
     from sightline.doors.hooks.hook_session import open_store as open_store
     from sightline.doors.hooks.hook_session import session_of as session_of
-    from sightline.doors.hooks.hook_session import wait_for_batch as wait_for_batch
+    from sightline.doors.hooks.hook_session import taking_in as taking_in
+    from sightline.doors.hooks.hook_session import wait_until_in as wait_until_in
     from sightline.doors.hooks.hook_session import waiting_notes as waiting_notes
     from sightline.doors.hooks.kept_list import keep_list as keep_list
     from sightline.doors.hooks.kept_list import keep_untold as keep_untold
@@ -28,10 +29,11 @@ else:
         background_commands=("note_background", "take_in"),  # 20 ms: few commands go on, and few prompts tell of an end
         before_tool=("before_tool",),  # 5 ms
         hook_session=(
-            "logging_batch",
+            "has_notes",
             "open_store",
             "session_of",
-            "wait_for_batch",
+            "taking_in",
+            "wait_until_in",
             "waiting_notes",
         ),  # 20 ms, for the store
         kept_list=("keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs

@@ -3,9 +3,6 @@
 Apart from `event`, since no event of a tool needs what this module loads.
 """
 
-import os
-
-from sightline.config import default_root
 from sightline.doors.hooks import late_hooks
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.evidence_answer import question, reminder
@@ -40,11 +37,11 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         )
     if when == END:
         if any(hook.when == BATCH for hook in harness.hooks):
-            late_hooks.wait_for_batch(late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name)
+            late_hooks.wait_until_in(late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name)
         return question(harness, given)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
     said += reminder(harness, given) if when == START and harness.tells else []
-    if os.path.exists(os.path.join(default_root(), "outbox")):
+    if late_hooks.has_notes():
         with late_hooks.open_store() as store:
             harness_session = given.get("session_id") or given.get("conversation_id") or ""
             session = late_hooks.session_of(harness.name, str(harness_session), str(given.get("cwd", "")))

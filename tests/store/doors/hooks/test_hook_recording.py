@@ -11,7 +11,9 @@ import pytest
 
 from sightline.doors.hooks import tool_result as record
 from sightline.doors.hooks.command_line import hook_words
-from sightline.doors.hooks.hook_session import logging_batch
+from sightline.doors.hooks.event import answer_to
+from sightline.doors.hooks.hook_session import taking_in, wait_until_in
+from sightline.harnesses.base import AFTER, BATCH
 from sightline.records import Gap, LinePart, Shown
 from sightline.tui.common.phrases import duration, facts
 from sightline.verbs.command_view import ending_of
@@ -55,18 +57,60 @@ def test_a_command_took_as_long_as_the_harness_says_or_nobody_knows(claude: Harn
     assert duration(took["3"], took["3"].created) == ""
 
 
-def test_the_hook_at_a_turns_end_waits_for_the_one_that_logs_a_batch(claude: Harness) -> None:
-    """Claude Code, which does not wait for that one, would end it when it ends."""
+@pytest.mark.parametrize("kind", [AFTER, BATCH])
+def test_the_hook_at_a_turns_end_waits_for_what_is_taken_in(claude: Harness, kind: str) -> None:
+    """Claude Code waits for none of that, and would end the hook that logs a batch when it ends."""
     (claude.root / "hooks").mkdir(parents=True)
     ended = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        with logging_batch("claude-code-s1"):
+        with taking_in("claude-code-s1", kind):
             turn = pool.submit(lambda: (claude.tell("Stop"), ended.is_set()))
             assert claude.tell("PostToolUse", **bash(), tool_response={"stdout": LINES, "stderr": ""}) is None
             assert not turn.done()
             ended.set()
         assert turn.result(60) == (None, True)
-    assert list((claude.root / "hooks").glob("*.batch")) == []
+    assert list((claude.root / "hooks").glob("*.[ab]*")) == []
+
+
+def test_a_batch_is_logged_once_the_results_in_it_are_kept(claude: Harness) -> None:
+    (claude.root / "hooks").mkdir(parents=True)
+    with ThreadPoolExecutor(1) as pool:
+        with taking_in("claude-code-s1", AFTER):
+            logged = pool.submit(claude.tell, "PostToolBatch", **batch(bash(), LINES))
+            claude.tell("PostToolUse", **bash(), tool_response={"stdout": LINES, "stderr": ""})
+            assert not logged.done()
+        logged.result(60)
+    [buffer], [(view, _)] = claude.buffers(), claude.views()
+    assert view.refs == (buffer.name,)
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure"])
+def test_nobody_waits_for_what_a_result_is_kept_with(claude: Harness, event: str) -> None:
+    """The process that the harness started ends; a second one goes on, which holds the lock until its end."""
+    (claude.root / "hooks").mkdir(parents=True)
+    told = {"error": "Exit code 1\nno", "tool_response": {"stdout": LINES, "stderr": ""}}
+    data = json.dumps({"session_id": "s1", "cwd": str(claude.cwd), **bash(), **told}).encode()
+    assert answer_to(["claude-code", event, "--mode", "keep"], data, apart=lambda: False) == b""
+    assert claude.buffers() == []
+    ran = process(hook_words("claude-code", event, "keep"), data, claude.root)
+    assert (ran.stdout, ran.stderr) == (b"", b"")
+    wait_until_in("claude-code-s1")
+    assert [buffer.state for buffer in claude.buffers()] == ["sealed"]
+
+
+@pytest.mark.parametrize("why", ["a note waits", "the result may be replaced", "no lock is held"])
+def test_a_hook_that_may_have_something_to_say_is_waited_for(claude: Harness, why: str) -> None:
+    """Without the lock, nothing could wait for what it keeps."""
+    claude.root.mkdir()
+    if why != "no lock is held":
+        (claude.root / "hooks").mkdir()
+    if why == "a note waits":
+        (claude.root / "outbox").mkdir()
+        (claude.root / "outbox" / "note").touch()
+    mode = "shape" if why == "the result may be replaced" else "keep"
+    told = {"session_id": "s1", "cwd": str(claude.cwd), **bash(), "tool_response": {"stdout": LINES, "stderr": ""}}
+    answer_to(["claude-code", "PostToolUse", "--mode", mode], json.dumps(told).encode(), apart=pytest.fail)
+    assert len(claude.buffers()) == 1
 
 
 def persisted(folder: Path, text: str = "", session: str = "s1") -> Path:
