@@ -12,7 +12,7 @@ import pytest
 from sightline.capture import pipe_writers
 from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.capture_script import FILE, is_rule, is_script, script
-from sightline.doors.hooks.command_line import ENTRY
+from sightline.doors.hooks.command_line import ENTRY, FLAGS
 from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.claude_code import HARNESS
 from tests.store.doors.hooks.hook_kit import Harness
@@ -266,3 +266,22 @@ def test_the_script_and_its_rule_are_known_again() -> None:
     assert is_script(script())
     assert is_script(script("/a store"))
     assert not is_script("#!/bin/sh\nexec cat\n")
+
+
+def test_a_hook_starts_where_only_site_would_tell_that_we_are_installed(tmp_path: Path) -> None:
+    """Hooks start without `site`, which adds the folder of installed packages to what Python looks through."""
+    package = ENTRY.removesuffix("/doors/hooks/__main__.py")
+    (tmp_path / "sightline").symlink_to(package)
+    entry = tmp_path / "sightline" / ENTRY.removeprefix(package + "/")
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "root")}
+    event = {"session_id": "s", "cwd": "/", "tool_name": "Bash", "tool_use_id": "use", "tool_input": {"command": "ls"}}
+    started = subprocess.run(
+        [sys.executable, *FLAGS, entry, "claude-code", "PostToolUse", "--mode", "keep"],
+        input=json.dumps({**event, "tool_response": {"stdout": "hi\n", "stderr": ""}}).encode(),
+        env=environment,
+        capture_output=True,
+        timeout=60,
+    )
+    assert (started.returncode, started.stdout, started.stderr) == (0, b"", b"")
+    (buffer,) = (tmp_path / "root" / "buffers").iterdir()
+    assert (buffer / "out").read_bytes() == b"hi\n"
