@@ -57,7 +57,7 @@ class Ref(NamedTuple):
 def parse_ref(text: str) -> Ref:
     """Parse one ref. Raises BadRef, or BadRange for a range that is written backwards or starts at 0."""
     text = text.strip()
-    if re.fullmatch(_ARTIFACT, text):
+    if text.startswith("cmd-") and re.fullmatch(_ARTIFACT, text):
         return Ref(artifact=text)
     match = re.fullmatch(_REF, text)
     if not match:

@@ -252,7 +252,7 @@ def reply_of(pipeline: ParsedQuery, limits: QueryLimits, out: Head, err: Head) -
 
 def _next_page(pipeline: ParsedQuery, shown: int, total: int, size: int) -> str | None:
     """Return the query for the lines after those shown; a full page is always followed by another."""
-    page = _PAGE.search(pipeline.text)
+    page = _PAGE.search(pipeline.text) if pipeline.stages[-1].words[0] == "sed" else None
     first, last = (int(page[1]), int(page[2])) if page else (0, 0)
     ours = first > 1 and last - first + 1 == size and pipeline.stages[-1].words == ("sed", "-n", f"{first},{last}p")
     if page and ours:

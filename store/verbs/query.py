@@ -7,10 +7,10 @@ from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.parse import ParsedQuery, QueryStage, parse
 from sightline.pipeline.run import QueryLimits, QueryResult, run
+from sightline.profile import DEFAULT
 from sightline.search.errors import ProgramMissing, SandboxFailed
+from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
-from sightline.shape.variants import text_of
-from sightline.shape.whole_body import SEPARATOR
 from sightline.store import Target
 from sightline.typing_names import Any
 from sightline.verbs import late
@@ -180,7 +180,7 @@ def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Se
     """Return the answer, with refs in place of the paths by which programs such as ``wc`` name their files."""
 
     def text(data: bytes) -> str:
-        cleaned = text_of(data, cleaning)
+        cleaned = clean_text(data) if cleaning == DEFAULT.cleaning.views else late.text_of(data, cleaning)
         for path, ref in names.items():
             cleaned = cleaned.replace(path, ref)
         return cleaned
@@ -189,5 +189,5 @@ def _body(result: QueryResult, names: dict[str, str], cleaning: str) -> tuple[Se
     if result.stderr:
         if segments and not segments[-1].text.endswith("\n"):
             segments.append(Segment("\n"))
-        segments += [SEPARATOR, Segment(text(result.stderr))]
+        segments += [late.SEPARATOR, Segment(text(result.stderr))]
     return tuple(segments)
