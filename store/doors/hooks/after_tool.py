@@ -7,7 +7,7 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 
 from sightline.doors.hooks import late, late_hooks
-from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of, wait_until_in
+from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
 from sightline.errors import StoreFailed
@@ -146,7 +146,6 @@ def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
     session = session_of(harness.name, session_id, str(given.get("cwd", "")), given.get("agent_id"))
     if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
         return
-    wait_until_in(session.name, AFTER)
     for one in calls:
         call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})
         if call:

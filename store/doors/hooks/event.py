@@ -32,7 +32,6 @@ def main(words: Sequence[str]) -> None:
 
 def _continue_apart() -> bool:
     """Whether this is the second process, which goes on where nobody waits for it; the first one may end."""
-    sys.stdout.flush()
     if os.fork():
         return False
     os.setsid()  # a harness may end all that it started
@@ -96,6 +95,7 @@ def _answer(
 
         if when != BATCH:
             return after_tool(harness, event, mode, given, tells=not is_silent)
+        late_hooks.wait_until_in(session, AFTER)
         after_batch(harness, given, others)
     return None
 

@@ -72,12 +72,13 @@ def test_the_hook_at_a_turns_end_waits_for_what_is_taken_in(claude: Harness, kin
     assert list((claude.root / "hooks").glob("*.[ab]*")) == []
 
 
-def test_a_batch_is_logged_once_the_results_in_it_are_kept(claude: Harness) -> None:
+@pytest.mark.parametrize("agent", [{}, {"agent_id": "a1"}], ids=["the agent", "a helper"])
+def test_a_batch_is_logged_once_the_results_in_it_are_kept(claude: Harness, agent: dict[str, str]) -> None:
     (claude.root / "hooks").mkdir(parents=True)
     with ThreadPoolExecutor(1) as pool:
         with taking_in("claude-code-s1", AFTER):
-            logged = pool.submit(claude.tell, "PostToolBatch", **batch(bash(), LINES))
-            claude.tell("PostToolUse", **bash(), tool_response={"stdout": LINES, "stderr": ""})
+            logged = pool.submit(claude.tell, "PostToolBatch", **batch(bash(), LINES), **agent)
+            claude.tell("PostToolUse", **bash(), tool_response={"stdout": LINES, "stderr": ""}, **agent)
             assert not logged.done()
         logged.result(60)
     [buffer], [(view, _)] = claude.buffers(), claude.views()
