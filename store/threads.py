@@ -1,7 +1,8 @@
-"""Threads: what can go wrong when one starts, and what many of them do to memory."""
+"""Threads: what can go wrong when one starts, what many of them do to memory, and how many can run at once."""
 
 import _thread
 import contextlib
+import os
 from collections.abc import Callable
 
 from sightline.errors import OutOfProcesses
@@ -49,6 +50,11 @@ def started_thread(work: Callable[[], object]) -> Callable[[], object]:
     except RuntimeError as error:
         raise OutOfProcesses from error
     return ended.acquire
+
+
+def available_processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def share_one_heap() -> None:

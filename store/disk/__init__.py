@@ -8,6 +8,8 @@ from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Changes as Changes
+    from sightline.disk.index_filling import fill_index as fill_index
+    from sightline.disk.index_filling import refill_index as refill_index
     from sightline.disk.pretty import facts_of as facts_of
     from sightline.disk.pretty import open_pretty as open_pretty
     from sightline.disk.pretty import pretty_path as pretty_path
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from sightline.disk.recovery import adopt as adopt
     from sightline.disk.recovery import adopt_dead as adopt_dead
     from sightline.disk.recovery import amend_waiting as amend_waiting
-    from sightline.disk.recovery import fill_index as fill_index
-    from sightline.disk.recovery import refill_index as refill_index
     from sightline.disk.recovery import waiting_for_index as waiting_for_index
     from sightline.disk.ref_lookup import RefLookup as RefLookup
     from sightline.disk.sorter import with_sorter as with_sorter
@@ -37,7 +37,8 @@ else:
         ref_lookup=("RefLookup",),
         pretty=("facts_of", "open_pretty", "pretty_path"),  # 4 ms, which only results need
         recording=("Recording", "new_buffer", "reserve"),  # 1 ms, which whoever only reads does not need
-        recovery=("adopt", "adopt_dead", "amend_waiting", "fill_index", "refill_index", "waiting_for_index"),
+        index_filling=("fill_index", "refill_index"),
+        recovery=("adopt", "adopt_dead", "amend_waiting", "waiting_for_index"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
         stream_files=(
             "content_path",

@@ -155,23 +155,23 @@ class Index(ViewIndex):
     def put_buffer(self, buffer: Buffer) -> None:
         """Insert a record as the most recently used, or replace it in its place."""
         with self._db.writing():
-            self._db.execute(_PUT, _values(buffer))
+            self._db.execute(_PUT, row_of(buffer))
             for row in _hashes(buffer):
                 self._db.execute(_PUT_HASH, row)
 
     def add_buffers(self, buffers: Sequence[Buffer]) -> None:
         """Insert records with new names in their order, each as the most recently used; a known one stays as it is."""
         with self._db.writing():
-            self._db.execute_all(_ADD, map(_values, buffers))
+            self._db.execute_all(_ADD, map(row_of, buffers))
             self._db.execute_all(_PUT_HASH, sorted(row for buffer in buffers for row in _hashes(buffer)))
 
-    def fill(self, buffers: Iterable[Buffer], *, in_memory: bool = False) -> int:
+    def fill(self, rows: "Iterable[Row]", *, in_memory: bool = False) -> int:
         """Insert records in the order in which they began, below all that others put meanwhile, which stays.
 
         Others wait for one of several short transactions at most, however many records there are.
 
         Args:
-            buffers: of names that are not known; they may come slowly.
+            rows: made by `row_of`, of names that are not known; they may come slowly.
             in_memory: whether they are sorted there, and not in a temporary file.
 
         Returns:
@@ -184,7 +184,7 @@ class Index(ViewIndex):
         with self._db.beside(in_memory=in_memory):
             try:
                 self._db.execute(f"CREATE TABLE beside.gathered AS SELECT {_COLUMNS}, bytes FROM buffers WHERE 0")  # noqa: S608
-                self._db.gather(f"INSERT INTO beside.gathered VALUES ({_MARKS}, ?)", map(_values, buffers))  # noqa: S608
+                self._db.gather(f"INSERT INTO beside.gathered VALUES ({_MARKS}, ?)", rows)  # noqa: S608
                 self._db.execute("CREATE TABLE beside.sorted AS SELECT * FROM beside.gathered ORDER BY created, rowid")
                 self._db.execute("DROP TABLE beside.gathered")
                 self._db.execute(_SORT_HASHES)  # in their own order, each page of theirs is written once or twice
@@ -493,7 +493,12 @@ def _in_project(project: Project) -> tuple[str, list[Any]]:
 _STREAMS = Buffer._fields.index("streams")
 
 
-def _values(buffer: Buffer) -> tuple[Any, ...]:
+Row = tuple[Any, ...]
+"""The values of a record for its row in the index."""
+
+
+def row_of(buffer: Buffer) -> Row:
+    """Return the row of a record."""
     streams = _dumps({name: list(info) for name, info in buffer.streams.items()})
     gaps = _dumps([list(gap) for gap in buffer.gaps]) if buffer.gaps else "[]"
     if (note := written_note(buffer)) != buffer.note:

@@ -3,34 +3,26 @@
 Both use only what lies in the folders, and memory that does not depend on how much that is.
 """
 
-import errno
-import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import chain, islice
 
-from sightline.disk.database import BUSY_SECONDS
-from sightline.disk.index import GatheringFailed, Index
+from sightline.disk.index import Index
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.line_index import count_newlines
 from sightline.disk.live import marker_names, take_dead, writer_alive
-from sightline.disk.meta import decode_buffer, read_meta, rewrite_meta
+from sightline.disk.meta import read_meta, rewrite_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.disk.stream_files import with_progress
-from sightline.errors import OfNewerVersion, StoreFailed, UnsafeStore
+from sightline.errors import OfNewerVersion
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, read_file, remove_file, remove_folder
+from sightline.private_files import open_private, remove_file, remove_folder
 from sightline.records import Buffer, StreamInfo
 from sightline.sha256 import hash_file
 from sightline.typing_names import Any
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
 _PRETTY = "pretty."  # for further blocks
-_MANY = 2_000  # buffers; reading fewer takes a third of a second
-_FILL = "import os, sys; os.fork() and os._exit(0); from sightline.store import Store; Store(sys.argv[1]).index"
-"""It leaves the work to a child of its own, which is nobody's to wait for."""
 
 
 class Adopted(NamedTuple):
@@ -195,140 +187,3 @@ def _complete_order(layout: Layout, name: str, streams: dict[str, StreamInfo]) -
                 os.pwrite(fd, pack_arrival(latest, missing, stream), os.fstat(fd).st_size)
     finally:
         os.close(fd)
-
-
-class Rebuilt(NamedTuple):
-    """The result of `rebuild_buffers`.
-
-    Attributes:
-        buffers: number of records that were put into the index.
-        unreadable: names of folders without a readable record.
-    """
-
-    buffers: int
-    unreadable: list[str]
-
-
-def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) -> None:
-    """Fill a new index from the folders, unless another process does so already.
-
-    Args:
-        layout: where these lie.
-        index: one that is not filled.
-        patience: seconds for which another process that fills it is waited for.
-        waits: whether the caller needs what the index holds. A caller that only adds to it does not wait for another
-            process, and leaves the index of a large store to a process of its own.
-
-    Raises:
-        StoreFailed: another process still fills it.
-    """
-    if index.unwritable:  # it is in memory, and nobody else's
-        rebuild_buffers(layout, index)
-        return
-    if not _entries(layout.buffers, 1) and not _entries(layout.tombstones, 1):
-        with index.transaction():
-            if index.is_unfilled():
-                index.set_views_stale(bool(os.listdir(layout.audit)))
-        return
-    with layout.filling(patience if waits else 0) as is_ours:
-        if index.is_unfilled() and is_ours and (waits or _entries(layout.buffers, _MANY) < _MANY):
-            rebuild_buffers(layout, index)
-    if index.is_unfilled():
-        if waits:
-            raise _being_filled(layout)
-        if is_ours:
-            _fill_elsewhere(layout)
-
-
-def refill_index(layout: Layout, index: Index) -> Rebuilt:
-    """Fill an index anew, whatever it holds. Raises StoreFailed if another process fills it for too long."""
-    with layout.filling(BUSY_SECONDS) as is_ours:
-        if not is_ours:
-            raise _being_filled(layout)
-        return rebuild_buffers(layout, index)
-
-
-def _being_filled(layout: Layout) -> StoreFailed:
-    what = f"the index of the store at {layout.root} was lost, and another process is making it anew"
-    return StoreFailed(what, "try again in a minute; outputs that come meanwhile are kept")
-
-
-def _entries(folder: str, most: int) -> int:
-    """How many entries a folder has, as far as that many."""
-    return sum(1 for _ in islice(_names_in(folder), most))
-
-
-def _fill_elsewhere(layout: Layout) -> None:
-    import subprocess  # 8 ms that only a lost index of a large store costs
-
-    words = (sys.executable, "-E", "-P", "-c", _FILL, layout.root)
-    nowhere = subprocess.DEVNULL
-    with suppress(OSError):  # the next who needs the index fills it
-        subprocess.run(words, check=False, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
-
-
-def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
-    """Fill an index from the folders and tombstones alone, in order of creation.
-
-    Records that other processes put into it meanwhile are newer, and stay. Only one process may fill it at a time.
-    """
-    unreadable: list[str] = []
-    index.forget_buffers()  # a process that filled it before may have died half-way
-    try:
-        count = index.fill(chain(_on_disk(layout, unreadable), _evicted(layout)))
-    except GatheringFailed:
-        unreadable.clear()
-        count = index.fill(chain(_on_disk(layout, unreadable), _evicted(layout)), in_memory=True)
-    index.set_views_stale(bool(os.listdir(layout.audit)))
-    return Rebuilt(count, unreadable)
-
-
-def _on_disk(layout: Layout, unreadable: list[str]) -> Iterator[Buffer]:
-    rest = []
-    with os.scandir(layout.buffers) as entries:
-        for entry in entries:
-            name = entry.name
-            try:
-                if os.path.lexists(layout.tombstone(name)):
-                    rest.append(name)  # the remover died before it had removed all
-                else:
-                    yield _used(layout, read_meta(layout, name, is_folder=entry.is_dir(follow_symlinks=False)))
-            except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore, OfNewerVersion):
-                if not writer_alive(layout, name):
-                    unreadable.append(name)
-    for name in rest:  # removing while a folder is listed might skip entries
-        _remove_rest(layout, name)
-
-
-def _names_in(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            yield entry.name
-
-
-def _remove_rest(layout: Layout, name: str) -> None:
-    try:
-        remove_folder(layout.folder(name))
-    except OSError as error:
-        if error.errno != errno.EROFS:
-            raise
-
-
-def _used(layout: Layout, buffer: Buffer) -> Buffer:
-    """Return the record with its last known use; an import was not used when it was captured."""
-    if not buffer.artifact:
-        return buffer
-    return buffer._replace(accessed=os.lstat(layout.meta(buffer.name)).st_mtime)
-
-
-def _evicted(layout: Layout) -> Iterator[Buffer]:
-    for file in _names_in(layout.tombstones):
-        try:
-            data = read_file(os.path.join(layout.tombstones, file))
-            tombstone = json.loads(data)
-            if isinstance(tombstone, dict) and tombstone.get("reason") == "evicted":
-                buffer = decode_buffer(data)
-                if file == os.path.basename(layout.tombstone(buffer.name)):
-                    yield buffer
-        except (ValueError, UnsafeStore, OfNewerVersion):
-            continue

@@ -14,9 +14,9 @@ import pytest
 
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
-from sightline.disk import database, recovery
+from sightline.disk import database, index_filling
+from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.layout import Layout
-from sightline.disk.recovery import rebuild_buffers
 from sightline.doors.cli.main import main
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import StoreFailed
@@ -283,7 +283,7 @@ def test_a_filling_that_was_broken_off_is_done_by_the_next_to_look(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during, Store(store.root, Settings()) as first:
-        during.setattr(recovery, "read_meta", killed)
+        during.setattr(index_filling, "read_meta", killed)
         with pytest.raises(KeyboardInterrupt):
             first.listed(9)
     with Store(store.root, Settings()) as other:
@@ -297,14 +297,14 @@ class _Filling:
         self.begun, self.go_on = threading.Event(), threading.Event()
         self.listed: list[list[str]] = []
         self._root = store.root
-        read_meta = recovery.read_meta
+        read_meta = index_filling.read_meta
 
         def slowly(layout: Layout, name: str, **known: bool) -> Buffer:
             self.begun.set()
             assert self.go_on.wait(PATIENCE_SECONDS)
             return read_meta(layout, name, **known)
 
-        monkeypatch.setattr(recovery, "read_meta", slowly)
+        monkeypatch.setattr(index_filling, "read_meta", slowly)
         self._lookers: list[threading.Thread] = []
         self.look()
         assert self.begun.wait(PATIENCE_SECONDS)

@@ -14,8 +14,9 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, unknowable
 from sightline.disk import schema
+from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.meta import FORMAT, read_meta
-from sightline.disk.recovery import adopt_dead, rebuild_buffers
+from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import OfNewerVersion
 from sightline.harnesses.formats import TranscriptSource

@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sightline.capture.file import FileNotReadable, capture_file, open_exactly
-from sightline.disk.recovery import adopt_dead, rebuild_buffers
+from sightline.disk.index_filling import rebuild_buffers
+from sightline.disk.recovery import adopt_dead
 from sightline.doors.doctor.doctor import examine
 from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.mcp.http import token_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sightline.config import Settings
-from sightline.disk import recovery
+from sightline.disk import index_filling
 from sightline.records import Buffer
 from sightline.store import Store
 
@@ -90,7 +90,7 @@ def test_one_that_cannot_be_filled_is_closed(
     def fails(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(recovery, "rebuild_buffers", fails)
+    monkeypatch.setattr(index_filling, "rebuild_buffers", fails)
     with Store(store.root) as again:
         with pytest.raises(BaseException, match=r"odd|^$"):
             again.listed(5)

@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Label
 
-from sightline.disk.recovery import rebuild_buffers
+from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
 from sightline.protocols import SharedPlace

@@ -14,7 +14,7 @@ from sightline.doors.proxy.relay import Proxy
 from sightline.doors.proxy.server import ServerProcess
 from sightline.errors import OutOfProcesses
 from sightline.private_files import write_all
-from sightline.threads import start_thread
+from sightline.threads import available_processors, start_thread
 
 CLIENT_GONE_SECONDS = 2.0
 """How long a server may run on after its client has gone before it gets SIGTERM, and how long after that SIGKILL."""
@@ -26,8 +26,7 @@ ANSWER_SECONDS = 60.0
 """How long we stay to finish an answer of our own after the server has ended."""
 
 _LOOK_SECONDS = 0.05
-_CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-_SPIN_SECONDS = 0.0001 if _CPUS > 1 else 0.0
+_SPIN_SECONDS = 0.0001 if available_processors() > 1 else 0.0
 """How long to look for the next line before going to sleep. Falling asleep and being woken takes half as long, and
 whatever runs next on a processor that slept runs slowly."""
 

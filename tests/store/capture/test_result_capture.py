@@ -9,8 +9,8 @@ import pytest
 from sightline.capture.recorder import Size, Unkept
 from sightline.capture.result import ResultBlock, blocks_of, call_text, capture_result, fields_of
 from sightline.config import Settings
+from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.pretty import facts_of
-from sightline.disk.recovery import rebuild_buffers
 from sightline.errors import StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store, Target

@@ -1,0 +1,53 @@
+"""An index that is made anew by several processes: each record once, whatever becomes of them."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sightline.disk import index_filling
+from sightline.disk.index_filling import rebuild_buffers
+from sightline.records import Buffer
+from sightline.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _three_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_filling, "MANY", 3)
+    monkeypatch.setattr(index_filling, "available_processors", lambda: 3)
+
+
+def _lost(store: Store, keep: Callable[..., Buffer]) -> tuple[list[Buffer], Buffer]:
+    made = [keep(b"%d\n" % number, command=f"made {number}") for number in range(12)]
+    spoiled = made.pop(5)
+    meta = Path(store.layout.meta(spoiled.name))
+    meta.write_text("not a record")
+    store.start_index_anew()
+    return made, spoiled
+
+
+def _is_anew(store: Store, made: list[Buffer], spoiled: Buffer) -> None:
+    rebuilt = rebuild_buffers(store.layout, store.index)
+    assert (rebuilt.buffers, rebuilt.unreadable) == (len(made), [spoiled.name])
+    assert [item.buffer.command for item in store.listed(99)] == [one.command for one in reversed(made)]
+    found = [store.index.buffer(one.name) for one in made]
+    assert [one and one._replace(accessed=0.0) for one in found] == [one._replace(accessed=0.0) for one in made]
+
+
+def test_each_of_many_records_comes_once_and_in_order(
+    store: Store, keep: Callable[..., Buffer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, spoiled = _lost(store, keep)
+    monkeypatch.setattr(index_filling, "rows_read_here", lambda *_: pytest.fail("the processes have not read all"))
+    _is_anew(store, made, spoiled)
+
+
+@pytest.mark.parametrize("interpreter", ["/nowhere/python", "false", "true"])
+def test_where_no_process_helps_all_are_read_by_this_one(
+    store: Store, keep: Callable[..., Buffer], monkeypatch: pytest.MonkeyPatch, interpreter: str
+) -> None:
+    made, spoiled = _lost(store, keep)
+    monkeypatch.setattr(sys, "executable", shutil.which(interpreter) or interpreter)
+    _is_anew(store, made, spoiled)
