@@ -5,7 +5,7 @@ import importlib
 import pkgutil
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,10 +16,13 @@ import textual
 import sightline.tui
 
 RELIED_ON = {
+    "_attach": "the styles of a part are found as Textual finds them, when they are first asked for",
     "_close_messages_no_wait": "ends the application after a fault, without waiting for what may never come",
+    "_component_styles": "the styles of those parts that were asked for",
     "_exception": "the fault, for the file that tells of it",
     "_exit_renderables": "a sentence about the fault, printed once the terminal is as it was",
     "_fatal_error": "a fault is told in a sentence, not by a traceback of many screens",
+    "_get_component_classes": "which parts Textual styles anew: those whose styles were asked for",
     "_on_key": "a prompt takes Enter in its own task, before the input does, so that the next key waits for it",
     "_parent": "a key is followed from widget to widget, until nobody will do anything with it any more",
     "_scroll_update": "the scrollbar learns of more rows without a layout of the whole screen",
@@ -90,9 +93,10 @@ def _names_in(cls: type) -> frozenset[str]:
     return frozenset(found)
 
 
-def _of_textual(cls: type) -> frozenset[str]:
-    """Private names of the classes of textual that a class is made of."""
-    return frozenset().union(*(_names_in(base) for base in cls.__mro__ if base.__module__.startswith("textual")))
+def _of_textual(cls: type, classes: Iterable[type]) -> frozenset[str]:
+    """Private names of textual's classes that a class is made of, or that it is mixed with in one of these classes."""
+    made = {base for one in classes if cls in one.__mro__ for base in one.__mro__}
+    return frozenset().union(*(_names_in(base) for base in made if base.__module__.startswith("textual")))
 
 
 def _anywhere_in_textual() -> frozenset[str]:
@@ -128,15 +132,15 @@ def _used() -> set[tuple[str, str]]:
     """What is relied on, found in the inspector's own code: the module, and the name."""
     found, textuals, own = set[tuple[str, str]](), _anywhere_in_textual(), set[str]()
     trees = [(module, _tree(Path(str(module.__file__)))) for module in _modules()]
-    for module, tree in trees:
-        for made in (node for node in tree.body if isinstance(node, ast.ClassDef)):
-            cls = vars(module)[made.name]
-            shared = _of_textual(cls)
-            own |= _names_in(cls)
-            found |= {(module.__name__, name) for name in set(_given_in(made)) & shared}
-            for node in ast.walk(made):
-                if isinstance(node, ast.Attribute) and _is_own(node.value) and node.attr in shared:
-                    found.add((module.__name__, node.attr))
+    bodies = [(module, made) for module, tree in trees for made in tree.body if isinstance(made, ast.ClassDef)]
+    classes = [vars(module)[made.name] for module, made in bodies]
+    for (module, made), cls in zip(bodies, classes, strict=True):
+        shared = _of_textual(cls, classes)
+        own |= _names_in(cls)
+        found |= {(module.__name__, name) for name in set(_given_in(made)) & shared}
+        for node in ast.walk(made):
+            if isinstance(node, ast.Attribute) and _is_own(node.value) and node.attr in shared:
+                found.add((module.__name__, node.attr))
     for module, tree in trees:
         found |= {(module.__name__, name) for name in _imported(tree)}
         for node in ast.walk(tree):

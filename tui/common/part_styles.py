@@ -1,20 +1,16 @@
 """The styles in which a widget draws its parts, looked up once and kept until they change."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.style import Style
 from textual.geometry import Region
 from textual.strip import Strip
 
 from sightline.tui.common.strips import PartStyles
-
-if TYPE_CHECKING:
-    from textual.widget import Widget
-else:
-    Widget = object  # Textual inherits CSS from a class' first base, which must not be this one
+from sightline.tui.common.textual_internals import PartsOnDemand
 
 
-class KeptStyles(Widget):
+class KeptStyles(PartsOnDemand):
     """A mixin for widgets that look up styles while drawing, because Textual forgets them at each refresh."""
 
     _kept: dict[tuple[str, ...], tuple[Style, Style]] | None = None
