@@ -107,7 +107,8 @@ def test_an_index_of_an_older_version_is_migrated_with_all_it_has(tmp_path: Path
 
 
 MIGRATE = """
-import sqlite3, sys
+import sys
+from sightline.disk.sqlite import sqlite3
 from sightline.store import Store
 class Halting(sqlite3.Connection):
     changed = False

@@ -1,6 +1,5 @@
 """The store's index: opened once, whoever asks for it, and closed where it turns out to be of no use."""
 
-import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from sightline.config import Settings
 from sightline.disk import index_filling
+from sightline.disk.sqlite import sqlite3
 from sightline.records import Buffer
 from sightline.store import Store
 
