@@ -75,11 +75,27 @@ def test_commands_load_nothing_of_the_screen(tmp_path: Path, words: tuple[str, .
     assert not loaded & {*NEVER_LOADED, "sightline.tui"}
 
 
-@pytest.mark.parametrize("words", [("list",), ("show", "@last"), ("views",)], ids=" ".join)
-def test_looking_loads_nothing_that_only_recovery_needs(tmp_path: Path, words: tuple[str, ...]) -> None:
+_OF_WRITERS = {
+    *("hashlib", "threading", "sightline.disk.recording", "sightline.disk.recovery", "sightline.disk.sorter"),
+    "sightline.disk.index_filling",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (("list",), {"sightline.disk.streams", "sightline.search", "signal"}),
+        (("views",), {"sightline.disk.streams", "sightline.search", "signal", "sightline.audit", "shlex"}),
+        (("show", "@last"), {"sightline.search", "sightline.shape.view", "signal"}),
+        (("query", "wc -l @last"), {"sightline.shape.view"}),
+    ],
+    ids=["list", "views", "show", "query"],
+)
+def test_looking_loads_nothing_that_only_writers_and_other_views_need(
+    tmp_path: Path, words: tuple[str, ...], unneeded: set[str]
+) -> None:
     _loaded(_call("run", "--", "echo", "hi"), tmp_path)
-    loaded = _loaded(_call(*words), tmp_path)
-    assert not loaded & {"hashlib", "pickle", "sightline.disk.sorter", "sightline.disk.index_filling"}
+    assert not _loaded(_call(*words), tmp_path) & {*_OF_WRITERS, *unneeded}
 
 
 def _hook(event: str, given: dict[str, Any]) -> str:
