@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from sightline.disk.layout import Layout
+from sightline.late_pattern import late_pattern
 from sightline.log import log
 from sightline.log.log import Encoded
 from sightline.log.sessions import header_of
@@ -105,8 +106,10 @@ SUBJECT_CHARACTERS = 120
 SessionEvent = ContextChange | AgentMessage | SessionSubject
 
 _KINDS = {"ContextChange": "context", "AgentMessage": "message", "SessionSubject": "about"}
-_COMMAND = re.compile(r"<command-name>\s*(\S+?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
-_AROUND = re.compile(r"\s*<([a-zA-Z][\w-]*)[^<>]*>.*?</\1>\s*", re.DOTALL)
+_COMMAND = late_pattern(
+    r"<command-name>\s*(\S+?)\s*</command-name>(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL
+)
+_AROUND = late_pattern(r"\s*<([a-zA-Z][\w-]*)[^<>]*>.*?</\1>\s*", re.DOTALL)
 _INSTRUCTIONS = ("# AGENTS.md instructions", "Caveat: ")
 
 
