@@ -74,6 +74,9 @@ def gaps_from(rows: Iterable[Iterable[Any]]) -> tuple[Gap, ...]:
 
 
 TOOL_FAILED = "the tool reported an error"
+
+UNHEARD_OF = "whether it still runs is not known"
+"""In the note of what ran on another host when that was last heard of."""
 """Part of the note of a result that its server or harness marked as an error."""
 
 PARTIAL = "partial: "
@@ -144,7 +147,9 @@ class Buffer(NamedTuple):
 
     @property
     def shown_state(self) -> str:
-        """The state for all readers: ``expired`` for what the disk calls ``evicted``."""
+        """The state for all readers: ``expired`` for what the disk calls ``evicted``, ``unknown`` if it may run."""
+        if self.state == "running" and UNHEARD_OF in self.note:
+            return "unknown"
         return "expired" if self.state == "evicted" else self.state
 
     @property

@@ -421,7 +421,7 @@ class Mirror:
         changed = False
         for buffer in running:
             known = before.pop(buffer.name, None) or Index.buffer(self.index, buffer.name)
-            if known is None or (known.state == "running" and known.streams != buffer.streams):
+            if known is None or (known.state == "running" and _comes(known) != _comes(buffer)):
                 self.index.put_buffer(buffer)
                 self.index.put_in_order({buffer.name: _order(buffer)})
                 changed = True
@@ -545,3 +545,8 @@ def _batches(items: Iterable[Any]) -> Iterator[list[Any]]:
             batch = []
     if batch:
         yield batch
+
+
+def _comes(running: Buffer) -> object:
+    """What changes in the record of a running output."""
+    return running.streams, running.note

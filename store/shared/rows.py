@@ -4,6 +4,7 @@ A row is what a host says about itself, so it is checked before it is used, and 
 """
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.meta import decode_buffer
@@ -12,7 +13,7 @@ from sightline.fleet.database import LastingConnection
 from sightline.log.log import LinePlace
 from sightline.log.views import indexed_view
 from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, IndexedView, Note
+from sightline.records import UNHEARD_OF, Buffer, IndexedView, Note
 from sightline.refs import on_host
 from sightline.store import Narrowing
 from sightline.typing_names import Any
@@ -147,6 +148,15 @@ _HOSTS = (
     f" extract(epoch FROM seen)::float8, {_number('items')}, {_number('remarks')} FROM sightline.hosts ORDER BY id"
 )
 
+_SILENT_SECONDS = 120.0
+"""A host that ships tells every three seconds of what runs; where that fails, it tries again within a minute."""
+
+_RUNNING = """
+SELECT host.name, found.record::text,
+    CASE WHEN host.seen < now() - make_interval(secs => %s) THEN extract(epoch FROM host.seen)::float8 END
+FROM sightline.running AS found JOIN sightline.hosts AS host ON host.id = found.host
+"""
+
 _OF_HOSTS = """
 FROM unnest(%(hosts)s::integer[], %(after)s::bigint[], %(upto)s::bigint[]) AS given (host, after, upto)
 JOIN sightline.hosts AS host ON host.id = given.host
@@ -198,13 +208,13 @@ class SharedRows:
         return [GrantedHost._make((*row[:-2], int(row[-2]), int(row[-1]))) for row in rows]
 
     def running(self) -> list[Buffer]:
-        """Return what runs on them."""
-        rows = self._connection.rows(
-            "SELECT host.name, found.record::text FROM sightline.running AS found"
-            " JOIN sightline.hosts AS host ON host.id = found.host"
-        )
-        found = (_buffer(host, record, None) for host, record in rows)
-        return [buffer for buffer in found if buffer is not None and buffer.state == "running"]
+        """Return what runs on them, or ran when they were last heard of; the notes of these say so."""
+        found = []
+        for host, record, silent_since in self._connection.rows(_RUNNING, (_SILENT_SECONDS,)):
+            buffer = _buffer(host, record, None)
+            if buffer is not None and buffer.state == "running":
+                found.append(buffer if silent_since is None else _unheard_of(buffer, silent_since))
+        return found
 
     def buffers(self, span: HostSpan) -> Iterator[StoredOutput]:
         """Yield outputs that hosts have announced."""
@@ -408,6 +418,12 @@ def _buffer(host: str, record: str, change: str | None) -> Buffer | None:
         buffer = _changed(buffer, _object(change))
     origin = on_host(host, buffer.origin) if buffer.kind == "cmd" and buffer.origin else buffer.origin
     return buffer._replace(name=on_host(host, buffer.name), session=on_host(host, buffer.session), origin=origin)
+
+
+def _unheard_of(buffer: Buffer, silent_since: float) -> Buffer:
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(silent_since))
+    note = f"its host was last heard of at {when}; {UNHEARD_OF}"
+    return buffer._replace(note="; ".join(filter(None, (buffer.note, note))))
 
 
 def _is_sound(buffer: Buffer) -> bool:

@@ -17,6 +17,7 @@ from sightline.log.unshipped_items import QUEUE_FOLDER
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Narrowing, Store, Target
+from sightline.verbs.reply import state_in_words
 from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show, write_settings
 
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
@@ -108,6 +109,26 @@ def test_a_single_reading_waits_until_the_host_has_heard_that_somebody_looks(
         assert read == [b"first\n"]
         with open(patient.local_copy(Target(running, "out")), "rb") as file:
             assert file.read() == b"first\n"
+    recording.seal(exit_code=0)
+
+
+def test_what_ran_on_a_host_that_is_silent_is_not_said_to_run(hosts: Hosts, place: SharedStore) -> None:
+    """Its shipper may have been killed, its network may be gone, or it sleeps."""
+    recording = hosts.stores["a"].begin("cmd", "make slow", "/", "agent")
+    recording.register()
+    with Shipper(hosts.stores["a"]) as shipper:
+        shipper.greet()
+        place.bring_up_to_date()
+        (running,) = place.index.running()
+        assert (running.shown_state, running.note) == ("running", "")
+        hosts.fleet.rows("UPDATE sightline.hosts SET seen = now() - interval '10 minutes' RETURNING id")
+        place.bring_up_to_date()
+        (silent,) = place.index.running()
+        assert (silent.shown_state, state_in_words(silent)) == ("unknown", "unknown")
+        assert silent.note.startswith("its host was last heard of at ")
+        shipper.greet()
+    place.bring_up_to_date()
+    assert [one.shown_state for one in place.index.running()] == ["running"]
     recording.seal(exit_code=0)
 
 
