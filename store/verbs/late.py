@@ -1,6 +1,6 @@
 """Names of the floors below that only some replies need, loaded when the first such reply is made.
 
-A start of ``run -- true`` or ``list`` takes 45 ms. Each line says what loading the name would add to every start.
+A start of ``run -- true`` or ``list`` takes 35 ms. Each line says what loading the name would add to every start.
 """
 
 from sightline.late_names import late_names
