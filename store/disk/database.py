@@ -167,8 +167,17 @@ class Database:
 
     def expect_many(self) -> None:
         """Prepare for many rows: keep more pages in memory, and checkpoint the write-ahead file less often."""
+        self.checkpoint_seldom()
         with self._lock:
             self._connection.execute(f"PRAGMA cache_size = -{_MANY_CACHE_KIB}")
+
+    def checkpoint_seldom(self) -> None:
+        """Let the write-ahead file grow to four times its usual size, for a process that writes little and often.
+
+        Some call has to wait for the 5 ms in which it is copied into the database. Of a page that has changed many
+        times, only the last state is copied, so it takes little longer if it is done less often.
+        """
+        with self._lock:
             self._connection.execute(f"PRAGMA wal_autocheckpoint = {_MANY_WAL_PAGES}")
 
     def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:

@@ -212,6 +212,10 @@ class Index(ViewIndex):
         """Prepare for thousands of records."""
         self._db.expect_many()
 
+    def expect_calls(self) -> None:
+        """Prepare for many small changes, each by itself."""
+        self._db.checkpoint_seldom()
+
     def buffer(self, name: str) -> Buffer | None:
         """Return the record of a name; None if there is none."""
         return self._first("WHERE name = ?", name)

@@ -30,8 +30,9 @@ MANY = 2_000
 """Buffers; reading fewer takes a third of a second, for which no process is started."""
 
 _MOST_PROCESSES = 4
-_ROWS_AT_ONCE = 500
+_ROWS_AT_ONCE = 250
 _LENGTH_BYTES = 8
+_PIPE_BYTES = 1 << 20  # so that a process may be several steps ahead, however the system divides their time
 _SEND = "import sys; from sightline.disk.index_filling import send_rows; send_rows(*sys.argv[1:])"
 _FILL = "import os, sys; os.fork() and os._exit(0); from sightline.store import Store; Store(sys.argv[1]).index"
 """It leaves the work to a child of its own, which is nobody's to wait for."""
@@ -180,7 +181,11 @@ def _rows_read_elsewhere(layout: Layout, unreadable: list[str], processes: int) 
             words = (sys.executable, "-E", "-P", "-c", _SEND, layout.root, str(share), str(processes))
             try:
                 process = subprocess.Popen(
-                    words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    pipesize=_PIPE_BYTES,
                 )
             except OSError as error:
                 raise ReadersEnded from error

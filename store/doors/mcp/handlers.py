@@ -428,7 +428,7 @@ class Handlers:
             SightlineError: a setting is wrong, or the store cannot be used.
         """
         self.store = Store()
-        _ = self.store.index  # so that an error in it is raised now
+        self.store.index.expect_calls()  # an error in it is raised now
         self._shared = _shared(self.store, options) if options.store else None
         self.reading: Reading = self._shared or self.store
         self.watch = Watch(lambda: self.reading)
