@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from sightline.errors import StoreFailed
-from sightline.log.views import append_view, index_view, record_shown
+from sightline.log.views import Appended, append_view, index_view, record_shown
 from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
@@ -58,7 +58,14 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
         text = render(reply._replace(missing=True))
-    send(join_segments(text))
+    try:
+        send(join_segments(text))
+    finally:  # it is in the log, even if its reader has left
+        _index(asking, reply, logged, is_use=is_use)
+
+
+def _index(asking: Asker, reply: Reply, logged: Appended | None, *, is_use: bool) -> None:
+    """Do what nobody has to wait for once a reply is out."""
     try:
         if logged:
             view = index_view(asking.local, logged, reply.shows.refs if is_use else ())
@@ -66,7 +73,7 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
                 record_shown(asking.local, view, reply.find_shown())
         if is_use and asking.local.over_limits():
             late.enforce_limits(asking.local)
-    except Exception:  # the reply is out; the next call or `doctor` reports what is wrong with the store
+    except Exception:  # the next call or `doctor` reports what is wrong with the store
         return
 
 

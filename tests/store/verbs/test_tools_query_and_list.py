@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from sightline.doors.cli.output import render_text
 from sightline.errors import ExpiredRef, QueryRefused, UnknownRef, UsageError
 from sightline.log import retention
 from sightline.verbs import list_outputs as listing
+from sightline.verbs.delivery import deliver
 from sightline.verbs.query import QueryRequest, query
 from sightline.verbs.reply import Reply, state_in_words
 
@@ -208,3 +210,16 @@ def test_an_agent_is_told_what_it_has_not_seen_and_what_failed(agent: Any) -> No
     assert "all seen" in short
     assert "1 failure" in long
     assert " unseen" in long
+
+
+def test_a_reply_whose_reader_has_left_counts_as_a_use_all_the_same(agent: Any) -> None:
+    first, _ = (agent.run(f"echo {word}").shows.refs[0] for word in ("one", "two"))
+
+    def leave(_: str) -> None:
+        raise BrokenPipeError
+
+    reply = query(agent.asking, QueryRequest(f"cat @{first}"))
+    with pytest.raises(BrokenPipeError):
+        deliver(agent.asking, reply, render_text, leave)
+    assert [item.buffer.name for item in agent.store.listed(1)] == [first]
+    assert [one.view.verb for one in agent.store.index.views(limit=1)] == ["query"]
