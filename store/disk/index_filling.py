@@ -9,10 +9,10 @@ import json
 import marshal
 import os
 import sys
+from binascii import crc32
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from itertools import chain, islice
-from zlib import crc32
 
 from sightline.disk.database import BUSY_SECONDS
 from sightline.disk.index import GatheringFailed, Index, Row, row_of

@@ -400,8 +400,9 @@ class SentReplies:
 
         Where another process holds the index, or the client does not read, that takes a second at most.
         """
+        deadline = time.monotonic() + _SETTLED_SECONDS
         for indexing in self._unindexed.copy():
-            if indexing.acquire(timeout=_SETTLED_SECONDS):
+            if indexing.acquire(timeout=max(deadline - time.monotonic(), 0)):
                 indexing.release()
 
 
