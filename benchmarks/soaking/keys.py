@@ -75,12 +75,15 @@ class Typed(NamedTuple):
         deeds: how often each was done.
         opened: how often the inspector was opened.
         private: private memory of the process in bytes, as time went on.
+        blocks: number of blocks of memory that Python's objects took at the same times. Private memory also holds what
+            the allocator keeps after a peak, and so goes up in steps; blocks tell whether anything is held for ever.
     """
 
     keys: int
     deeds: Counter[str]
     opened: int
     private: list[int]
+    blocks: list[int]
 
 
 class KeySoak:
@@ -94,7 +97,7 @@ class KeySoak:
         self._running: list[Recording] = []
         self._store = Store(self._root, Settings(max_buffers=_MOST_BUFFERS))
         self._number = 0
-        self.done = Typed(0, Counter(), 0, [])
+        self.done = Typed(0, Counter(), 0, [], [])
 
     def run(self, goes_on: Callable[[Typed], bool]) -> Typed:
         """Go on as long as is said; whatever the inspector raises is raised."""
@@ -132,6 +135,7 @@ class KeySoak:
             await pilot.pause()
             if self._number % 25 == 0:
                 self.done.private.append(private_bytes())
+                self.done.blocks.append(sys.getallocatedblocks())
 
     # deeds
 
@@ -209,8 +213,10 @@ def main(words: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="sightline-keys-") as folder:
         done = KeySoak(folder, given.seed).run(lambda _: time.monotonic() < ends)
     print(f"{done.keys:,} keys, {done.opened:,} times opened; " + ", ".join(f"{n} {w}" for w, n in done.deeds.items()))
-    memory = [f"{one >> 20} MiB" for one in done.private[:: max(len(done.private) // 8, 1)]]
-    print(f"private memory: {' → '.join(memory)}; nothing was raised")
+    some = slice(None, None, max(len(done.private) // 8, 1))
+    print(f"private memory, MiB: {' → '.join(f'{one >> 20}' for one in done.private[some])}")
+    print(f"blocks of objects, thousands: {' → '.join(f'{one // 1000}' for one in done.blocks[some])}")
+    print("nothing was raised")
     return 0
 
 
