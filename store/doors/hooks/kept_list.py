@@ -138,7 +138,7 @@ def _missing(call: ToolCall, pieces: list[_Piece], *, past: bool) -> tuple[list[
     if past:
         return [pieces[-1].last], "what it wrote to standard error may be missing: that has no pipe"
     if not _begins_so(call, pieces):
-        return [0], "something in the list wrote past its pipes"
+        return [0], "what the harness tells begins otherwise than what went through its pipes"
     ran = [at for at, piece in enumerate(pieces) if piece.end]
     unsure = [
         piece
