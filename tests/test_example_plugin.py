@@ -125,6 +125,7 @@ def test_its_sessions_are_imported_with_what_its_model_was_shown(root: str, tmp_
         assert sorted(view_text(store, view) for view in list_views(store)) == sorted([short, cut])
 
 
+@pytest.mark.usefixtures("closing_stores")
 def test_of_its_commands_both_streams_are_kept_whole_with_exit_codes(root: str, tmp_path: Path) -> None:
     list(examine_plugins(root))
     harnesses.find.cache_clear()

@@ -1,5 +1,6 @@
 """What is read of another store than this machine's: its bytes come from there, and the reply is logged here."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,11 @@ from tests.store.verbs.conftest import Caller
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Store:
+def shared(tmp_path: Path) -> Iterator[Store]:
     """A store that others write, with one output of theirs."""
     with Store(str(tmp_path / "shared"), Settings()) as theirs:
         Caller(theirs, "other-1", "claude-code").run("seq 3000; echo wrong >&2; exit 3")
-        return theirs
+        yield theirs
 
 
 def test_a_reply_about_a_shared_store_is_logged_in_the_readers_own(agent: Caller, store: Store, shared: Store) -> None:
