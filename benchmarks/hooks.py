@@ -76,6 +76,7 @@ def rows(folder: str, scale: float) -> list[Row]:
         **{name: call for name, (call, _) in cases.items()},
     )
     floor = median(found.pop("floor"))
+    event("Stop", **said)  # waits for what goes on apart
     if os.path.exists(log := os.path.join(folder, "store", "hooks.log")):
         with open(log) as file:
             raise RuntimeError(file.read())
