@@ -1,7 +1,6 @@
 """What the tests of children, versions, watches and closed terminals share: processes and who is left of them."""
 
 import fcntl
-import gc
 import json
 import os
 import pty
@@ -80,12 +79,6 @@ def children_of(pid: int) -> set[int]:
         if int(parent) == pid and state not in ("Z", "X"):
             found.add(int(name))
     return found
-
-
-def open_files() -> int:
-    """How many descriptors this process has, without those of what earlier tests left to be collected."""
-    gc.collect()
-    return len(os.listdir("/proc/self/fd"))
 
 
 def no_thread(*_: object) -> None:

@@ -26,7 +26,8 @@ from sightline.pipeline.run import run as run_query
 from sightline.search.errors import ProgramMissing
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Store
-from tests.faults.fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, open_files, read, run, stopped_at
+from tests.descriptors import open_files
+from tests.faults.fault_kit import PROGRAM, Server, Until, in_group, lives, no_thread, read, run, stopped_at
 
 FORKS = 200
 

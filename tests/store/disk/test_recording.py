@@ -17,6 +17,7 @@ from sightline.disk.recording import reserve
 from sightline.errors import StoreFailed
 from sightline.records import DROPPED, Buffer, Gap
 from sightline.store import Store, Target
+from tests.descriptors import open_files
 
 Keep = Callable[..., Buffer]
 
@@ -166,7 +167,7 @@ def test_bytes_that_were_not_taken_are_not_there(store: Store, monkeypatch: pyte
 def test_a_capture_that_cannot_begin_leaves_nothing_behind(
     store: Store, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
-    before = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else 0
+    before = open_files()
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -176,7 +177,7 @@ def test_a_capture_that_cannot_begin_leaves_nothing_behind(
         with pytest.raises(StoreFailed):
             store.begin("cmd", "true", "/", "s")
     assert os.listdir(store.layout.buffers) == os.listdir(store.layout.live) == []
-    assert before in (0, len(os.listdir("/proc/self/fd")))
+    assert open_files() == before
 
 
 def test_a_seal_that_fails_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

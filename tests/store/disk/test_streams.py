@@ -1,6 +1,5 @@
 """Streams read by lines and bytes, alone and in order of arrival, against the plain bytes."""
 
-import gc
 import itertools
 import os
 import time
@@ -23,6 +22,7 @@ from sightline.errors import StoreFailed, UnsafeStore
 from sightline.records import Buffer
 from sightline.shape.source import BLOCK_BYTES, Line
 from sightline.store import Store, Target
+from tests.descriptors import open_files
 from tests.examples import examples
 
 Keep = Callable[..., Buffer]
@@ -315,11 +315,6 @@ def test_a_file_cut_short_from_outside_ends_the_reading(store: Store) -> None:
         assert reader.offset_of_line(90_000) == reader.byte_count
         assert len(list(reader.lines(990, 1010))) <= 12
         assert list(reader.blocks(90_000)) == []
-
-
-def open_files() -> int:
-    gc.collect()  # what earlier tests left
-    return len(os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"))
 
 
 def test_closing_closes_all_that_was_opened(store: Store, keep: Keep) -> None:

@@ -17,6 +17,7 @@ from sightline.pipeline.run import DEFAULT_LIMITS, Head, QueryLimits, QueryResul
 from sightline.search.executables import executable_of, find
 from sightline.search.processes import Cancel, Group, GroupEnd
 from sightline.search.sandbox import NO_BACKING, Backing
+from tests.descriptors import open_files
 from tests.store.pipeline.query_kit import has_gawk
 
 Buffers = Any
@@ -332,10 +333,10 @@ def test_what_was_cancelled_before_ends_at_once(buffers: Buffers) -> None:
 @pytest.mark.usefixtures("no_child_left")
 def test_nothing_is_left_behind(buffers: Buffers, backing: Backing) -> None:
     ask(buffers, "cat @last | wc -l", backing)
-    before = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
+    before = open_files()
     for query in ("cat @cmd_a1b2c3 | sort | uniq | head -n 1", ENDLESS):
         ask(buffers, query, backing, seconds=0.2)
-    assert (set(os.listdir("/proc/self/fd")) if before else set()) == before
+    assert open_files() == before
 
 
 CLIENT = """

@@ -1,6 +1,5 @@
 """A search finds the numbers of the lines that match, whichever engine this machine has."""
 
-import os
 import re
 import threading
 from pathlib import Path
@@ -18,6 +17,7 @@ from sightline.search.executables import ripgrep
 from sightline.search.line_search import LineHits, search
 from sightline.search.processes import Cancel, Group
 from sightline.search.sandbox import Backing, describe
+from tests.descriptors import open_files
 from tests.examples import examples
 
 LOG = b"starting\nERROR: disk\nok test42\nan error [x\n\x00binary error\xff\xfe\ncaf\xc3\xa9 test\r\nlast"
@@ -200,12 +200,10 @@ def test_without_any_engine_it_says_so(monkeypatch: pytest.MonkeyPatch, log: str
 
 @pytest.mark.usefixtures("no_child_left")
 def test_no_child_and_no_descriptor_is_left(log: str, engine: str) -> None:
-    if not os.path.isdir("/proc/self/fd"):
-        pytest.skip("no /proc")
-    before = os.listdir("/proc/self/fd")
+    before = open_files()
     find(log, "error", engine)
     find(log, "[", engine)
-    assert len(os.listdir("/proc/self/fd")) == len(before)
+    assert open_files() == before
 
 
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
