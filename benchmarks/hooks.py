@@ -1,5 +1,7 @@
 """Hooks: what an event of a harness costs, from start to end of the hook's process, beside one that does nothing."""
 
+import fcntl
+import glob
 import json
 import os
 import statistics
@@ -10,7 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measure import Ran, Row, interleaved, median, ms, run
+from sightline.config import HOOKS
 from sightline.doors.hooks.command_line import hook_words
+from sightline.harnesses.base import AFTER
 
 _AIM, _RECORDING_AIM = 2.2, 2.6
 _EVIDENCE_AIM = 2.0  # milliseconds that it costs a hook to record what evidence rests on
@@ -44,6 +48,16 @@ def rows(folder: str, scale: float) -> list[Row]:
             raise RuntimeError(f"{name}: {done}")
         return Ran(seconds, 0)
 
+    def until_kept(**given: Any) -> Ran:
+        """With the second process, which goes on where nobody waits and holds a lock until it ends."""
+        began = time.perf_counter()
+        event("PostToolUse", **given)
+        for lock in glob.glob(os.path.join(folder, "store", HOOKS, f"*.{AFTER}")):
+            with open(lock) as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+        return Ran(time.perf_counter() - began, 0)
+
+    result = {"stdout": _OUTPUT, "stderr": ""}
     change = {"file_path": f"{folder}/cart.py", "old_string": "b = 2\n" * 5, "new_string": "b = 3\n" * 5}
     edited = {"tool_input": change, "tool_response": {"filePath": f"{folder}/cart.py", "userModified": False}}
     said = {"last_assistant_message": _MESSAGE, "stop_hook_active": False}
@@ -53,10 +67,8 @@ def rows(folder: str, scale: float) -> list[Row]:
             lambda: event("PreToolUse", **{**_COMMAND, "tool_input": {"command": "make -j4 # all of it"}}),
             _AIM,
         ),
-        "after a command": (
-            lambda: event("PostToolUse", **_COMMAND, tool_response={"stdout": _OUTPUT, "stderr": ""}),
-            _RECORDING_AIM,
-        ),
+        "after a command": (lambda: event("PostToolUse", **_COMMAND, tool_response=result), _RECORDING_AIM),
+        "after a command, until it is kept": (lambda: until_kept(**_COMMAND, tool_response=result), None),
         "what the model was shown": (
             lambda: event("PostToolBatch", calls=[{**_COMMAND, "tool_response": _OUTPUT}]),
             _RECORDING_AIM,
