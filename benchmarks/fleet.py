@@ -127,14 +127,17 @@ def _text(size: int, seed: int) -> bytes:
     return "".join(lines).encode()[:size]
 
 
-def stream_of(store: Store, command: str, size: int) -> Buffer:
-    """Capture a log of so many bytes."""
+def stream_of(store: Store, command: str, size: int, exit_code: int = 0) -> Buffer:
+    """Capture a log of so many bytes; if the command failed, two lines say so, one of them in the middle."""
     recording = store.begin("cmd", command, "/work", "bench")
     recording.register()
     piece = _text(min(size, 16 << 20), 7)
     for at in range(0, size, len(piece)):
         recording.append("out", piece[: size - at])
-    return recording.seal(exit_code=0)
+    if exit_code:
+        recording.append("out", b"\nsrc/one.c:12:5: error: expected ';' before 'return'\n" + piece)
+        recording.append("out", b"\nmake: *** [Makefile:2: all] Error 2\n")
+    return recording.seal(exit_code=exit_code)
 
 
 def _keep(store: Store, count: int, size: int, first: int = 0) -> None:

@@ -1,7 +1,7 @@
 """Reading what many hosts have shipped, as a reader of one team: of a million outputs, and of one of a gigabyte.
 
-All but the large output have the same bytes, so that these come from the reader's cache after the first: what is
-measured of an audit is asking for rows and judging, not fetching.
+All but the large output have the bytes of one of two; one in ten failed. Their hosts have judged all of them, as they
+do after shipping, so what is measured of an audit is asking for rows, and judging what failed.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ from benchmarks.terminal import Terminal
 from sightline.config import Settings
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
+from sightline.records import Shown
 from sightline.shape.segments import Segment
 from sightline.store import Narrowing, Store, Target
 
@@ -49,6 +50,25 @@ _OF_MANY = """
 generate_series(1, %(count)s) AS n CROSS JOIN LATERAL (SELECT n %% %(outputs)s AS nth) AS place
 JOIN sightline.hosts AS host ON host.name = 'host-' || (nth %% %(hosts)s + 1)
 CROSS JOIN LATERAL (SELECT 'cmd_' || lpad(to_hex(nth + 16777216), 8, '0') AS name) AS called
+JOIN (SELECT * FROM sightline.buffers WHERE command IN ('make one', 'make worse') OFFSET 0) AS one
+    ON one.failed = (nth / 200 %% 10 = 0)
+"""
+_MORE_SESSIONS = """
+INSERT INTO sightline.sessions (host, name, started, record)
+SELECT host.id, 's' || nth, one.started, one.record FROM sightline.sessions AS one, generate_series(0, 9) AS nth,
+    sightline.hosts AS host WHERE host.name LIKE 'host-%%'
+"""
+_MORE_ALARMS = """
+INSERT INTO sightline.alarms (host, session, number, rules, record)
+SELECT host.id, 's' || nth, 1000000000, one.rules, one.record
+FROM sightline.alarms AS one, generate_series(0, 9) AS nth, sightline.hosts AS host WHERE host.name LIKE 'host-%%'
+"""
+_MORE_JUDGEMENTS = """
+INSERT INTO sightline.judgements (created, host, name, rules, why_not, failures)
+SELECT found.created, found.host, found.name, one.rules, one.why_not, one.failures
+FROM (SELECT one.*, about.failed FROM sightline.judgements AS one JOIN sightline.buffers AS about
+    ON about.name = one.name AND about.command IN ('make one', 'make worse') OFFSET 0) AS one
+JOIN sightline.buffers AS found ON found.failed = one.failed AND found.command LIKE 'make target-%%'
 """
 _MORE_OUTPUTS = f"""
 INSERT INTO sightline.buffers (host, seq, name, created, ended, kind, state, session, command, cwd, label, exit_code,
@@ -56,16 +76,17 @@ INSERT INTO sightline.buffers (host, seq, name, created, ended, kind, state, ses
 SELECT host.id, n, called.name, {_AGO}, now(), one.kind, one.state, one.session, told.command, one.cwd, one.label,
     one.exit_code, one.failed, one.partial, one.bytes, one.lines, one.record || jsonb_build_object('name', called.name,
     'command', told.command, 'created', extract(epoch FROM {_AGO})), one.packs, one.frames, one.redacted
-FROM {_OF_MANY}, LATERAL (SELECT 'make target-' || n || ' ' || md5(n::text) AS command) AS told,
-    sightline.buffers AS one WHERE one.command = 'make one'
+FROM {_OF_MANY}, LATERAL (SELECT 'make target-' || n || ' ' || md5(n::text) AS command) AS told
 """
 _MORE_CALLS = f"""
 INSERT INTO sightline.entries (host, seq, session, number, time, kind, refs, record, prev, hash, redacted, pack,
     frame_offset, frame_bytes, line_offset, line_bytes)
-SELECT host.id, n, 's', n, {_AGO}, one.kind, ARRAY[called.name], one.record || jsonb_build_object('refs',
-    jsonb_build_array(called.name), 'number', n, 'time', extract(epoch FROM {_AGO})), one.prev, one.hash, one.redacted,
-    one.pack, one.frame_offset, one.frame_bytes, one.line_offset, one.line_bytes
-FROM {_OF_MANY}, sightline.entries AS one WHERE one.kind = 'view'
+SELECT host.id, n, 's' || n %% 10, n, {_AGO}, seen.kind, ARRAY[called.name], seen.record || jsonb_build_object('refs',
+    jsonb_build_array(called.name), 'number', n, 'time', extract(epoch FROM {_AGO}), 'shown',
+    jsonb_build_array(jsonb_build_array(called.name, 'out', 1, 5))), seen.prev, seen.hash, seen.redacted,
+    seen.pack, seen.frame_offset, seen.frame_bytes, seen.line_offset, seen.line_bytes
+FROM {_OF_MANY} JOIN (SELECT * FROM sightline.entries WHERE kind = 'view' OFFSET 0) AS seen
+    ON seen.refs = ARRAY[one.name]
 """
 
 
@@ -89,17 +110,22 @@ def rows(folder: str, scale: float) -> list[Row]:
 def _filled(fleet: BenchFleet, scale: float) -> str:
     """Ship an output, a view of it and a large output, and multiply the rows of the first two; the reader's address."""
     with fleet.store("first", fleet.host("first")) as store:
-        one = stream_of(store, "make one", 4_096)
-        record_view(store, current_session(name="s"), Shows("run_command", {}, refs=(one.name,)), [Segment("x\n")])
+        for one in (stream_of(store, "make one", 4_096), stream_of(store, "make worse", 2_048, exit_code=2)):
+            shows = Shows("run_command", {}, refs=(one.name,), shown=(Shown(one.name, "out", 1, 5),))
+            told = shows._replace(exit_code=one.exit_code, truncated=True, lines_total=one.lines)
+            record_view(store, current_session(name="s"), told, [Segment("x\n")])
         stream_of(store, "make world", int(LARGE_BYTES * scale))
         with Shipper(store) as shipper:
             shipper.drain()
+            shipper.judge()
     outputs, calls = int(OUTPUTS * scale), int(CALLS * scale)
     execute = fleet.postgres.execute
     execute("postgres", _MORE_HOSTS, {"hosts": HOSTS})
     _place_packs(fleet)
     execute("postgres", _MORE_OUTPUTS, {"count": outputs, "outputs": outputs + 1, "hosts": HOSTS, "days": _DAYS})
     execute("postgres", _MORE_CALLS, {"count": calls, "outputs": outputs // _DAYS, "hosts": HOSTS, "days": 1})
+    for statement in (_MORE_SESSIONS, _MORE_ALARMS, _MORE_JUDGEMENTS):
+        execute("postgres", statement, {})
     execute("postgres", "ANALYZE")
     with connected(fleet.address, patient=True) as connection:
         granted = grant(connection, "carl", "team:bench")
@@ -110,9 +136,9 @@ def _filled(fleet: BenchFleet, scale: float) -> str:
 
 
 _ONE_PACK = """
-SELECT member, team, replace(store::text, '-', ''), day::text, encode(packs.sha256, 'hex') FROM sightline.packs
+SELECT DISTINCT member, team, replace(store::text, '-', ''), day::text, encode(packs.sha256, 'hex') FROM sightline.packs
 JOIN sightline.hosts ON hosts.id = packs.host JOIN sightline.buffers ON packs.sha256 = buffers.packs[1]
-WHERE buffers.command = 'make one'
+WHERE buffers.command IN ('make one', 'make worse')
 """
 _MORE_PACKS = """
 INSERT INTO sightline.packs (host, sha256, day, bytes, raw_bytes)

@@ -211,3 +211,35 @@ class Feed(Protocol):
 
     def close(self) -> None:
         """Stop."""
+
+
+class HostAlarm(NamedTuple):
+    """An alarm that a host has raised: its kind, text and command, its ref (empty for none), and ids of its views."""
+
+    kind: str
+    text: str
+    command: str
+    ref: str
+    views: tuple[str, ...]
+
+
+class ToExamine(NamedTuple):
+    """What an audit of many hosts still has to examine, after they have said what they found themselves.
+
+    Attributes:
+        outputs: names of outputs that failed, or in which something may have; the views of them are taken in.
+        sessions: names of sessions whose alarms are not known; all of their calls are taken in.
+        alarms: what hosts found wrong in the other sessions.
+        others: number of further outputs, in which nothing failed.
+        not_judged: number of these that are not judged.
+        unexamined: number of outputs that no host has examined by the rules that hold here.
+        running: number of outputs that are still running, which are not examined.
+    """
+
+    outputs: list[str]
+    sessions: list[str]
+    alarms: list[HostAlarm]
+    others: int
+    not_judged: int
+    unexamined: int
+    running: int

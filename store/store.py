@@ -45,10 +45,12 @@ if TYPE_CHECKING:
     from sightline.disk.recording import Recording as Recording
     from sightline.disk.streams import StreamReader as StreamReader
     from sightline.protocols import Feed as Feed
+    from sightline.protocols import HostAlarm as HostAlarm
     from sightline.protocols import MergedStream as MergedStream
     from sightline.protocols import Rows as Rows
     from sightline.protocols import SharedPlace as SharedPlace
     from sightline.protocols import Stream as Stream
+    from sightline.protocols import ToExamine as ToExamine
     from sightline.redact.hiding import Redaction
     from sightline.shape.failure.catalogue import RuleFile
 else:
@@ -57,7 +59,15 @@ else:
         **{
             "disk.recording": ("Recording",),  # 1 ms, which whoever only reads does not need
             "disk.streams": ("StreamReader",),  # 1 ms, which lists do not need
-            "protocols": ("Feed", "MergedStream", "Rows", "SharedPlace", "Stream"),  # for types
+            "protocols": (
+                "Feed",
+                "HostAlarm",
+                "MergedStream",
+                "Rows",
+                "SharedPlace",
+                "Stream",
+                "ToExamine",
+            ),  # for types
         },
     )
 
@@ -123,6 +133,9 @@ class Reading(Protocol):
 
     def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
         """Return the newest matching outputs if the store can find them without looking at each; else None."""
+
+    def to_examine(self, since: float, /) -> "ToExamine | None":
+        """Take in what an audit has to examine, from a time on; None if it has to examine all that is here."""
 
     def remark(self, target: Target, text: str, to: str, /) -> Note | None:
         """Send a remark on lines to a session, if others deliver it; None if our own log keeps it.
@@ -418,6 +431,10 @@ class Store:
     def narrowed(self, _wanted: Narrowing, /) -> list[Buffer] | None:
         """Return None, because it can only look at each of its outputs."""
         return None
+
+    def to_examine(self, _since: float, /) -> None:
+        """Return None, because all of it is here."""
+        return
 
     def end_dead_captures(self) -> None:
         """From now on, report captures whose writer has died as interrupted."""

@@ -23,7 +23,7 @@ from sightline.shape.failure.judgement import Judgement, judgement_for
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import one_line
-from sightline.store import Reading, Target
+from sightline.store import Reading, Rows, Target
 from sightline.typing_names import Any
 
 QUICK_BYTES = 16 << 20
@@ -154,13 +154,63 @@ def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     if buffer.kind == "file" or not buffer.bytes:
         return ()
     final = buffer.state in ("sealed", "interrupted")
-    kept = store.index.derived(buffer.name, _key(store, _FAILURES)) if final else None
+    kept = store.index.derived(buffer.name, _key(rules_of(store), buffer)) if final else None
     if kept is not None:
         return tuple(_read(row) for row in json.loads(kept))
     found = _examine(store, buffer)
     if final:
-        store.index.put_derived(buffer.name, _key(store, _FAILURES), json.dumps(found, ensure_ascii=False))
+        store.index.put_derived(buffer.name, _key(rules_of(store), buffer), json.dumps(found, ensure_ascii=False))
     return found
+
+
+class HostJudgement(NamedTuple):
+    """What a host found in one of its outputs.
+
+    Attributes:
+        rules: the rules by which it judged, from `rules_of`.
+        why_not: why the output is not judged; empty if it is.
+        failures: the failures in it, as they are kept in an index.
+    """
+
+    rules: str
+    why_not: str
+    failures: list[Any]
+
+
+def judge_for_others(store: Reading, buffer: Buffer) -> HostJudgement:
+    """Return what is found in an output that has ended, for readers elsewhere. Raises what `failures_of` raises."""
+    rules = rules_of(store)
+    kept = store.index.derived(buffer.name, _key(rules, buffer))
+    found = json.loads(kept) if kept is not None else _examine(store, buffer) if buffer.bytes else ()
+    return HostJudgement(rules, judgement_of(buffer).why_not, json.loads(json.dumps(found)))
+
+
+def keep_judgement(rows: Rows, buffer: Buffer, told: HostJudgement) -> bool:
+    """Keep what a host found in an output, so that it is not examined again where the rules are the same.
+
+    Returns:
+        Whether it could be kept; False if it is no such finding.
+    """
+    try:
+        is_sound = all(_is_sound(_read(row)) for row in told.failures)
+    except (ValueError, TypeError):
+        is_sound = False
+    if is_sound:
+        rows.put_derived(buffer.name, _key(told.rules, buffer), json.dumps(told.failures, ensure_ascii=False))
+    return is_sound
+
+
+def _is_sound(failure: Failure) -> bool:
+    texts = [failure.name, failure.at, failure.text, *(place.stream for place in failure.places)]
+    spans = [(place.first, place.last) for place in failure.places]
+    spans += [span for place in failure.places for span in place.telling]
+    numbers = [number for place in failure.places for spot in place.spots for number in spot]
+    return (
+        all(isinstance(text, str) for text in texts)
+        and bool(failure.places)
+        and all(place.telling for place in failure.places)
+        and all(type(number) is int and number > 0 for number in (*numbers, *(end for span in spans for end in span)))
+    )
 
 
 def failures_if_quick(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
@@ -171,16 +221,21 @@ def failures_if_quick(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | N
     if (
         buffer.bytes > QUICK_BYTES
         and buffer.kind != "file"
-        and store.index.derived(buffer.name, _key(store, _FAILURES)) is None
+        and store.index.derived(buffer.name, _key(rules_of(store), buffer)) is None
     ):
         return None
     return failures_of(store, buffer)
 
 
-def _key(store: Reading, what: str) -> str:
-    """Return the key under which a result is kept; it changes with the rules, which may judge differently then."""
+def rules_of(store: Reading, what: str = _FAILURES) -> str:
+    """Return the name of the rules by which a store judges; it changes with them."""
     files = store.rule_files
     return f"{what}+{sha256_hex(repr(files).encode())[:12]}" if files else what
+
+
+def _key(rules: str, buffer: Buffer) -> str:
+    """Return the key under which a result is kept; it changes with the rules, and with how the command ended."""
+    return f"{rules} {'failed' if buffer.failed else 'ended'} {buffer.exit_code}"
 
 
 def not_judged(buffers: Iterable[Buffer]) -> int:
@@ -194,18 +249,21 @@ def unjudged_of(store: Reading, buffer: Buffer) -> Unjudged:
     if judgement.all_counts or not buffer.bytes:
         return Unjudged(judgement.why, {})
     final = buffer.state in ("sealed", "interrupted")
-    kept = store.index.derived(buffer.name, _key(store, _UNJUDGED)) if final else None
+    kept = store.index.derived(buffer.name, _key(rules_of(store, _UNJUDGED), buffer)) if final else None
     if kept is None:
         kept = json.dumps(dict(_not_counting(store, buffer, judgement)))
         if final:
-            store.index.put_derived(buffer.name, _key(store, _UNJUDGED), kept)
+            store.index.put_derived(buffer.name, _key(rules_of(store, _UNJUDGED), buffer), kept)
     lines = {name: spans_of((first, last) for first, last in spans) for name, spans in json.loads(kept).items()}
     return Unjudged(judgement.why, lines)
 
 
 def unjudged_if_quick(store: Reading, buffer: Buffer) -> Unjudged | None:
     """Return what `unjudged_of` does if that takes a moment; None for a large buffer that was not examined yet."""
-    if buffer.bytes > QUICK_BYTES and store.index.derived(buffer.name, _key(store, _UNJUDGED)) is None:
+    if (
+        buffer.bytes > QUICK_BYTES
+        and store.index.derived(buffer.name, _key(rules_of(store, _UNJUDGED), buffer)) is None
+    ):
         return None
     return unjudged_of(store, buffer)
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from sightline.audit.buffer_coverage import filtered_from
-from sightline.audit.buffer_failures import Overlooked, overlooked
+from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
 from sightline.audit.evidence.session_evidence import ALARMS, Alarm, evidence_of
-from sightline.audit.timeline import Call
+from sightline.audit.timeline import Call, Timeline, not_shown_whole
 from sightline.errors import SightlineError
 from sightline.log.log_index import last_known, verify_log
 from sightline.named_tuple import NamedTuple
@@ -29,6 +29,9 @@ KINDS = {
 }
 """The kinds of finding, and what each means."""
 
+_IN_ORDER = (PARTIAL, UNTOLD, CUT)  # those about outputs
+_AT_ONCE = 500  # outputs whose calls are held at once
+
 
 class Finding(NamedTuple):
     """Something that went wrong unseen.
@@ -50,6 +53,57 @@ class Finding(NamedTuple):
     rests_on: tuple[str, ...] = ()
 
 
+class Audited(NamedTuple):
+    """The result of an audit.
+
+    Attributes:
+        found: the findings, the overlooked failures first.
+        gone: names of outputs that were removed before they were shown whole, so what was missed is unknown.
+        captured: number of outputs that were looked at, or of which their hosts say that nothing failed.
+        not_judged: number of these that are not judged, since they only show what others wrote.
+        examined_here: number of outputs that were examined because no host has said what it found in them.
+        running: number of outputs of other hosts that are still running, and were not looked at.
+    """
+
+    found: list[Finding]
+    gone: list[str]
+    captured: int
+    not_judged: int
+    examined_here: int = 0
+    running: int = 0
+
+
+def audited(store: Reading, since: float) -> Audited | None:
+    """Return all findings since a time where hosts have judged what they shipped; None for any other store.
+
+    Args:
+        store: the store.
+        since: time of the earliest capture or call, seconds since the epoch.
+    """
+    wanted = store.to_examine(since)
+    if wanted is None:
+        return None
+    unseen, others, gone = list[Finding](), list[Finding](), list[str]()
+    count, unjudged = wanted.others, wanted.not_judged
+    timeline = Timeline(store, since=since)
+    for start in range(0, len(wanted.outputs), _AT_ONCE):
+        names = wanted.outputs[start : start + _AT_ONCE]
+        calls = timeline.about(names)
+        known = [buffer for name in names if (buffer := store.index.buffer(name)) and buffer.created >= since]
+        captured = [buffer for buffer in known if buffer.state != "evicted" and not buffer.is_unanswered]
+        unseen += [_overlooked(one) for one in overlooked(store, captured)]
+        of_these = {format_ref(name) for name in names}
+        others += [one for one in _of_outputs(calls, captured) if one.ref in of_these]
+        gone += not_shown_whole([buffer for buffer in known if buffer.state == "evicted"], calls)
+        count += len(captured)
+        unjudged += not_judged(captured)
+    others.sort(key=lambda one: _IN_ORDER.index(one.kind))
+    told = [Finding(one.kind, one.ref, one.text, one.command, *_parted(one.views)) for one in wanted.alarms]
+    here = [one for name in wanted.sessions for one in _evidence(store, name, [])]
+    alarms = dict.fromkeys((*told, *here))
+    return Audited([*unseen, *others, *alarms], gone, count, unjudged, wanted.unexamined, wanted.running)
+
+
 def find_all(store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
     """Return all findings, the overlooked failures first.
 
@@ -67,14 +121,19 @@ def find_others(
     store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None
 ) -> list[Finding]:
     """Return all findings except overlooked failures; it takes what `find_all` takes."""
-    told = [call for call in calls if not call.looks_on]
     names = [session] if session else sorted({call.view.session for call in calls})
     of_session = dict[str, list[Call]]()
     for call in calls:
         of_session.setdefault(call.view.session, []).append(call)
     # A session and its helpers share alarms.
     alarms = dict.fromkeys(one for name in names for one in _evidence(store, name, of_session.get(name, [])))
-    return [*_partial(captured), *_untold(told, captured), *_cut(told), *alarms, *_broken(store, names)]
+    return [*_of_outputs(calls, captured), *alarms, *_broken(store, names)]
+
+
+def _of_outputs(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
+    """Return findings about outputs, which depend on the calls about these alone."""
+    told = [call for call in calls if not call.looks_on]
+    return [*_partial(captured), *_untold(told, captured), *_cut(told)]  # as in _IN_ORDER
 
 
 def _evidence(store: Reading, name: str, own: Sequence[Call]) -> list[Finding]:
@@ -88,7 +147,12 @@ def _evidence(store: Reading, name: str, own: Sequence[Call]) -> list[Finding]:
 
 def _of_alarm(alarm: Alarm) -> Finding:
     views = tuple(dict.fromkeys(ground.view for ground in alarm.grounds))
-    return Finding(alarm.kind, alarm.at, alarm.text, alarm.command, views[0] if views else "", views[1:])
+    return Finding(alarm.kind, alarm.at, alarm.text, alarm.command, *_parted(views))
+
+
+def _parted(views: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the first view, and the others."""
+    return (views[0] if views else ""), views[1:]
 
 
 def _overlooked(one: Overlooked) -> Finding:

@@ -217,6 +217,13 @@ class Timeline:
         last = self._store.index.views(session=self._session, since=self._since, limit=count)
         return [self._call(indexed, seen) for indexed in reversed(last)]
 
+    def about(self, buffers: Iterable[str]) -> list[Call]:
+        """Return the calls about some buffers, oldest first; what was seen before each is not counted."""
+        self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
+        views = (one for name in buffers for one in self._store.index.views(buffer=name, since=self._since))
+        each = {indexed.view.id: indexed for indexed in views}
+        return _ordered(self._call(indexed, {}) for indexed in each.values())
+
     @property
     def behind(self) -> bool:
         """Whether the last `refresh` has left calls for the next one."""
@@ -431,17 +438,22 @@ def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], s
         since: earliest capture, seconds since the epoch.
     """
     names = dict.fromkeys(sessions)
-    gone = {
-        one.name: _lines_of(one)
-        for name in names
-        for one in store.index.of_session(name)
-        if one.state == "evicted" and one.kind != "file" and one.created >= since
-    }
+    evicted = [one for name in names for one in store.index.of_session(name) if one.state == "evicted"]
+    gone = {one.name: _lines_of(one) for one in evicted if one.kind != "file" and one.created >= since}
     asked = dict.fromkeys(name for call in calls for name in call.view.refs if not name.startswith("file_"))
     for name in asked:  # the index no longer has those that a person removed
         left = store.tombstone(name) if name not in gone and store.index.buffer(name) is None else None
         if left and left.get("session") in names and left["created"] >= since:
             gone[name] = {stream: info["lines"] for stream, info in left["streams"].items()}
+    return _not_whole(gone, calls)
+
+
+def not_shown_whole(evicted: Iterable[Buffer], calls: Sequence[Call]) -> list[str]:
+    """Return the names of those removed outputs that calls did not show whole, so what was missed is unknown."""
+    return _not_whole({one.name: _lines_of(one) for one in evicted if one.kind != "file"}, calls)
+
+
+def _not_whole(gone: Mapping[str, Mapping[str, int]], calls: Sequence[Call]) -> list[str]:
     seen = seen_after(calls, len(calls)) if gone else {}
     return [name for name, lines in gone.items() if _seen_of(lines, seen.get(name, {})) < sum(lines.values())]
 

@@ -148,8 +148,8 @@ class BatchContent:
         return {
             "seq": item.seq,
             **{name: record[name] for name in ("name", "kind", "state", "session", "cwd", "label", "partial")},
-            "created": _time(buffer.created),
-            "ended": None if buffer.ended is None else _time(buffer.ended),
+            "created": row_time(buffer.created),
+            "ended": None if buffer.ended is None else row_time(buffer.ended),
             "command": record["command"][:_INDEXED_CHARACTERS],
             "exit_code": _bounded(buffer.exit_code, _INT4),
             "failed": buffer.may_have_failed,
@@ -234,7 +234,7 @@ class BatchContent:
             record = {field: getattr(buffer, field) for field in fields}
             created, digest = buffer.created, digest_of(buffer)
         record = fit(told.value(record) if told else record)
-        row = {"seq": item.seq, "name": item.name, "created": _time(created), "record": record}
+        row = {"seq": item.seq, "name": item.name, "created": row_time(created), "record": record}
         row["digest"] = f"{digest}.{item.seq}"  # it may change back to what it was
         self._rows.changes.append(row)
 
@@ -247,7 +247,7 @@ class BatchContent:
         path = self._store.layout.audit_file(item.name)
         try:
             header = _header(path)
-            started = _time(header.get("started", 0.0))
+            started = row_time(header.get("started", 0.0))
             is_open = self._may_ship(str(header.get("cwd", "")))
             for line, entry in _lines_of(path, item):
                 told = self._redaction()
@@ -298,7 +298,7 @@ class BatchContent:
             "seq": item.seq,
             "session": fit(item.name),
             "number": int(entry["n"]),
-            "time": _time(entry["time"]) if "time" in entry else started,
+            "time": row_time(entry["time"]) if "time" in entry else started,
             "kind": fit(kind),
             "refs": [fit(str(ref)) for ref in refs],
             "record": fit({name: value for name, value in entry.items() if name not in left}),
@@ -408,7 +408,8 @@ def fit(value: Any) -> Any:
     return value
 
 
-def _time(seconds: Any) -> float:
+def row_time(seconds: Any) -> float:
+    """Return a time that the database can store, seconds since the epoch; 0 for anything else."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
         return 0.0
     return max(_LEAST_TIME, min(float(seconds), _MOST_TIME))

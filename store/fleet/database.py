@@ -16,7 +16,7 @@ from sightline.typing_names import Any, TypeAlias, cast
 
 CONNECT_SECONDS = 10
 _ROWS_AT_ONCE = 2_000
-_LEAST_READ = 3  # of the tables: the lowest version that has all that is read
+_LEAST_READ = 4  # of the tables: the lowest version that has all that is read
 _STATEMENT_MILLISECONDS = 60_000
 _LOCK_MILLISECONDS = 20_000
 

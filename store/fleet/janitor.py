@@ -167,6 +167,7 @@ class Janitor:
             " WHERE host = %s AND session = %s AND number = %s",
             [(_BLANKED, *at) for at in blanked],
         )
+        self._forget_judgements(asked, blanked)
         purged = 0
         for host, name in outputs:
             purged += self._connection.execute(
@@ -175,6 +176,17 @@ class Janitor:
                 (host, name, [bytes.fromhex(pack) for of, pack in failed if of == host]),
             ).rowcount
         return purged, len(blanked)
+
+    def _forget_judgements(
+        self, asked: Iterable[tuple[int, str, list[str]]], lines: Iterable[tuple[int, str, int]]
+    ) -> None:
+        """Remove what hosts found in purged outputs, and in the sessions of such lines, since it may quote them."""
+        for host, _, names in asked:
+            self._connection.execute(
+                "DELETE FROM sightline.judgements WHERE host = %s AND name = ANY (%s)", (host, names)
+            )
+        for host, session in {(host, session) for host, session, _ in lines}:
+            self._connection.execute("DELETE FROM sightline.alarms WHERE host = %s AND session = %s", (host, session))
 
     def _cut_outputs(self, host: int, names: list[str], cuts: dict[tuple[int, str], _Cut]) -> list[str]:
         """Cut the frames of outputs, except those that others share; return the names of outputs that had any."""

@@ -147,6 +147,11 @@ def _expire(connection: Connection, retention: int) -> int:
         " (SELECT FROM sightline.entries WHERE entries.host = sessions.host AND entries.session = sessions.name)",
         (retention,),
     ).rowcount
+    for table in ("judgements", "alarms"):
+        count += connection.execute(
+            f"DELETE FROM sightline.{table} WHERE told < now() - make_interval(days => %s)".encode(),  # noqa: S608
+            (retention,),
+        ).rowcount
     count += connection.execute("DELETE FROM sightline.live WHERE told < now() - interval '1 hour'").rowcount
     count += connection.execute(
         "DELETE FROM sightline.running WHERE host IN"

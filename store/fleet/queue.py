@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import math
 import os
 import sqlite3
 import time
@@ -34,6 +35,9 @@ CREATE TABLE IF NOT EXISTS known (name TEXT PRIMARY KEY, digest TEXT NOT NULL, c
 CREATE TABLE IF NOT EXISTS left_out (name TEXT PRIMARY KEY, why TEXT NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS logs (
     session TEXT PRIMARY KEY, next INTEGER NOT NULL, at INTEGER NOT NULL, hash TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS unjudged (
+    kind TEXT NOT NULL, name TEXT NOT NULL, since REAL NOT NULL, last REAL NOT NULL, PRIMARY KEY (kind, name)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS places (
     sha256 TEXT PRIMARY KEY, time REAL NOT NULL, packs TEXT NOT NULL, frames TEXT NOT NULL
@@ -199,6 +203,9 @@ class Queue:
                 return False
             self.put_fact("base_seq", str(seq))
             self.put_fact("base_mark", mark)
+            self._judge_later(
+                "SELECT DISTINCT iif(kind = 'log', 'session', 'buffer'), name, ?, ? FROM items WHERE seq <= ?", (seq,)
+            )
             self._db.execute("DELETE FROM items WHERE seq <= ?", (seq,))
         return True
 
@@ -252,6 +259,43 @@ class Queue:
     def put_log_end(self, session: str, end: LogEnd) -> None:
         """Note how far a log is queued."""
         self._db.execute("INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?)", (session, *end))
+
+    # what is still to be judged of what was shipped
+
+    def _judge_later(self, which: str, parameters: tuple[Any, ...] = ()) -> None:
+        """Note what is to be judged; ``which`` selects kinds and names, with two times."""
+        self._db.execute(
+            f"INSERT INTO unjudged {which} ON CONFLICT (kind, name) DO UPDATE SET last = excluded.last",
+            (now := time.time(), now, *parameters),
+        )
+
+    def judge_anew_by(self, rules: str) -> None:
+        """Note all that was ever shipped as to be judged, unless it was judged by these rules."""
+        if self.fact("judged by") != rules:
+            with self.changing():
+                self._judge_later("SELECT 'buffer', name, ?, ? FROM known WHERE true")
+                self._judge_later("SELECT 'session', session, ?, ? FROM logs WHERE true")
+                self.put_fact("judged by", rules)
+
+    def unjudged(self, kind: str, most: int, before: float = math.inf) -> list[str]:
+        """Return names of what is to be judged, the longest waiting first.
+
+        Args:
+            kind: ``buffer`` or ``session``.
+            most: most names to return; -1 for all.
+            before: only what has waited since then, seconds since the epoch.
+        """
+        rows = self._db.execute(
+            "SELECT name FROM unjudged WHERE kind = ? AND since <= ? ORDER BY since LIMIT ?", (kind, before, most)
+        )
+        return [row[0] for row in rows.fetchall()]
+
+    def note_judged(self, kind: str, names: Iterable[str], began: float = math.inf) -> None:
+        """Note what was judged, from a time on; what was shipped since is to be judged again."""
+        with self.changing():
+            for name in names:
+                self._db.execute("DELETE FROM unjudged WHERE kind = ? AND name = ? AND last <= ?", (kind, name, began))
+                self._db.execute("UPDATE unjudged SET since = last WHERE kind = ? AND name = ?", (kind, name))
 
     # where bytes are that were shipped
 

@@ -9,7 +9,7 @@ SCHEMA = "sightline"
 HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
 """Roles without login; every host's and every reader's role is a member of one."""
 
-VERSION = 3
+VERSION = 4
 """The version of the tables that `CREATE` makes."""
 
 PARTITIONED = ("buffers", "changes", "entries")
@@ -383,7 +383,47 @@ CREATE TABLE sightline.doomed (key text PRIMARY KEY);
 ALTER TABLE sightline.doomed ENABLE ROW LEVEL SECURITY;
 """
 
-MIGRATIONS = {1: _FIND + _LIVE, 2: _KEPT}
+_JUDGED = f"""
+-- What a host found in an output it has shipped, by its rules: why it is not judged, or the failures in it. Readers
+-- with the same rules need not fetch and examine it.
+CREATE TABLE sightline.judgements (
+    created timestamptz NOT NULL,
+    host integer NOT NULL,
+    name text NOT NULL,
+    rules text NOT NULL,
+    why_not text NOT NULL,
+    failures jsonb NOT NULL,
+    told timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (created, host, name)
+);
+CREATE INDEX judgements_by_name ON sightline.judgements (host, name);
+
+-- What a host found wrong in a session, by the lines of its log up to a number.
+CREATE TABLE sightline.alarms (
+    host integer NOT NULL,
+    session text NOT NULL,
+    number bigint NOT NULL,
+    rules text NOT NULL,
+    record jsonb NOT NULL,
+    told timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (host, session)
+);
+
+ALTER TABLE sightline.judgements ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sightline.alarms ENABLE ROW LEVEL SECURITY;
+GRANT SELECT, INSERT, DELETE ON sightline.judgements, sightline.alarms TO {HOST_GROUP};
+GRANT SELECT ON sightline.judgements, sightline.alarms TO {READER_GROUP};
+CREATE POLICY own ON sightline.judgements TO {HOST_GROUP}
+    USING (sightline.is_own(host)) WITH CHECK (sightline.is_own(host));
+CREATE POLICY own ON sightline.alarms TO {HOST_GROUP}
+    USING (sightline.is_own(host)) WITH CHECK (sightline.is_own(host));
+CREATE POLICY granted ON sightline.judgements FOR SELECT TO {READER_GROUP}
+    USING (host = ANY ((SELECT sightline.granted())::integer[]));
+CREATE POLICY granted ON sightline.alarms FOR SELECT TO {READER_GROUP}
+    USING (host = ANY ((SELECT sightline.granted())::integer[]));
+"""
+
+MIGRATIONS = {1: _FIND + _LIVE, 2: _KEPT, 3: _JUDGED}
 """By version N, the script that leads to N + 1."""
 
 FIRST = _TABLES + _FUNCTIONS + _policies()

@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from sightline.errors import SightlineError
 from sightline.fleet.address import database_address, objects_address
@@ -20,6 +21,7 @@ from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRo
 from sightline.fleet.collector import Collector
 from sightline.fleet.content import fit
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
+from sightline.fleet.judging import Judging
 from sightline.fleet.objects import Objects, pack_key
 from sightline.fleet.presence import Presence
 from sightline.fleet.queue import Queue
@@ -33,6 +35,7 @@ LIVE_SECONDS = 3.0  # between two questions whether somebody watches, while some
 _LEAST_WAIT, _MOST_WAIT = 1.0, 60.0
 _MANY_TIMES = 3
 _WITH_PRESENCE = 2  # the version of the fleet's tables from which on hosts tell what runs
+_WITH_JUDGEMENTS = 4  # likewise, what they found
 
 
 class NotSet(SightlineError):
@@ -79,12 +82,14 @@ class Shipper:
         self._collector = Collector(store, self.queue)
         self._spool = PackSpool(self.queue.folder)
         self._presence = Presence(store, self.queue, self._collector)
+        self._judging = Judging(store, self.queue, self._collector)
         self._puts = ThreadPoolExecutor(1, "sightline-put")
         self._putting: Future[None] | None = None
         self.most_items = MOST_ITEMS
         self._anew = 0
         self._ran = False
         self._shipped_items = self._shipped_bytes = 0
+        self._version = 0
         self.host: OwnHost | None = None
 
     def __enter__(self) -> "Shipper":
@@ -134,6 +139,7 @@ class Shipper:
                     f"the fleet's objects are at {tables.objects}, not at {self._objects_address}",
                     "correct [fleet] objects; nobody would find what is shipped there",
                 )
+            self._version = tables.version
             self.host = enter(connection, self.queue.store_id, fit(self._settings.host))
             if tables.version >= _WITH_PRESENCE:
                 self._presence.meet(connection, self.host)
@@ -248,6 +254,20 @@ class Shipper:
             "remarks": self._presence.taken,
         }
 
+    def judge(self, *, at_once: bool = True, stop: Callable[[], bool] = lambda: False) -> None:
+        """Tell the fleet what failed in what was shipped, so that its readers need not examine that.
+
+        Args:
+            at_once: whether to judge sessions that may go on, too.
+            stop: asked again and again; what is left is done the next time.
+
+        Raises:
+            FleetUnreachable, FleetRefused: it is not possible now.
+        """
+        if self.host is not None and self._version >= _WITH_JUDGEMENTS:
+            connect = partial(connected, self._database, self._settings.password_command)
+            self._judging.judge(connect, self.host, at_once=at_once, stop=stop)
+
     # again and again
 
     def drain(self, *, until: float | None = None) -> None:
@@ -302,6 +322,7 @@ class Shipper:
                 elif now >= greeted + self._greet_after():
                     self.greet()
                     greeted = now
+                self.judge(at_once=False, stop=partial(wait_for, 0.0))
                 wait = _LEAST_WAIT
             except (FleetUnreachable, OSError, sqlite3.Error) as error:
                 self._note(error)

@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from sightline.audit.buffer_failures import keep_judgement
 from sightline.disk.database import Database
 from sightline.disk.index import Index
 from sightline.disk.view_index import ViewRow
@@ -19,6 +20,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents
 from sightline.records import Buffer, IndexedView, Note, Session, known_fields
 from sightline.refs import host_of, looks_like_a_ref, parse_ref
+from sightline.shared.host_findings import SuspectOutput
 from sightline.shared.rows import EVENTS, REMARKS, GrantedHost, HostSpan, LogEntry, SharedRows, StoredOutput
 from sightline.typing_names import Any
 
@@ -272,6 +274,34 @@ class Mirror:
         for batch in _batches(stored):
             self._put(batch)
 
+    def take_in_suspects(self, suspects: Iterable[SuspectOutput]) -> Iterator[SuspectOutput]:
+        """Take in outputs that an audit has to look at, with what their hosts found in them; yield them.
+
+        What a host says in a wrong form is dropped.
+        """
+        for batch in _batches(suspects):
+            self._put([one.stored for one in batch])
+            self._put_changed([one.stored.buffer for one in batch if one.has_changed])
+            with self._db.writing():
+                taken = [
+                    one
+                    if one.judgement and keep_judgement(self.index, one.stored.buffer, one.judgement)
+                    else one._replace(judgement=None)
+                    for one in batch
+                ]
+            yield from taken
+
+    def take_in_sessions(self, rows: SharedRows, entries: Iterable[LogEntry]) -> None:
+        """Take in lines of sessions' logs that were asked for, and the outputs and events that they are about."""
+        named, sessions = dict[str, None](), set[str]()
+        for batch in _batches(entries):
+            self._put_entries(batch, older=True)
+            named |= dict.fromkeys(name for entry in batch for name in _refs(entry))
+            sessions |= {entry.session for entry in batch}
+        self._put_missing(rows, list(named))
+        self._take_events(rows, sessions)
+        self.tell_sessions(rows)
+
     def take_in_running(self, running: Sequence[Buffer]) -> None:
         """Take in all that runs now, and nothing else."""
         with self._db.writing():
@@ -322,7 +352,7 @@ class Mirror:
         self._put_missing(rows, list(missing))
         self._take_events(rows, sessions)
         if found:
-            self._tell_sessions(rows)
+            self.tell_sessions(rows)
         return found
 
     def _take_events(self, rows: SharedRows, sessions: set[str]) -> None:
@@ -344,8 +374,8 @@ class Mirror:
             [(entry.session, entry.number, json.dumps(entry.place)) for entry in entries if entry.kind in EVENTS],
         )
 
-    def _tell_sessions(self, rows: SharedRows) -> None:
-        """Take in sessions that began before the mirror does."""
+    def tell_sessions(self, rows: SharedRows) -> None:
+        """Take in sessions of which only the names are known."""
         names = [row[0] for row in self._db.rows("SELECT name FROM sessions WHERE harness = '' AND cwd = ''")]
         told = rows.sessions(names) if names else {}
         with self._db.writing():
@@ -368,13 +398,21 @@ class Mirror:
         known = [one for one in rows.changed(span) if Index.buffer(self.index, one.buffer.name)]
         purged = rows.purged(span)
         with self._db.writing():
-            for one in known:
-                self.index.put_buffer(one.buffer)
             for name in purged:
                 self._db.execute("DELETE FROM shared_places WHERE buffer = ?", (name,))
                 for note in self.index.notes(buffer=name):
                     self.index.put_note(note._replace(text=None), name)
-        self._let_go([one.buffer for one in known if one.buffer.state == "evicted"], ())
+        self._put_changed([one.buffer for one in known])
+
+    def _put_changed(self, buffers: Sequence[Buffer]) -> None:
+        """Replace the records of known outputs by these, and let go of what their hosts have removed."""
+        gone = [buffer for buffer in buffers if buffer.state == "evicted"]
+        with self._db.writing():
+            for buffer in buffers:
+                self.index.put_buffer(buffer)
+            for buffer in gone:
+                self.index.forget_hashes(buffer.name)
+        self._let_go(gone, ())
 
     def _take_replaced(self, rows: SharedRows) -> None:
         """Note the packs from which something was purged, because what was read of them before must not stay here."""

@@ -125,16 +125,18 @@ def number_at(offset: int) -> tuple[int, int]:
     return offset >> _LINE_BITS, offset & ((1 << _LINE_BITS) - 1)
 
 
-_BUFFER = """
+BUFFER = """
 SELECT host.name, found.record::text, ARRAY(SELECT encode(one, 'hex') FROM unnest(found.packs) AS one),
     found.frames::text, (SELECT change.record::text FROM sightline.changes AS change WHERE change.host = found.host
     AND change.created = found.created AND change.name = found.name ORDER BY change.seq DESC LIMIT 1)
 """
+"""SQL that selects an output from ``found``, on ``host``, as `stored_in` takes it."""
 
-_ENTRY = """
+ENTRY = """
 SELECT host.name, found.session, found.number, extract(epoch FROM found.time)::float8, found.kind, found.record::text,
     encode(found.pack, 'hex'), found.frame_offset, found.frame_bytes, found.line_offset, found.line_bytes
 """
+"""Likewise, a line of a log as `entries_in` takes it."""
 
 
 def _number(field: str) -> str:
@@ -218,28 +220,26 @@ class SharedRows:
 
     def buffers(self, span: HostSpan) -> Iterator[StoredOutput]:
         """Yield outputs that hosts have announced."""
-        statement = _BUFFER + _OF_HOSTS.format(table="buffers", time="created")
-        return _stored(self._connection.each(statement, span.parameters()))
+        statement = BUFFER + _OF_HOSTS.format(table="buffers", time="created")
+        return stored_in(self._connection.each(statement, span.parameters()))
 
     def entries(self, span: HostSpan, *, newest_first: bool = False) -> Iterator[LogEntry]:
         """Yield lines of logs that they have announced, by time, those of each session in order."""
-        statement = (
-            _ENTRY + _OF_HOSTS.format(table="entries", time="time") + "ORDER BY found.time {0}, found.number {0}"
-        )
+        statement = ENTRY + _OF_HOSTS.format(table="entries", time="time") + "ORDER BY found.time {0}, found.number {0}"
         statement = statement.format("DESC" if newest_first else "ASC")
-        return _entries(self._connection.each(statement, span.parameters()))
+        return entries_in(self._connection.each(statement, span.parameters()))
 
     def changed(self, span: HostSpan) -> list[StoredOutput]:
         """Return older outputs that have changed since."""
         statement = (
-            _BUFFER
+            BUFFER
             + _OF_HOSTS.format(table="changes", time="created")
             .replace("AS found", "AS became")
             .replace("found.", "became.")
             + "JOIN sightline.buffers AS found ON found.host = became.host AND found.created = became.created"
             " AND found.name = became.name"
         )
-        return list(_stored(self._connection.rows(statement, span.parameters())))
+        return list(stored_in(self._connection.rows(statement, span.parameters())))
 
     def sessions(self, names: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return what is told of sessions, by their names with hosts."""
@@ -257,39 +257,39 @@ class SharedRows:
         """Return outputs by their names with hosts."""
         hosts, own = zip(*(name.rsplit("/", 1) for name in names), strict=True) if names else ((), ())
         rows = self._connection.rows(
-            _BUFFER + "FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
+            BUFFER + "FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
             " JOIN sightline.hosts AS host ON host.name = given.host"
             " JOIN sightline.buffers AS found ON found.host = host.id AND found.name = given.name",
             (list(hosts), list(own)),
         )
-        return list(_stored(rows))
+        return list(stored_in(rows))
 
     def like(self, prefix: str, host: str = "", most: int = 3) -> list[StoredOutput]:
         """Return outputs whose own name begins so, on any host or one."""
         rows = self._connection.rows(
-            _BUFFER + "FROM sightline.buffers AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            BUFFER + "FROM sightline.buffers AS found JOIN sightline.hosts AS host ON host.id = found.host"
             " WHERE found.name >= %(prefix)s AND found.name < %(prefix)s || 'g' AND %(host)s IN ('', host.name)"
             " LIMIT %(most)s",
             {"prefix": prefix, "host": host, "most": most},
         )
-        return list(_stored(rows))
+        return list(stored_in(rows))
 
     def found(self, wanted: Narrowing) -> list[StoredOutput]:
         """Return the newest outputs that match."""
         words, hosts, since, failed, most = wanted
         rows = self._connection.rows(
-            _BUFFER
+            BUFFER
             + "FROM sightline.find_buffers(%s::text[], %s, to_timestamp(%s), most => %s, only_failed => %s) AS found"
             " JOIN sightline.hosts AS host ON host.id = found.host ORDER BY found.created DESC",
             (list(words), hosts or "*", since, most, failed),
         )
-        return list(_stored(rows))
+        return list(stored_in(rows))
 
     def entries_of(self, buffers: Sequence[str]) -> list[LogEntry]:
         """Return lines of logs about some outputs: of their own hosts, and of all that were shown them."""
         own = [name.rsplit("/", 1) for name in buffers]
         rows = self._connection.rows(
-            _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
             " WHERE found.refs && %s::text[] AND (found.refs && %s::text[]"
             " OR EXISTS (SELECT FROM unnest(%s::text[], %s::text[]) AS given (host, name)"
             " WHERE given.host = host.name AND given.name = ANY (found.refs)))"
@@ -301,29 +301,29 @@ class SharedRows:
                 [name for _, name in own],
             ),
         )
-        return list(_entries(rows))
+        return list(entries_in(rows))
 
     def entries_of_session(self, session: str) -> list[LogEntry]:
         """Return all lines of a session's log that are there, in order."""
         host, _, name = session.rpartition("/")
         rows = self._connection.rows(
-            _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
             " WHERE host.name = %s AND found.session = %s ORDER BY found.number",
             (host, name),
         )
-        return list(_entries(rows))
+        return list(entries_in(rows))
 
     def events_of(self, sessions: Sequence[str]) -> list[LogEntry]:
         """Return the lines of sessions' logs about their contexts and what their agents said, by time."""
         hosts, own = zip(*(name.rsplit("/", 1) for name in sessions), strict=True) if sessions else ((), ())
         rows = self._connection.rows(
-            _ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
+            ENTRY + "FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host"
             " WHERE found.kind = ANY (%s::text[]) AND EXISTS (SELECT FROM unnest(%s::text[], %s::text[])"
             " AS given (host, session) WHERE given.host = host.name AND given.session = found.session)"
             " ORDER BY found.time, found.number",
             (list(EVENTS), list(hosts), list(own)),
         )
-        return list(_entries(rows))
+        return list(entries_in(rows))
 
     def remarks(self) -> list[tuple[int, Note]]:
         """Return (number of the host, note) for the reader's remarks, oldest first."""
@@ -388,7 +388,8 @@ class SharedRows:
         return float(rows[0][0]) if rows else 0.0
 
 
-def _stored(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredOutput]:
+def stored_in(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredOutput]:
+    """Yield the outputs in rows of `BUFFER`."""
     for host, record, packs, frames, change in rows:
         buffer = _buffer(host, record, change)
         if buffer is not None:
@@ -450,7 +451,8 @@ def _changed(buffer: Buffer, change: dict[str, Any]) -> Buffer:
     return buffer._replace(**known)
 
 
-def _entries(rows: Iterable[tuple[Any, ...]]) -> Iterator[LogEntry]:
+def entries_in(rows: Iterable[tuple[Any, ...]]) -> Iterator[LogEntry]:
+    """Yield the lines in rows of `ENTRY`."""
     for host, session, number, when, kind, record, *place in rows:
         told = _object(record)
         pack, offset, size, begin, length = place
@@ -504,6 +506,15 @@ def _is_part(row: list[Any]) -> bool:
         and isinstance(row[4], list)
         and all(isinstance(one, list) and len(one) >= 2 and all(type(at) is int for at in one) for one in row[4])
     )
+
+
+def list_in(text: str) -> list[Any] | None:
+    """Return the list in a column of JSON; None for anything else."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, list) else None
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 
+from sightline.audit.buffer_coverage import filtered_from
+from sightline.audit.buffer_failures import rules_of
 from sightline.config import Settings
 from sightline.disk.errors import is_broken, store_failed
 from sightline.disk.line_index import Checkpoints
@@ -41,7 +43,7 @@ from sightline.shared.mirror import LetGo, Mirror, Reach, SharedIndex
 from sightline.shared.pack_cache import PackCache, Tampered
 from sightline.shared.rows import REMARKS, GrantedHost, SharedRows
 from sightline.shared.streams import FrameReader
-from sightline.store import Listed, Narrowing, SharedPlace, Store, Target
+from sightline.store import Listed, Narrowing, SharedPlace, Store, Target, ToExamine
 from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, cast
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ NEWEST = 20_000
 """The newest outputs that are followed; older ones can be had by name, or by a time."""
 
 _READ_BYTES = 1 << 20
+_AT_ONCE = 2_000  # outputs that are asked for in one statement
 _FIRST_PAGE = 250  # more than the inspector lists at first
 PATIENCE_SECONDS = 5.0  # a host that ships asks every three seconds whether somebody looks
 _FIRST_STEP_SECONDS = 0.2
@@ -179,6 +182,35 @@ class SharedStore:
         found = {one.name: one for one in running if _is_wanted(one, wanted)}
         found |= {one.buffer.name: one.buffer for one in stored}
         return sorted(found.values(), key=lambda buffer: -buffer.created)[: wanted.limit]
+
+    def to_examine(self, since: float, /) -> "ToExamine | None":
+        """Take in what an audit has to examine: what hosts have not examined, and what they found; see `Reading`."""
+        if self.offline:
+            return None
+        from sightline.audit.evidence.session_evidence import alarm_rules  # only an audit needs it, and 25 ms
+        from sightline.shared.host_findings import HostFindings
+
+        running = [one for one in self._take_in_running() if one.created >= since]
+        found = HostFindings(self._asking, since, rules_of(self), alarm_rules(self))
+        outputs, origins, unexamined = dict[str, None](), set[str](), 0
+        for buffer, judgement in (
+            (one.stored.buffer, one.judgement) for one in self._mirror.take_in_suspects(found.suspects())
+        ):
+            outputs[buffer.name] = None
+            origins.add(filtered_from(buffer))
+            is_examined = buffer.kind == "cmd" and buffer.state != "evicted" and buffer.bytes > 0
+            unexamined += is_examined and judgement is None
+        cut = [name for name in found.cut() if name not in outputs]
+        for start in range(0, len(cut), _AT_ONCE):
+            self._mirror.take_in(self.rows.named(cut[start : start + _AT_ONCE]))
+        names = [*outputs, *cut]
+        viewed = list(origins - {""} | set(names))
+        self._mirror.take_in_entries(found.about(viewed))
+        self._viewed.update(viewed)
+        alarms, sessions = found.alarms()
+        self._mirror.take_in_sessions(self.rows, found.entries_of(found.with_relatives(sessions)))
+        others, not_judged = found.others()
+        return ToExamine(names, sessions, alarms, others, not_judged, unexamined, len(running))
 
     def _take_in_running(self) -> list[Buffer]:
         running = self.rows.running()

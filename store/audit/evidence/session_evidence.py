@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.buffer_failures import Failure, failures_if_quick
+from sightline.audit.buffer_failures import Failure, failures_if_quick, rules_of
 from sightline.audit.evidence.check_names import NOUNS, covers_operands, may_be_the_same
 from sightline.audit.evidence.checks import (
     BY_OUTPUT,
@@ -39,7 +39,7 @@ from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Session
-from sightline.refs import format_ref
+from sightline.refs import format_ref, parse_ref
 from sightline.shape.summary import one_line
 from sightline.store import Reading
 
@@ -65,6 +65,11 @@ ALARMS = {
     UNSUPPORTED_CLAIM: "a claim for which there is no evidence in the log",
 }
 """The kinds of alarm, and what each means."""
+
+QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
+"""Those that quote what an agent said."""
+
+_EVIDENCE = "evidence/1"  # raise the number when the same log would be judged differently
 
 NEWEST_SESSIONS = 20  # newest sessions whose claims are listed unless one session is named
 
@@ -126,6 +131,12 @@ class Alarm(NamedTuple):
         """Ref of the output that it is about; empty for none."""
         return self.ref or next((one.ref for one in self.grounds if one.ref), "")
 
+    @property
+    def outputs(self) -> set[str]:
+        """Names of the outputs that it is about, or rests on."""
+        refs = (self.ref, *(ground.ref for ground in self.grounds))
+        return {parse_ref(ref).name for ref in refs if ref}
+
 
 class SessionEvidence(NamedTuple):
     """The evidence about one session.
@@ -156,13 +167,21 @@ class SessionEvidence(NamedTuple):
         return sum(one.verdict != SUPPORTED for one in self.claims)
 
 
-def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None = None) -> SessionEvidence:
+def alarm_rules(store: Reading) -> str:
+    """Return the name of the rules by which a store finds alarms; it changes with them."""
+    return f"{_EVIDENCE} {rules_of(store)}"
+
+
+def evidence_of(
+    store: Reading, session: Session, calls: Sequence[Call] | None = None, *, in_utc: bool = False
+) -> SessionEvidence:
     """Judge a session by its log.
 
     Args:
         store: the store.
         session: the session.
         calls: all of its calls, if they are known already.
+        in_utc: whether texts tell times in UTC, and say so, as for a reader elsewhere.
     """
     calls = calls_of(store, session=session.name) if calls is None else calls
     others = _relatives(store, session)
@@ -170,7 +189,7 @@ def evidence_of(store: Reading, session: Session, calls: Sequence[Call] | None =
     checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
     edits = [edit for call in calls for edit in edits_of(store, call, session.cwd)]
     events = events_of(store, session.name)
-    trail = _Trail(checks, edits, calls)
+    trail = _Trail(checks, edits, calls, _clock_in_utc if in_utc else _clock)
     claims = [judged for message in events.messages for judged in _judged(trail, session.name, message)]
     read = {judged.message for judged in claims}
     is_helper = any(session.name.startswith(f"{name}-") for name in others)
@@ -256,8 +275,11 @@ def _with_those_of(store: Reading, others: Sequence[str], calls: Sequence[Call])
 class _Trail:
     """Checks, edits and calls in order, up to a time."""
 
-    def __init__(self, checks: Sequence[Check], edits: Sequence[Edit], calls: Sequence[Call]) -> None:
+    def __init__(
+        self, checks: Sequence[Check], edits: Sequence[Edit], calls: Sequence[Call], clock: Callable[[float], str]
+    ) -> None:
         self.checks = checks
+        self.clock = clock
         self.all_edits = edits
         self.calls = calls
         self.edits = [edit for edit in edits if edit.bears_on_checks]
@@ -272,7 +294,7 @@ class _Trail:
         made = object.__new__(_Trail)
         checks, edits, calls = (bisect_right(times, when) for times in self._times)
         made.checks, made.edits, made.calls = self.checks[:checks], self.edits[:edits], self.calls[:calls]
-        made.all_edits, made._times = self.all_edits, self._times
+        made.all_edits, made._times, made.clock = self.all_edits, self._times, self.clock
         return made
 
     def edited_since(self, check: Check) -> list[Edit]:
@@ -338,8 +360,8 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict:
     last = runs[-1]
     if edited := trail.edited_since(last):
         ended = {PASSED: "", FAILED: ", and failed,", UNKNOWN: ", how is not known,"}[last.outcome]
-        why = f"{NOUNS[last.kind]} last ran {_clock(last.view.time)}{ended} before {_names(edited)} was edited"
-        return STALE, f"{why} {_clock(edited[-1].time)}", [_of_check(last), _of_edit(edited[-1])]
+        why = f"{NOUNS[last.kind]} last ran {trail.clock(last.view.time)}{ended} before {_names(edited)} was edited"
+        return STALE, f"{why} {trail.clock(edited[-1].time)}", [_of_check(last), _of_edit(edited[-1])]
     if last.outcome == FAILED:
         if not claim.is_whole or claim.vague:
             return NO_EVIDENCE, "the last run failed", [_of_check(last)]
@@ -353,7 +375,7 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict:
         why = "another run failed, and only a part of it, or something else, was run since"
         return NO_EVIDENCE, why, [_of_check(failing[-1]), _of_check(last)]
     how = {BY_OUTPUT: ", as its last lines say", BY_SILENCE: ", as it printed nothing"}.get(last.known_by, "")
-    return SUPPORTED, f"the last run ended well {_clock(last.view.time)}{how}", [_of_check(last)]
+    return SUPPORTED, f"the last run ended well {trail.clock(last.view.time)}{how}", [_of_check(last)]
 
 
 def _of_run(claim: Claim, trail: _Trail) -> _Verdict:
@@ -362,11 +384,11 @@ def _of_run(claim: Claim, trail: _Trail) -> _Verdict:
         wanted = " ".join(claim.command.split())
         for call in reversed(trail.calls):
             if wanted in " ".join(command_of(call).split()):
-                return SUPPORTED, f"it ran {_clock(call.view.time)}", [_of_call(call)]
+                return SUPPORTED, f"it ran {trail.clock(call.view.time)}", [_of_call(call)]
         return NO_EVIDENCE, "no such run is in the log", []
     runs = [one for one in trail.checks if one.kind in claim.checks]
     if runs:
-        return SUPPORTED, f"it ran {_clock(runs[-1].view.time)}", [_of_check(runs[-1])]
+        return SUPPORTED, f"it ran {trail.clock(runs[-1].view.time)}", [_of_check(runs[-1])]
     return NO_EVIDENCE, "no such run is in the log", []
 
 
@@ -378,6 +400,10 @@ def _names(edits: Sequence[Edit]) -> str:
 
 def _clock(when: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(when))
+
+
+def _clock_in_utc(when: float) -> str:
+    return time.strftime("%H:%M:%S UTC", time.gmtime(when))
 
 
 def _of_check(check: Check) -> Ground:
@@ -418,9 +444,9 @@ def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
             grounds = (_of_check(check), *(_of_edit(one) for one in edited[-1:]))
             yield Alarm(FAILING_CHECK, f"the last run of the {_noun(check)} failed{since}", grounds, check.call.asked)
         elif check.outcome == PASSED and edited:
-            text = f"the {_noun(check)} last ran {_clock(check.view.time)}, before {_names(edited)} was edited"
+            text = f"the {_noun(check)} last ran {trail.clock(check.view.time)}, before {_names(edited)} was edited"
             grounds = (_of_check(check), _of_edit(edited[-1]))
-            yield Alarm(STALE_CHECK, f"{text} {_clock(edited[-1].time)}", grounds, check.call.asked)
+            yield Alarm(STALE_CHECK, f"{text} {trail.clock(edited[-1].time)}", grounds, check.call.asked)
 
 
 def _noun(check: Check) -> str:

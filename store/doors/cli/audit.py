@@ -4,15 +4,16 @@ from collections.abc import Iterable
 
 from sightline.audit.buffer_failures import not_judged
 from sightline.audit.evidence.session_evidence import ALARMS
-from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Finding, find_all
+from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Audited, Finding, audited, find_all
 from sightline.audit.line_spans import spans_of, written
 from sightline.audit.timeline import unknowable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
-from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.doors.cli.scope import add_scope, scope_of, since_of
 from sightline.errors import UsageError
 from sightline.refs import format_ref, parse_ref
 from sightline.shape.summary import one_line
+from sightline.store import Reading
 from sightline.verbs.printable_text import printable
 
 _NAMED = 5
@@ -55,34 +56,55 @@ def main(given: Namespace) -> int:
         raise UsageError(f"--fail-on does not know {unknown[0]!r}", f"it is one or more of {', '.join(KINDS)}")
     door = Door(given)
     try:
-        scope = scope_of(door.store, given)
-        calls = scope.calls(door.store)
-        sessions = scope.sessions(door.store, calls)
-        captured = scope.captured(door.store, sessions)
-        gone = [format_ref(name) for name in unknowable(door.store, calls, sessions, scope.since)]
-        found = find_all(door.store, calls, captured, scope.session)
-        unjudged = not_judged(captured)
+        done = _audited(door.store, given)
+        offline = door.store.place.words if door.store.place and given.offline else ""
     finally:
         door.close()
+    found, gone = done.found, [format_ref(name) for name in done.gone]
     failing = [finding for finding in found if finding.kind in (*kinds, *implied)]
     if given.json:
         counts = {kind: sum(finding.kind == kind for finding in found) for kind in KINDS}
         rows = [one._asdict() for one in found]
-        print_json({"findings": rows, "counts": counts, "gone": gone, "not_judged": unjudged, "failed": bool(failing)})
+        told = {"findings": rows, "counts": counts, "gone": gone, "not_judged": done.not_judged}
+        print_json(told | {"examined_here": done.examined_here, "running": done.running, "failed": bool(failing)})
     else:
         nothing = "nothing was captured, so nothing was judged\n"
-        if captured or gone:
+        if done.captured or gone:
             nothing = "nothing of what is still there went wrong unseen\n" if gone else "nothing went wrong unseen\n"
         write_out("".join(_row(one) for one in (found if given.all else _grouped(found))) or nothing)
-        if unjudged:
-            outputs = f"{unjudged:,} output{'' if unjudged == 1 else 's'}"
-            write_out(f"not judged, since they only show what others wrote: {outputs}\n")
+        if done.not_judged:
+            write_out(f"not judged, since they only show what others wrote: {_outputs(done.not_judged)}\n")
+        if done.examined_here:
+            write_out(f"examined here, since their hosts have not told what failed: {_outputs(done.examined_here)}\n")
+        if done.running:
+            write_out(f"not examined, since they are still running: {_outputs(done.running)}\n")
+        if offline:
+            write_out(f"only what was read here before was looked at ({offline})\n")
         if gone:
             named = ", ".join(gone[:_NAMED]) + (" …" if len(gone) > _NAMED else "")
             write_out(
                 f"removed before they were shown whole, so nobody knows what was missed: {len(gone):,} ({named})\n"
             )
     return int(bool(failing))
+
+
+def _audited(store: Reading, given: Namespace) -> Audited:
+    """Return the audit of what the options name; of all at a shared place, by what its hosts found themselves."""
+    since = since_of(given.since) if given.since else 0.0
+    of_hosts = None if given.session or given.project else audited(store, since)
+    if of_hosts is not None:
+        return of_hosts
+    scope = scope_of(store, given)
+    calls = scope.calls(store)
+    sessions = scope.sessions(store, calls)
+    captured = scope.captured(store, sessions)
+    gone = unknowable(store, calls, sessions, scope.since)
+    found = find_all(store, calls, captured, scope.session)
+    return Audited(found, gone, len(captured), not_judged(captured))
+
+
+def _outputs(count: int) -> str:
+    return f"{count:,} output{'' if count == 1 else 's'}"
 
 
 def _grouped(found: Iterable[Finding]) -> list[Finding]:

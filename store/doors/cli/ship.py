@@ -81,7 +81,9 @@ def _drain(store: Store, given: Namespace) -> int:
 
     with Shipper(store, tell=told) as shipper:
         try:
-            shipper.drain(until=time.monotonic() + given.timeout)
+            ends = time.monotonic() + given.timeout
+            shipper.drain(until=ends)
+            shipper.judge(stop=lambda: time.monotonic() > ends)
         finally:
             line.remove()
         host = shipper.host.name if shipper.host else ""

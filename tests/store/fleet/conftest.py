@@ -158,12 +158,14 @@ def write_settings(store: Store) -> None:
     Path(store.layout.config).write_text(f'[fleet]\ndb = "{fleet.db}"\nobjects = "{fleet.objects}"\n')
 
 
-def ship(store: Store) -> str:
-    """Ship all that is done; what the fleet calls the host."""
+def ship(store: Store, *, judges: bool = True) -> str:
+    """Ship all that is done, and say what failed in it; what the fleet calls the host."""
     from sightline.fleet.shipper import Shipper
 
     with Shipper(store) as shipper:
         shipper.drain()
+        if judges:
+            shipper.judge()
         assert shipper.host
         return shipper.host.name
 
@@ -185,9 +187,9 @@ class Hosts:
         }
         self.names: dict[str, str] = {}
 
-    def ship(self, name: str) -> None:
+    def ship(self, name: str, *, judges: bool = True) -> None:
         """Ship what a host has."""
-        self.names[name] = ship(self.stores[name])
+        self.names[name] = ship(self.stores[name], judges=judges)
 
     def ref(self, host: str, buffer: Buffer) -> str:
         """The ref that an output of a host has at the shared place."""

@@ -208,15 +208,17 @@ def test_init_again_changes_nothing(fleet: Fleet, store: Store) -> None:
 def test_a_migration_is_one_transaction_and_hosts_of_before_go_on(
     fleet: Fleet, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(administration, "VERSION", 5)
-    steps = {3: "ALTER TABLE sightline.buffers ADD COLUMN more text NOT NULL DEFAULT ''", 4: "SELECT 1 / 0"}
+    now = schema.VERSION
+    monkeypatch.setattr(administration, "VERSION", now + 2)
+    steps = {now: "ALTER TABLE sightline.buffers ADD COLUMN more text NOT NULL DEFAULT ''", now + 1: "SELECT 1 / 0"}
     monkeypatch.setattr(administration, "MIGRATIONS", steps)
     with pytest.raises(FleetRefused), connected(fleet.address) as connection:
         initialise(connection, fleet.objects_address, 30)
-    assert fleet.rows("SELECT version FROM sightline.fleet") == [(3,)]
-    steps[4] = "ALTER TABLE sightline.fleet ADD COLUMN word text"
+    assert fleet.rows("SELECT version FROM sightline.fleet") == [(now,)]
+    steps[now + 1] = "ALTER TABLE sightline.fleet ADD COLUMN word text"
     with connected(fleet.address) as connection:
-        assert initialise(connection, fleet.objects_address, 30) == ["version 3 → 4", "version 4 → 5"]
+        done = initialise(connection, fleet.objects_address, 30)
+        assert done == [f"version {now} → {now + 1}", f"version {now + 1} → {now + 2}"]
     keep_in(store, b"from a host of the version before\n")
     ship(store)
     assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(4,)]
@@ -234,7 +236,7 @@ def test_a_fleet_of_the_first_version_is_brought_to_this_one(
     with contextlib.closing(LastingConnection(reader)) as connection:
         with pytest.raises(NotAFleet, match="version 1"):
             connection.rows("SELECT 1")
-        assert fleet.init() == ["version 1 → 2", "version 2 → 3"]
+        assert fleet.init() == [f"version {one} → {one + 1}" for one in range(1, schema.VERSION)]
         assert connection.rows("SELECT count(*) FROM sightline.find_buffers(only_failed => true)") == [(0,)]
 
 

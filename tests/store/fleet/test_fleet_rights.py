@@ -32,6 +32,7 @@ HOSTILE = (
     "*') OR true --",
 )
 TABLES = ("packs", "buffers", "changes", "sessions", "entries")
+FOUND = ("judgements", "alarms")  # which a host replaces
 ROWS = {
     "packs": "(host, sha256, day, bytes, raw_bytes) VALUES (%s, decode(repeat('ab', 32), 'hex'), now(), 1, 1)",
     "buffers": "(host, seq, name, created, kind, state, session, command, cwd, label, failed, partial, bytes, lines,"
@@ -42,12 +43,15 @@ ROWS = {
     "entries": "(host, seq, session, number, time, kind, refs, record, prev, hash, redacted, pack, frame_offset,"
     " frame_bytes, line_offset, line_bytes)"
     " VALUES (%s, 1, 's', 1, now(), 'view', '{}', '{}', '', '', 0, decode(repeat('ab', 32), 'hex'), 0, 0, 0, 0)",
+    "judgements": "(host, created, name, rules, why_not, failures) VALUES (%s, now(), 'cmd_0000', 'r', '', '[]')",
+    "alarms": "(host, session, number, rules, record) VALUES (%s, 's', 1, 'r', '[]')",
 }
 
 
 def ship(store: Store) -> None:
     with Shipper(store) as shipper:
         shipper.drain()
+        shipper.judge()
 
 
 @pytest.fixture
@@ -77,7 +81,7 @@ def number_of(fleet: Fleet, name: str) -> int:
 
 
 def test_a_host_adds_rows_of_its_own_and_of_no_other(fleet: Fleet, as_host: Any) -> None:
-    for table in TABLES:
+    for table in (*TABLES, *FOUND):
         insert = f"INSERT INTO sightline.{table} {ROWS[table]} ON CONFLICT DO NOTHING"
         as_host.execute(insert, (number_of(fleet, "a"),))
         before = fleet.rows(f"SELECT count(*) FROM sightline.{table} WHERE host = %s", number_of(fleet, "b"))
@@ -92,6 +96,17 @@ def test_a_host_reads_changes_and_removes_nothing(as_host: Any) -> None:
         for does in ("SELECT * FROM", "DELETE FROM", "TRUNCATE", "DROP TABLE"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 as_host.execute(f"{does} sightline.{table}")
+
+
+def test_a_host_replaces_what_it_found_itself_alone(fleet: Fleet, as_host: Any) -> None:
+    for table in FOUND:
+        before = fleet.rows(f"SELECT count(*) FROM sightline.{table} WHERE host = %s", number_of(fleet, "b"))
+        assert before != [(0,)]
+        assert as_host.execute(f"SELECT DISTINCT host FROM sightline.{table}").fetchall() == [(number_of(fleet, "a"),)]
+        as_host.execute(f"DELETE FROM sightline.{table}")
+        assert fleet.rows(f"SELECT count(*) FROM sightline.{table} WHERE host = %s", number_of(fleet, "b")) == before
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            as_host.execute(f"UPDATE sightline.{table} SET rules = 'x'")
 
 
 def test_a_host_sees_and_moves_its_own_cursor_alone(fleet: Fleet, as_host: Any) -> None:
@@ -137,7 +152,7 @@ def test_a_host_that_says_it_is_anothers_store_gets_a_host_of_its_own(fleet: Fle
 
 def test_a_reader_sees_what_it_was_given_and_no_hint_of_more(fleet: Fleet, two_teams: dict[str, FleetSettings]) -> None:
     with psycopg.connect(fleet.grant("carl", "red"), autocommit=True) as reader:
-        for table in ("hosts", *TABLES):
+        for table in ("hosts", *TABLES, *FOUND):
             key = "id" if table == "hosts" else "host"
             seen = reader.execute(f"SELECT DISTINCT {key} FROM sightline.{table}").fetchall()
             assert seen in ([], [(number_of(fleet, "a"),)]), table
@@ -167,8 +182,8 @@ def test_a_grant_is_taken_back(fleet: Fleet, two_teams: dict[str, FleetSettings]
 
 def test_a_reader_gets_no_further(fleet: Fleet, two_teams: dict[str, FleetSettings]) -> None:
     statements = [
-        *(f"INSERT INTO sightline.{table} {ROWS[table].replace('%s', '1')}" for table in TABLES),
-        *(f"DELETE FROM sightline.{table}" for table in (*TABLES, "hosts", "members", "fleet")),
+        *(f"INSERT INTO sightline.{table} {ROWS[table].replace('%s', '1')}" for table in (*TABLES, *FOUND)),
+        *(f"DELETE FROM sightline.{table}" for table in (*TABLES, *FOUND, "hosts", "members", "fleet")),
         "UPDATE sightline.hosts SET shipped_seq = 0",
         "SELECT role FROM sightline.hosts",
         "SELECT * FROM sightline.members",

@@ -1,0 +1,166 @@
+"""Judges on the host what it has shipped, so that no reader of the fleet must fetch and examine each output.
+
+It tells the fleet what failed in each output, and what is wrong in each session. Both name the rules by which they were
+found: a reader with other rules, or with newer lines of a log, finds it itself.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from sightline.audit.buffer_failures import judge_for_others
+from sightline.audit.evidence.session_evidence import QUOTING, Alarm, alarm_rules, evidence_of
+from sightline.errors import SightlineError
+from sightline.fleet.announcement import OwnHost
+from sightline.fleet.collector import Collector
+from sightline.fleet.content import fit, redaction_of, row_time
+from sightline.fleet.database import Connection
+from sightline.fleet.queue import Queue
+from sightline.store import Store
+from sightline.typing_names import Any
+
+MOST_BYTES = 1 << 18
+"""Bytes of what is told of one output or session, as JSON; of more, readers find it themselves."""
+
+SESSION_SECONDS = 60.0
+"""A session that goes on is judged this long after its first new line, and then of all that came by then."""
+
+_AT_ONCE = 200  # outputs that are told of in one statement
+_SHARE = 100  # a session is not judged again before this many times the seconds that it took
+_OUTPUT, _SESSION = "buffer", "session"
+
+_COLUMNS = {
+    "judgements": "created float8, name text, rules text, why_not text, failures jsonb",
+    "alarms": "session text, number bigint, rules text, record jsonb",
+}
+
+
+class Judging:
+    """Judges what one store has shipped. Only one thread may use it."""
+
+    def __init__(self, store: Store, queue: Queue, collector: Collector) -> None:
+        self._store, self._queue, self._collector = store, queue, collector
+        self._not_before: dict[str, float] = {}
+
+    def judge(
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        host: OwnHost,
+        *,
+        at_once: bool = False,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Tell the fleet what was found in what was shipped since the last time.
+
+        Args:
+            connect: opens a connection as the host's role; it is called only where there is something to tell.
+            host: what the fleet knows about the store.
+            at_once: whether sessions are judged that may go on, too.
+            stop: asked again and again; what is left is done the next time.
+
+        Raises:
+            FleetUnreachable, FleetRefused: it cannot be told now.
+        """
+        with self._queue.turn("judging"):
+            self._queue.judge_anew_by(alarm_rules(self._store))
+            while (names := self._queue.unjudged(_OUTPUT, _AT_ONCE)) and not stop():
+                self._tell_outputs(connect, host, names, stop)
+            now = time.time()
+            for session in self._queue.unjudged(_SESSION, -1, now if at_once else now - SESSION_SECONDS):
+                if stop():
+                    return
+                if at_once or self._not_before.get(session, 0.0) <= now:
+                    self._tell_session(connect, host, session)
+
+    def _tell_outputs(
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        host: OwnHost,
+        names: Sequence[str],
+        stop: Callable[[], bool],
+    ) -> None:
+        rows, done, gone = list[dict[str, Any]](), list[str](), list[str]()
+        for name in names:
+            rows += self._judged(name)
+            done.append(name)
+            if not self._store.index.has(name):
+                gone.append(name)
+            if stop():
+                break
+        with connect() as connection, connection.transaction():
+            connection.execute("DELETE FROM sightline.judgements WHERE host = %s AND name = ANY (%s)", (host.id, done))
+            for name in gone:  # what was found in it may quote it
+                connection.execute(
+                    "DELETE FROM sightline.alarms WHERE host = %s AND strpos(record::text, %s) > 0", (host.id, name)
+                )
+            if rows:
+                connection.execute(_insert("judgements"), (host.id, json.dumps(rows)))
+        self._queue.note_judged(_OUTPUT, done)
+
+    def _judged(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the row of an output; none if it is not a command's, is gone, or has to be examined by readers."""
+        buffer = self._store.index.buffer(name)
+        if buffer is None or buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted"):
+            return
+        if self._collector.why_not(buffer):
+            return
+        try:
+            found = judge_for_others(self._store, buffer)
+        except SightlineError:
+            return  # its bytes are gone meanwhile
+        told = redaction_of(self._store.settings)
+        failures = told.value(found.failures) if told else found.failures
+        if told and any(place[4] for failure in found.failures for place in failure[3]):
+            return  # bytes of long lines are at other places where secrets were hidden
+        row = {"created": row_time(buffer.created), "name": name, "rules": found.rules, "why_not": found.why_not}
+        if len(json.dumps(failures)) <= MOST_BYTES:
+            yield row | {"failures": fit(failures)}
+
+    def _tell_session(
+        self, connect: Callable[[], AbstractContextManager[Connection]], host: OwnHost, name: str
+    ) -> None:
+        began = time.time()
+        end = self._queue.log_ends().get(name)
+        session = self._store.index.session(name)
+        record = None
+        if end is not None and session is not None and self._collector.ships(session.cwd):
+            try:
+                record = self._alarms(evidence_of(self._store, session, in_utc=True).alarms)
+            except SightlineError:
+                record = None  # something that it needs is gone
+        self._not_before[name] = began + _SHARE * (time.time() - began)
+        if end is not None:
+            with connect() as connection, connection.transaction():
+                connection.execute(
+                    "DELETE FROM sightline.alarms WHERE host = %s AND session = %s", (host.id, fit(name))
+                )
+                if record is not None:
+                    row = {"session": fit(name), "number": end.next - 1, "record": record}
+                    rows = json.dumps([row | {"rules": alarm_rules(self._store)}])
+                    connection.execute(_insert("alarms"), (host.id, rows))
+        self._queue.note_judged(_SESSION, [name], began)
+
+    def _alarms(self, alarms: Sequence[Alarm]) -> list[Any] | None:
+        """Return alarms as rows; None if readers have to find them themselves."""
+        messages, told = self._store.settings.fleet.messages, redaction_of(self._store.settings)
+        left_out = self._queue.left_out()
+        rows: list[Any] = []
+        for alarm in alarms:
+            if alarm.kind in QUOTING and not messages:
+                continue
+            if any(name in left_out for name in alarm.outputs):
+                return None
+            grounds = list(dict.fromkeys(ground.view for ground in alarm.grounds))
+            rows.append([alarm.kind, alarm.text, alarm.command, alarm.at, grounds])
+        fitting = fit(told.value(rows) if told else rows)
+        return fitting if len(json.dumps(fitting)) <= MOST_BYTES else None
+
+
+def _insert(table: str) -> str:
+    names = [column.split()[0] for column in _COLUMNS[table].split(", ")]
+    values = ", ".join("to_timestamp(given.created)" if name == "created" else f"given.{name}" for name in names)
+    return (
+        f"INSERT INTO sightline.{table} (host, {', '.join(names)}) SELECT %s, {values}"  # noqa: S608 - names of ours
+        f" FROM jsonb_to_recordset(%s::jsonb) AS given ({_COLUMNS[table]}) ON CONFLICT DO NOTHING"
+    )

@@ -1,0 +1,200 @@
+"""Reads from the shared database what hosts found in what they shipped, and what an audit has to examine itself.
+
+An output of which its host says that nothing failed, and that ended well, is not even listed. What hosts say is checked
+before it is used; if it is not what they should say, it is found here.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sightline.audit.buffer_failures import HostJudgement
+from sightline.audit.evidence.session_evidence import ALARMS
+from sightline.errors import SightlineError
+from sightline.fleet.database import LastingConnection
+from sightline.named_tuple import NamedTuple
+from sightline.refs import host_of, on_host, parse_ref
+from sightline.shared.rows import BUFFER, ENTRY, LogEntry, StoredOutput, entries_in, list_in, stored_in
+from sightline.store import HostAlarm
+from sightline.typing_names import Any
+
+_CLOCK_SECONDS = 86_400.0
+"""A host's clock may be slow by this much: a view of an output is looked for from then on."""
+
+_JUDGED = """
+FROM sightline.buffers AS found JOIN sightline.hosts AS host ON host.id = found.host
+LEFT JOIN sightline.judgements AS judged
+    ON judged.created = found.created AND judged.host = found.host AND judged.name = found.name
+LEFT JOIN (SELECT DISTINCT host, created, name FROM sightline.changes WHERE created >= to_timestamp(%(since)s))
+    AS changed ON changed.host = found.host AND changed.created = found.created AND changed.name = found.name
+WHERE found.created >= to_timestamp(%(since)s)
+"""
+
+_TO_EXAMINE = """(
+    found.state <> 'sealed' OR found.partial <> '' OR found.exit_code <> 0 OR found.record -> 'timed_out' = 'true'
+    OR changed.name IS NOT NULL OR found.kind = 'cmd' AND found.bytes > 0
+        AND (judged.rules IS DISTINCT FROM %(rules)s OR judged.failures <> '[]')
+)"""
+
+_OUTPUTS = (
+    BUFFER
+    + ", changed.name IS NOT NULL, judged.rules, judged.why_not, judged.failures::text"
+    + _JUDGED
+    + f"AND {_TO_EXAMINE} ORDER BY found.created"
+)
+
+_OTHERS = f"""
+SELECT count(*), count(*) FILTER (WHERE found.bytes > 0 AND (found.kind <> 'cmd' OR judged.why_not <> ''))
+{_JUDGED} AND {_TO_EXAMINE} IS NOT TRUE
+"""
+
+# Calls whose reply was cut, about outputs that began earlier, or that are not known to have ended well.
+_CUT = """
+WITH cut AS MATERIALIZED (
+    SELECT host, name, bool_or(may_have_failed) AS may_have_failed FROM (
+        SELECT found.host, found.refs[1] AS name, found.record ->> 'verb' = 'tool'
+            OR found.record -> 'failed' = 'true' OR coalesce(found.record ->> 'exit_code', '0') <> '0'
+            AS may_have_failed
+        FROM sightline.entries AS found WHERE found.time >= to_timestamp(%(since)s) AND found.kind = 'view'
+        AND cardinality(found.refs) > 0 AND found.record -> 'truncated' = 'true' OFFSET 0
+    ) AS one GROUP BY host, name
+)
+SELECT host.name, cut.name FROM cut JOIN sightline.hosts AS host ON host.id = cut.host
+WHERE cut.may_have_failed OR NOT EXISTS (SELECT FROM sightline.buffers AS about
+    WHERE about.host = cut.host AND about.name = cut.name AND about.created >= to_timestamp(%(since)s))
+"""
+
+_ABOUT = """
+WITH wanted AS MATERIALIZED (
+    SELECT host.id, given.name, given.host || '/' || given.name AS among_all
+    FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
+    JOIN sightline.hosts AS host ON host.name = given.host
+)
+ENTRY FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host
+WHERE found.time >= to_timestamp(%(since)s) AND found.kind IN ('view', 'shown') AND EXISTS (
+    SELECT FROM unnest(found.refs || CASE found.kind WHEN 'shown' THEN ARRAY(
+        SELECT one ->> 0 FROM jsonb_path_query(found.record, '$.*[*]') AS one WHERE jsonb_typeof(one) = 'array'
+    ) ELSE '{}' END) AS ref
+    WHERE (found.host, ref) IN (SELECT id, name FROM wanted) OR ref IN (SELECT among_all FROM wanted)
+)
+ORDER BY found.time, found.number
+""".replace("ENTRY", ENTRY)
+
+_ALARMS = """
+SELECT host.name, one.session, told.number >= one.last AND told.rules = %(rules)s, told.record::text
+FROM (
+    SELECT host, session, max(number) AS last FROM sightline.entries WHERE time >= to_timestamp(%(since)s)
+    GROUP BY host, session HAVING bool_or(kind = 'view')
+) AS one
+JOIN sightline.hosts AS host ON host.id = one.host
+LEFT JOIN sightline.alarms AS told ON told.host = one.host AND told.session = one.session
+ORDER BY host.name, one.session
+"""
+
+_RELATIVES = """
+SELECT DISTINCT host.name, other.name FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
+JOIN sightline.hosts AS host ON host.name = given.host
+JOIN sightline.sessions AS one ON one.host = host.id AND one.name = given.name
+JOIN sightline.sessions AS other ON other.host = one.host AND other.name <> one.name
+    AND other.record ->> 'harness_id' = one.record ->> 'harness_id' AND one.record ->> 'harness_id' <> ''
+"""
+
+_OF_SESSIONS = """
+ENTRY FROM sightline.entries AS found JOIN sightline.hosts AS host ON host.id = found.host
+WHERE (host.name, found.session) IN (SELECT * FROM unnest(%(hosts)s::text[], %(names)s::text[]))
+ORDER BY found.time, found.number
+""".replace("ENTRY", ENTRY)
+
+
+class SuspectOutput(NamedTuple):
+    """An output that an audit has to look at.
+
+    Attributes:
+        stored: the output.
+        judgement: what its host found in it; None if that is not known.
+        has_changed: whether its host has told of a change since it was shipped.
+    """
+
+    stored: StoredOutput
+    judgement: HostJudgement | None
+    has_changed: bool
+
+
+class HostFindings:
+    """The statements that an audit needs. All of them raise FleetUnreachable, FleetRefused."""
+
+    def __init__(self, connection: LastingConnection, since: float, rules: str, alarm_rules: str) -> None:
+        """Prepare to read.
+
+        Args:
+            connection: the connection.
+            since: earliest time, seconds since the epoch.
+            rules: name of the rules by which failures are found here.
+            alarm_rules: name of those by which alarms are.
+        """
+        self._connection = connection
+        self._given = {"since": since, "rules": rules}
+        self._alarms = {"since": since, "rules": alarm_rules}
+        self._views = {"since": since - _CLOCK_SECONDS}
+
+    def suspects(self) -> Iterator[SuspectOutput]:
+        """Yield outputs that an audit has to look at, oldest first."""
+        for *row, has_changed, judged_by, why_not, failures in self._connection.each(_OUTPUTS, self._given):
+            for stored in stored_in([tuple(row)]):
+                is_told = judged_by == self._given["rules"] and stored.buffer.state != "evicted"
+                told = list_in(failures) if is_told else None
+                judgement = None if told is None else HostJudgement(judged_by, str(why_not), told)
+                yield SuspectOutput(stored, judgement, has_changed)
+
+    def others(self) -> tuple[int, int]:
+        """Return how many further outputs there are, and how many of these are not judged."""
+        [(count, not_judged)] = self._connection.rows(_OTHERS, self._given)
+        return int(count), int(not_judged)
+
+    def cut(self) -> list[str]:
+        """Return names of outputs of which a reply was cut, and that may have failed."""
+        rows = self._connection.rows(_CUT, self._given)
+        return [name if host_of(name) else on_host(host, name) for host, name in rows]
+
+    def about(self, outputs: Sequence[str]) -> Iterator[LogEntry]:
+        """Yield the views of outputs, on whichever host, by time."""
+        return entries_in(self._connection.each(_ABOUT, self._views | _parted(outputs)))
+
+    def alarms(self) -> tuple[list[HostAlarm], list[str]]:
+        """Return what hosts found wrong in sessions with calls, and names of sessions of which that is not known."""
+        found, unknown = list[HostAlarm](), list[str]()
+        for host, session, is_known, record in self._connection.rows(_ALARMS, self._alarms):
+            rows = list_in(record) if is_known else None
+            alarms = [None] if rows is None else [_alarm(host, row) for row in rows]
+            if None in alarms:
+                unknown.append(on_host(host, session))
+            else:
+                found += [one for one in alarms if one is not None]
+        return found, unknown
+
+    def with_relatives(self, sessions: Sequence[str]) -> list[str]:
+        """Return sessions, with their helpers or the sessions whose helpers they are."""
+        rows = self._connection.rows(_RELATIVES, _parted(sessions)) if sessions else []
+        return list(dict.fromkeys((*sessions, *(on_host(host, name) for host, name in rows))))
+
+    def entries_of(self, sessions: Sequence[str]) -> Iterator[LogEntry]:
+        """Yield the lines of sessions' logs, by time."""
+        return entries_in(self._connection.each(_OF_SESSIONS, _parted(sessions)))
+
+
+def _parted(names: Sequence[str]) -> dict[str, Any]:
+    """Return names with hosts as parameters."""
+    parts = [name.rpartition("/") for name in names]
+    return {"hosts": [host for host, _, _ in parts], "names": [own for _, _, own in parts]}
+
+
+def _alarm(host: str, row: Any) -> HostAlarm | None:
+    """Return a row of a host as an alarm, with the host in its names; None if it is none."""
+    if not (isinstance(row, list) and len(row) == 5 and isinstance(row[4], list)):
+        return None
+    if not all(isinstance(text, str) for text in (*row[:4], *row[4])) or row[0] not in ALARMS:
+        return None
+    kind, text, command, ref, views = row
+    try:
+        named = f"{host}/{ref}" if ref and not parse_ref(ref).host else ref
+    except SightlineError:
+        return None
+    return HostAlarm(kind, text, command, named, tuple(on_host(host, view) for view in views))

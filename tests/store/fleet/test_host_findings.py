@@ -1,0 +1,250 @@
+"""The audit at the shared place: by what hosts found themselves, and by what is examined here where they did not."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sightline.config import Settings
+from sightline.log import retention
+from sightline.log.sessions import current_session
+from sightline.log.views import Shows, record_view
+from sightline.plugins import own_rules
+from sightline.records import Buffer, Shown
+from sightline.shape.segments import Segment
+from sightline.store import Store
+from tests.store.fleet.conftest import Hosts, keep_in
+
+pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
+
+from sightline.audit import findings
+from sightline.audit.buffer_failures import not_judged
+from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, Finding, audited, find_all
+from sightline.audit.timeline import calls_of, captured_by, unknowable
+from sightline.shared.store import SharedStore
+
+FAILED = b"collected 2 items\n" + b"x = 1\n" * 40 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
+RULES = '[ours]\nprograms = ["ours"]\nmarks = [["BROKEN"]]\n[[ours.failure]]\nhas = ["BROKEN"]\nline = "^BROKEN"\n'
+
+
+def tell(
+    store: Store, session: str, buffer: Buffer, lines: tuple[int, int] = (1, 2), name: str = "", *, cut: bool = True
+) -> None:
+    """Log that an agent was shown these lines of an output, maybe of another host."""
+    shown = (Shown(name or buffer.name, "out", *lines),)
+    shows = Shows("run_command", {"command": buffer.command}, refs=(name or buffer.name,), shown=shown)
+    told = shows._replace(lines_total=buffer.lines, exit_code=buffer.exit_code, truncated=cut, parts=())
+    record_view(store, current_session(name=session), told, (Segment("some lines of it\n"),))
+
+
+def everything(place: SharedStore) -> tuple[list[Finding], list[str], int]:
+    """What an audit finds that fetches and examines all: findings, what is gone, and how much is not judged."""
+    place.bring_up_to_date(0.0)
+    calls = calls_of(place)
+    sessions = sorted({*(call.view.session for call in calls), *(one.name for one in place.index.sessions())})
+    captured = captured_by(place, sessions)
+    return find_all(place, calls, captured, None), unknowable(place, calls, sessions), not_judged(captured)
+
+
+def add_rules(store: Store) -> None:
+    """Have a person's own rules in a store."""
+    folder = Path(own_rules(store.root))
+    folder.mkdir()
+    (folder / "ours.toml").write_text(RULES)
+
+
+def in_order(found: list[Finding]) -> list[Finding]:
+    return sorted(found)
+
+
+@pytest.fixture
+def other(hosts: Hosts, tmp_path: Path) -> Iterator[SharedStore]:
+    """The same place, for another reader, who examines everything."""
+    with (
+        Store(str(tmp_path / "other"), Settings()) as store,
+        SharedStore(store, hosts.fleet.grant("dora", "team:red"), patience=0) as place,
+    ):
+        yield place
+
+
+@pytest.fixture
+def many(hosts: Hosts) -> Hosts:
+    """Outputs of each kind that an audit tells apart, on two hosts, one of which reads one of the other's."""
+    a, b = hosts.stores["a"], hosts.stores["b"]
+    for store in (a, b):
+        seen, unseen = (keep_in(store, FAILED, command=f"pytest {n}", exit_code=1) for n in "xy")
+        tell(store, "agent", seen, (1, seen.lines), cut=False)
+        tell(store, "agent", unseen)
+        tell(store, "agent", keep_in(store, FAILED, command="pytest | tee log"))
+        keep_in(store, b"all is well\n" * 9, command="make well")
+        keep_in(store, b"error: as another wrote it\n", command="cat log")
+        keep_in(store, b"nobody saw how it ended\n", command="make late", exit_code=3)
+        again = keep_in(store, b"fine\n" * 99, command="make again", exit_code=2)
+        tell(store, "agent", again)
+        tell(store, "agent", again, (3, 99))
+        gone = keep_in(store, FAILED, command="make gone", exit_code=1)
+        tell(store, "agent", gone)
+        recording = store.begin("cmd", "make part", "/", "agent")
+        recording.register()
+        recording.append("out", b"as far as it came\n")
+        recording.seal(exit_code=1, partial="the harness cut it")
+    hosts.ship("a")
+    elsewhere = keep_in(a, FAILED, command="pytest elsewhere", exit_code=1)
+    hosts.ship("a")
+    tell(b, "reader", elsewhere, (40, 44), f"{hosts.names['a']}/{elsewhere.name}")
+    for name, store in (("a", a), ("b", b)):
+        retention.remove(store, [one for one in store.index.of_session("s") if one.command == "make gone"])
+        hosts.ship(name)
+    return hosts
+
+
+def test_an_audit_by_what_hosts_found_is_the_audit_of_everything(
+    many: Hosts, place: SharedStore, other: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, gone, unjudged = everything(other)
+    assert {one.kind for one in found} >= {OVERLOOKED, CUT, PARTIAL, UNTOLD}
+    for at_once in (500, 1):
+        monkeypatch.setattr(findings, "_AT_ONCE", at_once)
+        done = audited(place, 0.0)
+        assert done is not None
+        assert in_order(done.found) == in_order(found)
+        assert (sorted(done.gone), done.not_judged) == (sorted(gone), unjudged)
+        assert (done.examined_here, done.running) == (0, 0)
+    assert [KINDS.keys() >= {one.kind} for one in done.found].count(True) == len(found)
+
+
+def test_what_its_host_has_not_judged_is_examined_here(hosts: Hosts, place: SharedStore) -> None:
+    kept = keep_in(hosts.stores["a"], FAILED, command="pytest | tee log")
+    hosts.ship("a", judges=False)
+    done = audited(place, 0.0)
+    assert done is not None
+    assert [one.ref.partition(":")[0] for one in done.found if one.kind == OVERLOOKED] == [hosts.ref("a", kept)]
+    assert done.examined_here == 1
+    hosts.ship("a")
+    done = audited(place, 0.0)
+    assert done is not None
+    assert (len([one for one in done.found if one.kind == OVERLOOKED]), done.examined_here) == (1, 0)
+
+
+def test_a_reader_with_other_rules_examines_by_them(hosts: Hosts, place: SharedStore) -> None:
+    kept = keep_in(hosts.stores["a"], b"fine\nBROKEN it is\n", command="ours | tee log")
+    hosts.ship("a")
+    done = audited(place, 0.0)
+    assert done is not None
+    assert not [one for one in done.found if one.kind == OVERLOOKED]
+    add_rules(place.local)
+    with Store(place.local.root, Settings()) as local, SharedStore(local, place.address, patience=0) as again:
+        done = audited(again, 0.0)
+        assert done is not None
+        assert [one.ref.partition(":")[0] for one in done.found if one.kind == OVERLOOKED] == [hosts.ref("a", kept)]
+        assert done.examined_here == 3
+
+
+@pytest.mark.parametrize(
+    "failures",
+    [
+        [["", "", 5, [["out", 1, 1, [[1, 1]], []]]]],
+        [["x", "", "y", []]],
+        [["x", "", "y", [["out", 1, 1, [], []]]]],
+        [["x", "", "y", [["out", "1", 1, [[1, 1]], []]]]],
+        ["x"],
+        {"no": "list"},
+    ],
+)
+def test_what_a_host_says_in_a_wrong_form_is_examined_here(hosts: Hosts, place: SharedStore, failures: object) -> None:
+    keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
+    hosts.ship("a")
+    hosts.fleet.rows("UPDATE sightline.judgements SET failures = %s::jsonb", json.dumps(failures))
+    done = audited(place, 0.0)
+    assert done is not None
+    assert [one.text for one in done.found if one.kind == OVERLOOKED] == ["tests/test_a.py::test_it"]
+
+
+def test_an_exit_code_that_came_later_is_judged_by(hosts: Hosts, place: SharedStore, other: SharedStore) -> None:
+    store = hosts.stores["a"]
+    kept = keep_in(store, b"error: it does not work\n", command="cat log; make", exit_code=0)
+    hosts.ship("a", judges=False)
+    store.index.put_buffer(kept._replace(exit_code=1))
+    hosts.ship("a")
+    done = audited(place, 0.0)
+    assert done is not None
+    assert in_order(done.found) == in_order(everything(other)[0])
+
+
+def test_alarms_of_a_session_come_from_its_host_until_its_log_goes_on(
+    hosts: Hosts, place: SharedStore, other: SharedStore
+) -> None:
+    store = hosts.stores["a"]
+    failing = keep_in(store, FAILED, command="pytest", exit_code=1, session="agent")
+    tell(store, "agent", failing, (1, failing.lines), cut=False)
+    hosts.ship("a")
+    [(number, record)] = hosts.fleet.rows("SELECT number, record FROM sightline.alarms WHERE record <> '[]'")
+    assert [row[0] for row in record] == ["failing-check"]
+    done = audited(place, 0.0)
+    assert done is not None
+    assert [one.kind for one in done.found] == ["failing-check"]
+    assert in_order(done.found) == in_order(everything(other)[0])
+    well = keep_in(store, b"2 passed\n", command="pytest", session="agent")
+    tell(store, "agent", well, (1, 1), cut=False)
+    hosts.ship("a", judges=False)
+    assert hosts.fleet.rows("SELECT number FROM sightline.alarms WHERE record <> '[]'") == [(number,)]
+    done = audited(place, 0.0)
+    assert done is not None
+    assert done.found == []
+    hosts.ship("a")
+    assert hosts.fleet.rows("SELECT count(*) FROM sightline.alarms WHERE record <> '[]'") == [(0,)]
+
+
+def test_alarms_that_a_host_says_in_a_wrong_form_are_found_here(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    failing = keep_in(store, FAILED, command="pytest", exit_code=1, session="agent")
+    tell(store, "agent", failing, (1, failing.lines), cut=False)
+    hosts.ship("a")
+    for record in ([["failing-check", 1, "", "", []]], [["no-such-kind", "", "", "", []]], [7], {}):
+        hosts.fleet.rows("UPDATE sightline.alarms SET record = %s::jsonb", json.dumps(record))
+        done = audited(place, 0.0)
+        assert done is not None
+        if record:
+            assert [one.kind for one in done.found] == ["failing-check"]
+
+
+def test_what_was_purged_is_not_told_of(hosts: Hosts, place: SharedStore) -> None:
+    store = hosts.stores["a"]
+    kept = keep_in(store, FAILED, command="pytest", exit_code=1)
+    hosts.ship("a")
+    assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements WHERE failures <> '[]'") == [(1,)]
+    assert audited(place, 0.0) is not None
+    retention.remove(store, [kept], purge=True)
+    hosts.ship("a")
+    assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements WHERE name = %s", kept.name) == [(0,)]
+    done = audited(place, 0.0)
+    assert done is not None
+    assert not [one for one in done.found if one.kind == OVERLOOKED]
+
+
+def test_secrets_that_are_hidden_there_are_hidden_in_what_is_told(hosts: Hosts) -> None:
+    store = hosts.stores["a"]
+    token = "gh" + "p_" + "a1B2c3D4" * 4 + "e5F6"
+    with Store(store.root, store.settings._replace(fleet=store.settings.fleet._replace(redact_known=True))) as hiding:
+        hosts.stores["a"] = hiding
+        keep_in(hiding, f"FAILED tests/test_a.py::test_it - got {token}\n".encode(), command="pytest", exit_code=1)
+        hosts.ship("a")
+        [(told,)] = hosts.fleet.rows("SELECT failures::text FROM sightline.judgements WHERE failures <> '[]'")
+        assert "test_it" in told
+        assert token not in told
+        hosts.stores["a"] = store
+
+
+def test_a_host_of_before_is_shipped_and_judged_when_its_rules_change(hosts: Hosts) -> None:
+    keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
+    hosts.ship("a")
+    hosts.fleet.rows("DELETE FROM sightline.judgements")
+    hosts.ship("a")
+    assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements") == [(0,)]
+    add_rules(hosts.stores["a"])
+    with Store(hosts.stores["a"].root, hosts.stores["a"].settings) as anew:
+        hosts.stores["a"].close()
+        hosts.stores["a"] = anew
+        hosts.ship("a")
+    assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements") == [(2,)]
