@@ -3,9 +3,9 @@
 import pytest
 from textual.binding import Binding
 
-from sightline.records import Buffer
+from sightline.records import UNHEARD_OF, Buffer
 from sightline.tui.common.key_bar import fitting
-from sightline.tui.common.phrases import age, ending, short_bytes, state_of
+from sightline.tui.common.phrases import age, duration, ending, short_bytes, state_of
 from sightline.tui.common.places import lines_meant
 from sightline.tui.common.strips import StripPart, cut, fitted, pad
 
@@ -106,6 +106,15 @@ def test_an_ending_that_is_not_known_is_not_called_a_success(
         *(0, False, "", False, "", "", "", {}),
     )
     assert (state_of(buffer), ending(buffer)) == (state, told)
+
+
+def test_what_ran_on_a_host_that_is_silent_is_drawn_neither_as_running_nor_with_a_time_that_goes_on() -> None:
+    running = Buffer(
+        *("h/cmd_a1b2c3", "cmd", "running", "x", "/", "s", 1.0, None, 2.0, None), *(0, False, "", False, "", "", "", {})
+    )
+    assert (state_of(running), ending(running), duration(running, 61.0)) == ("running", "running", "1m00")
+    unheard = running._replace(note=f"its host was last heard of at noon; {UNHEARD_OF}")
+    assert (state_of(unheard), ending(unheard), duration(unheard, 61.0)) == ("unknown", "unknown", "")
 
 
 def test_of_keys_only_whole_ones_are_told_and_always_those_that_lead_back() -> None:

@@ -14,6 +14,8 @@ _UNITS = "KMGTP"
 
 def state_of(buffer: Buffer) -> str:
     """Name the state for marks: ``running``, ``ok``, ``failed``, ``unknown``, ``interrupted`` or ``evicted``."""
+    if buffer.shown_state == "unknown":
+        return "unknown"
     if buffer.state in ("running", "interrupted", "evicted"):
         return buffer.state
     if buffer.failed:
@@ -103,6 +105,8 @@ def duration(buffer: Buffer, now: float) -> str:
 
 
 def _seconds(buffer: Buffer, now: float) -> float | None:
+    if buffer.shown_state == "unknown":
+        return None
     return max(now - buffer.created, 0.0) if buffer.ended is None else buffer.seconds
 
 
