@@ -96,15 +96,16 @@ class Queue:
         self.folder = os.path.join(root, QUEUE_FOLDER)
         make_folder(self.folder)
         path = os.path.join(self.folder, QUEUE_FILE)
-        os.close(open_private(path, os.O_RDWR | os.O_CREAT))
-        try:
-            self._db = self._opened(path)
-        except sqlite3.OperationalError:  # it was locked for long, or the disk is full
-            raise
-        except sqlite3.DatabaseError:  # damaged; a new one does not match the fleet's cursor, which is noticed
-            for suffix in ("", "-wal", "-shm"):
-                remove_file(path + suffix)
-            self._db = self._opened(path)
+        with self.turn("opening"):  # SQLite does not wait where two make the same file
+            os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+            try:
+                self._db = self._opened(path)
+            except sqlite3.OperationalError:  # it was locked for long, or the disk is full
+                raise
+            except sqlite3.DatabaseError:  # damaged; a new one does not match the fleet's cursor, which is noticed
+                for suffix in ("", "-wal", "-shm"):
+                    remove_file(path + suffix)
+                self._db = self._opened(path)
 
     def _opened(self, path: str) -> sqlite3.Connection:
         db = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from sightline.fleet import shipper as shippers
 from sightline.fleet.address import objects_address
 from sightline.fleet.database import FleetRefused, FleetUnreachable, NotAFleet, connected
 from sightline.fleet.objects import Objects
+from sightline.fleet.queue import Queue
 from sightline.fleet.shipper import Shipper, jittered
 from sightline.fleet.status import ship_status
 from sightline.fleet.verification import Verification
@@ -184,6 +186,19 @@ def test_a_database_without_room_for_one_more_is_waited_for(
     assert len(waits) == 3
     assert 0.5 <= waits[0] <= 1.0 <= waits[1] <= 2.0 <= waits[2] <= 4.0
     assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(1,)]
+
+
+def test_shippers_that_begin_at_once_make_one_queue(tmp_path: Path) -> None:
+    begin = threading.Barrier(8)
+
+    def opened(root: Path) -> str:
+        begin.wait()
+        with contextlib.closing(Queue(str(root))) as queue:
+            return queue.store_id
+
+    with ThreadPoolExecutor(begin.parties) as pool:
+        for number in range(20):
+            assert len(set(pool.map(opened, [tmp_path / str(number)] * begin.parties))) == 1
 
 
 def test_waits_differ_and_stay_within_their_bounds() -> None:
