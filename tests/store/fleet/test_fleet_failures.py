@@ -198,7 +198,8 @@ def test_shippers_that_begin_at_once_make_one_queue(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(begin.parties) as pool:
         for number in range(20):
-            assert len(set(pool.map(opened, [tmp_path / str(number)] * begin.parties))) == 1
+            (root := tmp_path / str(number)).mkdir()
+            assert len(set(pool.map(opened, [root] * begin.parties))) == 1
 
 
 def test_waits_differ_and_stay_within_their_bounds() -> None:
