@@ -46,7 +46,7 @@ def main_of_script(words: Sequence[str]) -> NoReturn:
 def _keep_part(use: str, number: int, shell: int) -> None:
     """Keep standard input as the output of one part of a list, until all parts are joined."""
     writers = writers_of(0, shell)
-    part = PartFile(use, number)
+    part = PartFile(use, number, shell)
     reader = PipeReader({0: "out"}, part.take, writers=writers, pass_to=1)
     reader.run()
     left_open = not (reader.at_end or reader.reader_left)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from sightline.capture.list_insertion import ListPart, may_complain
 from sightline.doors.hooks.hook_session import open_store, session_of
-from sightline.doors.hooks.part_files import PartEnd, endings, is_written, open_part
+from sightline.doors.hooks.part_files import PartEnd, endings, open_part, still_runs
 from sightline.doors.hooks.pending_commands import PendingCommand, forget
 from sightline.doors.hooks.tool_result import buffer_of_use, keep, with_saved
 from sightline.harnesses.tool_call import CallSession, ToolCall
@@ -64,11 +64,11 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
 def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
     """Keep lists whose end the harness never told, as when a person interrupts one. Raises StoreFailed.
 
-    A list of which a part still writes is left to run: a helper may run it, or a person writes meanwhile.
+    A list that still runs is left to run: a helper may run it, or a person writes meanwhile.
     """
     with open_store() as store:
         for pending in lists:
-            if is_written(pending.use, range(1, len(pending.parts) + 1)):
+            if still_runs(pending.use, len(pending.parts)):
                 continue
             session = session_of(pending.harness, pending.session, cwd, pending.agent)
             ends = endings(pending.use)

@@ -1,13 +1,14 @@
 """Files with what went through each pipe of a list of commands, one a part, kept until the list has ended.
 
 They lie beside the file of the command. Bytes are written at once, so a process that dies loses none that it took.
-Whoever writes such a file has it locked, so that a list which runs is not taken for one that was broken off.
+Whoever writes such a file has it locked, and a part's end is told with the shell that goes on with the next. So a list
+that runs is not taken for one that was broken off.
 """
 
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+import time
 from contextlib import suppress
 
 from sightline.doors.hooks.error_log import log_error
@@ -16,6 +17,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, write_all
 
 _ENDINGS = 0  # number of the file that says how each part ended
+_SHELL_SECONDS = 600.0  # for so long after a part a shell is waited for; some harnesses use one for all commands
 
 
 class PartEnd(NamedTuple):
@@ -27,6 +29,7 @@ class PartEnd(NamedTuple):
         cut: whether the reader of the output left before its end.
         left_open: whether a process that it started may have written on.
         lost: whether some of its output could not be kept.
+        shell: the pid of the shell that runs the list; 0 if it is not known.
     """
 
     number: int
@@ -34,13 +37,14 @@ class PartEnd(NamedTuple):
     cut: bool = False
     left_open: bool = False
     lost: bool = False
+    shell: int = 0
 
 
 class PartFile:
     """The file of one part. If it cannot be written, that is recorded, and the command does not notice."""
 
-    def __init__(self, use: str, number: int) -> None:
-        self._use, self._number = use, number
+    def __init__(self, use: str, number: int, shell: int = 0) -> None:
+        self._use, self._number, self._shell = use, number, shell
         self._lost = False
         self._fd = -1
         try:
@@ -60,7 +64,7 @@ class PartFile:
 
     def end(self, code: int | None, *, cut: bool, left_open: bool) -> None:
         """Record how the part ended."""
-        told = PartEnd(self._number, code, cut, left_open, self._lost)
+        told = PartEnd(self._number, code, cut, left_open, self._lost, self._shell)
         try:
             fd = open_private(part_path(self._use, _ENDINGS), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with open(fd, "wb", buffering=0) as file:
@@ -85,19 +89,41 @@ def endings(use: str) -> dict[int, PartEnd]:
     return {one.number: one for one in told}
 
 
-def is_written(use: str, numbers: Iterable[int]) -> bool:
-    """Whether a process still takes what one of these parts writes."""
-    for number in numbers:
-        if (fd := open_part(use, number)) is not None:
-            try:
-                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-            except OSError:  # not every file system has locks
-                return False
-            finally:
-                os.close(fd)
+def still_runs(use: str, parts: int) -> bool:
+    """Whether a list of so many parts may still run: a process takes what a part writes, or the shell is there."""
+    return any(_is_written(use, number) for number in range(1, parts + 1)) or _is_between_parts(use)
+
+
+def _is_written(use: str, number: int) -> bool:
+    fd = open_part(use, number)
+    if fd is None:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # not every file system has locks
+        return False
+    finally:
+        os.close(fd)
     return False
+
+
+def _is_between_parts(use: str) -> bool:
+    with suppress(OSError):
+        ended = time.time() - os.stat(part_path(use, _ENDINGS)).st_mtime
+        return ended < _SHELL_SECONDS and any(_is_there(one.shell) for one in endings(use).values())
+    return False
+
+
+def _is_there(pid: int) -> bool:
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError:  # it has ended, or is not ours
+        return False
+    return True
 
 
 def open_part(use: str, number: int) -> int | None:

@@ -5,6 +5,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import time
 import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -431,6 +432,36 @@ def test_a_list_that_still_runs_at_a_prompt_loses_nothing_that_comes_later(root:
     (buffer,) = claude.buffers()
     assert (claude.content(buffer), buffer.exit_code, buffer.partial) == (b"one\ntwo\nthree\n", 0, "")
     assert not [name for name in os.listdir(root / "hooks") if name.endswith((".part", ".json"))]
+
+
+def test_a_list_between_two_of_its_parts_is_not_taken_for_one_that_was_broken_off(root: Path, tmp_path: Path) -> None:
+    """No part is written then, but the shell goes on with the next."""
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    bench.rewritten("cat a.txt; cat b.txt", "use")
+    with subprocess.Popen(["/bin/sh", "-c", "read next"], stdin=subprocess.PIPE) as shell:
+        first = PartFile("use", 1, shell.pid)
+        first.take("out", memoryview(b"one\n"), 1)
+        first.end(0, cut=False, left_open=False)
+        claude.tell("UserPromptSubmit", prompt="go on")
+        assert claude.buffers() == []
+        shell.communicate(b"\n")
+    claude.tell("UserPromptSubmit", prompt="go on")
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer), buffer.partial) == (b"one\n", "its end was not told")
+
+
+def test_a_shell_that_a_harness_uses_for_all_commands_is_not_waited_for_for_ever(root: Path, tmp_path: Path) -> None:
+    bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
+    bench.rewritten("cat a.txt; cat b.txt", "use")
+    first = PartFile("use", 1, os.getpid())
+    first.take("out", memoryview(b"one\n"), 1)
+    first.end(0, cut=False, left_open=False)
+    claude.tell("UserPromptSubmit", prompt="go on")
+    assert claude.buffers() == []
+    long_ago = time.time() - 3600
+    os.utime(root / "hooks" / "use.0.part", (long_ago, long_ago))
+    claude.tell("UserPromptSubmit", prompt="go on")
+    assert [claude.content(buffer) for buffer in claude.buffers()] == [b"one\n"]
 
 
 def test_what_is_left_of_a_list_is_not_taken_for_the_output_of_another_with_the_same_id(
