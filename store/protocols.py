@@ -214,8 +214,9 @@ class Feed(Protocol):
 
 
 class HostAlarm(NamedTuple):
-    """An alarm that a host has raised: its kind, text and command, its ref (empty for none), and ids of its views."""
+    """An alarm that a host has raised in a session: kind, text, command, ref (empty for none), and ids of views."""
 
+    session: str
     kind: str
     text: str
     command: str

@@ -62,16 +62,18 @@ class Judging:
         Raises:
             FleetUnreachable, FleetRefused: it cannot be told now.
         """
-        with self._queue.turn("judging"):
+        with self._queue.turn("judging", waits=False) as is_ours:
+            if not is_ours:
+                return  # another process judges them
             self._queue.judge_anew_by(alarm_rules(self._store))
             while (names := self._queue.unjudged(_OUTPUT, _AT_ONCE)) and not stop():
                 self._tell_outputs(connect, host, names, stop)
             now = time.time()
-            for session in self._queue.unjudged(_SESSION, -1, now if at_once else now - SESSION_SECONDS):
-                if stop():
-                    return
-                if at_once or self._not_before.get(session, 0.0) <= now:
-                    self._tell_session(connect, host, session)
+            waiting = self._queue.unjudged(_SESSION, -1, now if at_once else now - SESSION_SECONDS)
+            due = [name for name in waiting if at_once or self._not_before.get(name, 0.0) <= now]
+            for start in range(0, len(due), _AT_ONCE):
+                if not stop():
+                    self._tell_sessions(connect, host, due[start : start + _AT_ONCE], stop)
 
     def _tell_outputs(
         self,
@@ -89,14 +91,35 @@ class Judging:
             if stop():
                 break
         with connect() as connection, connection.transaction():
-            connection.execute("DELETE FROM sightline.judgements WHERE host = %s AND name = ANY (%s)", (host.id, done))
+            _replace(connection, "judgements", host, done, rows)
             for name in gone:  # what was found in it may quote it
                 connection.execute(
                     "DELETE FROM sightline.alarms WHERE host = %s AND strpos(record::text, %s) > 0", (host.id, name)
                 )
-            if rows:
-                connection.execute(_insert("judgements"), (host.id, json.dumps(rows)))
         self._queue.note_judged(_OUTPUT, done)
+
+    def _tell_sessions(
+        self,
+        connect: Callable[[], AbstractContextManager[Connection]],
+        host: OwnHost,
+        names: Sequence[str],
+        stop: Callable[[], bool],
+    ) -> None:
+        rows, done, began = list[dict[str, Any]](), list[str](), time.time()
+        for name in self._with_relatives(names):
+            rows += self._found_in(name)
+            done.append(name)
+            if stop():
+                break
+        with connect() as connection, connection.transaction():
+            _replace(connection, "alarms", host, [str(fit(name)) for name in done], rows)
+        self._queue.note_judged(_SESSION, done, began)
+
+    def _with_relatives(self, names: Sequence[str]) -> list[str]:
+        """Return sessions, with their helpers and those whose helpers they are, as alarms rest on the calls of all."""
+        sessions = self._store.index.sessions()
+        ids = {(one.harness, one.harness_id) for one in sessions if one.name in names and one.harness_id}
+        return list(dict.fromkeys((*names, *(one.name for one in sessions if (one.harness, one.harness_id) in ids))))
 
     def _judged(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the row of an output; none if it is not a command's, is gone, or has to be examined by readers."""
@@ -117,29 +140,20 @@ class Judging:
         if len(json.dumps(failures)) <= MOST_BYTES:
             yield row | {"failures": fit(failures)}
 
-    def _tell_session(
-        self, connect: Callable[[], AbstractContextManager[Connection]], host: OwnHost, name: str
-    ) -> None:
+    def _found_in(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the row of a session; none if it is not shipped, is gone, or has to be examined by readers."""
         began = time.time()
-        end = self._queue.log_ends().get(name)
-        session = self._store.index.session(name)
-        record = None
-        if end is not None and session is not None and self._collector.ships(session.cwd):
-            try:
-                record = self._alarms(evidence_of(self._store, session, in_utc=True).alarms)
-            except SightlineError:
-                record = None  # something that it needs is gone
+        end, session = self._queue.log_ends().get(name), self._store.index.session(name)
+        if end is None or session is None or not self._collector.ships(session.cwd):
+            return
+        try:
+            record = self._alarms(evidence_of(self._store, session, in_utc=True).alarms)
+        except SightlineError:
+            return  # something that it needs is gone
         self._not_before[name] = began + _SHARE * (time.time() - began)
-        if end is not None:
-            with connect() as connection, connection.transaction():
-                connection.execute(
-                    "DELETE FROM sightline.alarms WHERE host = %s AND session = %s", (host.id, fit(name))
-                )
-                if record is not None:
-                    row = {"session": fit(name), "number": end.next - 1, "record": record}
-                    rows = json.dumps([row | {"rules": alarm_rules(self._store)}])
-                    connection.execute(_insert("alarms"), (host.id, rows))
-        self._queue.note_judged(_SESSION, [name], began)
+        if record is not None:
+            row = {"session": fit(name), "number": end.next - 1, "record": record}
+            yield row | {"rules": alarm_rules(self._store)}
 
     def _alarms(self, alarms: Sequence[Alarm]) -> list[Any] | None:
         """Return alarms as rows; None if readers have to find them themselves."""
@@ -157,10 +171,22 @@ class Judging:
         return fitting if len(json.dumps(fitting)) <= MOST_BYTES else None
 
 
-def _insert(table: str) -> str:
-    names = [column.split()[0] for column in _COLUMNS[table].split(", ")]
-    values = ", ".join("to_timestamp(given.created)" if name == "created" else f"given.{name}" for name in names)
-    return (
-        f"INSERT INTO sightline.{table} (host, {', '.join(names)}) SELECT %s, {values}"  # noqa: S608 - names of ours
-        f" FROM jsonb_to_recordset(%s::jsonb) AS given ({_COLUMNS[table]}) ON CONFLICT DO NOTHING"
+def _replace(
+    connection: Connection, table: str, host: OwnHost, names: Sequence[str], rows: Sequence[dict[str, Any]]
+) -> None:
+    """Replace the rows of these names by others."""
+    columns = [column.split()[0] for column in _COLUMNS[table].split(", ")]
+    key = "name" if "name" in columns else "session"
+    connection.execute(
+        f"DELETE FROM sightline.{table} WHERE host = %s AND {key} = ANY (%s)".encode(),  # noqa: S608 - names of ours
+        (host.id, list(names)),
     )
+    values = ", ".join("to_timestamp(given.created)" if name == "created" else f"given.{name}" for name in columns)
+    if rows:
+        connection.execute(
+            (
+                f"INSERT INTO sightline.{table} (host, {', '.join(columns)}) SELECT %s, {values}"  # noqa: S608
+                f" FROM jsonb_to_recordset(%s::jsonb) AS given ({_COLUMNS[table]}) ON CONFLICT DO NOTHING"
+            ).encode(),
+            (host.id, json.dumps(rows)),
+        )

@@ -120,12 +120,21 @@ class Queue:
         return db
 
     @contextlib.contextmanager
-    def turn(self, of: str = "turn") -> Iterator[None]:
-        """Let only one process at a time ship, or do something else that has a name; others wait here."""
+    def turn(self, of: str = "turn", *, waits: bool = True) -> Iterator[bool]:
+        """Let only one process at a time ship, or do something else that has a name; the value says whether it is ours.
+
+        Args:
+            of: the name.
+            waits: whether to wait while another process has its turn.
+        """
         fd = open_private(os.path.join(self.folder, of), os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            yield
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
         finally:
             os.close(fd)
 

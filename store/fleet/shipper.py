@@ -33,6 +33,7 @@ WATCHED_SECONDS = 5.0
 _GREET_SECONDS = 300.0  # between two messages of a host that has nothing to ship
 LIVE_SECONDS = 3.0  # between two questions whether somebody watches, while something runs
 _LEAST_WAIT, _MOST_WAIT = 1.0, 60.0
+_JUDGING_SECONDS = 1.0  # after which what came meanwhile is shipped first
 _MANY_TIMES = 3
 _WITH_PRESENCE = 2  # the version of the fleet's tables from which on hosts tell what runs
 _WITH_JUDGEMENTS = 4  # likewise, what they found
@@ -322,7 +323,7 @@ class Shipper:
                 elif now >= greeted + self._greet_after():
                     self.greet()
                     greeted = now
-                self.judge(at_once=False, stop=partial(wait_for, 0.0))
+                self.judge(at_once=False, stop=partial(_is_past, time.monotonic() + _JUDGING_SECONDS, wait_for))
                 wait = _LEAST_WAIT
             except (FleetUnreachable, OSError, sqlite3.Error) as error:
                 self._note(error)
@@ -350,6 +351,10 @@ class Shipper:
         """Keep what went wrong, for the status."""
         self.queue.put_fact("error", str(error))
         self.queue.put_fact("error_at", repr(time.time()))
+
+
+def _is_past(until: float, wait_for: Callable[[float], bool]) -> bool:
+    return time.monotonic() > until or wait_for(0.0)
 
 
 def jittered(seconds: float) -> float:

@@ -163,7 +163,7 @@ class HostFindings:
         found, unknown = list[HostAlarm](), list[str]()
         for host, session, is_known, record in self._connection.rows(_ALARMS, self._alarms):
             rows = list_in(record) if is_known else None
-            alarms = [None] if rows is None else [_alarm(host, row) for row in rows]
+            alarms = [None] if rows is None else [_alarm(host, session, row) for row in rows]
             if None in alarms:
                 unknown.append(on_host(host, session))
             else:
@@ -186,7 +186,7 @@ def _parted(names: Sequence[str]) -> dict[str, Any]:
     return {"hosts": [host for host, _, _ in parts], "names": [own for _, _, own in parts]}
 
 
-def _alarm(host: str, row: Any) -> HostAlarm | None:
+def _alarm(host: str, session: str, row: Any) -> HostAlarm | None:
     """Return a row of a host as an alarm, with the host in its names; None if it is none."""
     if not (isinstance(row, list) and len(row) == 5 and isinstance(row[4], list)):
         return None
@@ -197,4 +197,4 @@ def _alarm(host: str, row: Any) -> HostAlarm | None:
         named = f"{host}/{ref}" if ref and not parse_ref(ref).host else ref
     except SightlineError:
         return None
-    return HostAlarm(kind, text, command, named, tuple(on_host(host, view) for view in views))
+    return HostAlarm(on_host(host, session), kind, text, command, named, tuple(on_host(host, one) for one in views))

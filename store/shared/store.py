@@ -207,8 +207,11 @@ class SharedStore:
         viewed = list(origins - {""} | set(names))
         self._mirror.take_in_entries(found.about(viewed))
         self._viewed.update(viewed)
-        alarms, sessions = found.alarms()
-        self._mirror.take_in_sessions(self.rows, found.entries_of(found.with_relatives(sessions)))
+        alarms, unknown = found.alarms()
+        relatives = found.with_relatives(unknown)  # their alarms rest on the same calls
+        self._mirror.take_in_sessions(self.rows, found.entries_of(relatives))
+        sessions = [*unknown, *{one.session for one in alarms if one.session in relatives}]
+        alarms = [one for one in alarms if one.session not in sessions]
         others, not_judged = found.others()
         return ToExamine(names, sessions, alarms, others, not_judged, unexamined, len(running))
 

@@ -1,6 +1,7 @@
 """The audit at the shared place: by what hosts found themselves, and by what is examined here where they did not."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from sightline.log import retention
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
 from sightline.plugins import own_rules
-from sightline.records import Buffer, Shown
+from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
 from tests.store.fleet.conftest import Hosts, keep_in
@@ -29,20 +30,31 @@ RULES = '[ours]\nprograms = ["ours"]\nmarks = [["BROKEN"]]\n[[ours.failure]]\nha
 
 
 def tell(
-    store: Store, session: str, buffer: Buffer, lines: tuple[int, int] = (1, 2), name: str = "", *, cut: bool = True
+    store: Store,
+    session: str | Session,
+    buffer: Buffer,
+    lines: tuple[int, int] = (1, 2),
+    name: str = "",
+    *,
+    cut: bool = True,
 ) -> None:
     """Log that an agent was shown these lines of an output, maybe of another host."""
     shown = (Shown(name or buffer.name, "out", *lines),)
     shows = Shows("run_command", {"command": buffer.command}, refs=(name or buffer.name,), shown=shown)
     told = shows._replace(lines_total=buffer.lines, exit_code=buffer.exit_code, truncated=cut, parts=())
-    record_view(store, current_session(name=session), told, (Segment("some lines of it\n"),))
+    who = current_session(name=session) if isinstance(session, str) else session
+    record_view(store, who, told, (Segment("some lines of it\n"),))
+
+
+def sessions_of(place: SharedStore) -> list[str]:
+    return [one.name for one in place.index.sessions()]
 
 
 def everything(place: SharedStore) -> tuple[list[Finding], list[str], int]:
     """What an audit finds that fetches and examines all: findings, what is gone, and how much is not judged."""
     place.bring_up_to_date(0.0)
     calls = calls_of(place)
-    sessions = sorted({*(call.view.session for call in calls), *(one.name for one in place.index.sessions())})
+    sessions = sessions_of(place)
     captured = captured_by(place, sessions)
     return find_all(place, calls, captured, None), unknowable(place, calls, sessions), not_judged(captured)
 
@@ -194,6 +206,44 @@ def test_alarms_of_a_session_come_from_its_host_until_its_log_goes_on(
     assert done.found == []
     hosts.ship("a")
     assert hosts.fleet.rows("SELECT count(*) FROM sightline.alarms WHERE record <> '[]'") == [(0,)]
+
+
+def test_an_audit_since_a_time_is_about_what_began_or_was_shown_since(
+    many: Hosts, place: SharedStore, other: SharedStore
+) -> None:
+    other.bring_up_to_date(0.0)
+    times = sorted(
+        [call.view.time for call in calls_of(other)] + [one.created for one in captured_by(other, sessions_of(other))]
+    )
+    for since in times[:: max(len(times) // 5, 1)]:
+        calls = calls_of(other, since=since)
+        captured = captured_by(other, sessions_of(other), since)
+        done = audited(place, since)
+        assert done is not None
+        assert in_order(done.found) == in_order(find_all(other, calls, captured, None))
+        assert (done.captured, done.not_judged) == (len(captured), not_judged(captured))
+
+
+def test_new_calls_of_a_helper_put_the_alarms_of_its_session_in_question(
+    hosts: Hosts, place: SharedStore, other: SharedStore
+) -> None:
+    store = hosts.stores["a"]
+    owner, helper = (
+        Session(name, "claude-code", "the-id", "", "/", time.time()) for name in ("claude-code-x", "claude-code-x-help")
+    )
+    failing = keep_in(store, FAILED, command="pytest", exit_code=1, session=owner.name)
+    tell(store, owner, failing, (1, failing.lines), cut=False)
+    hosts.ship("a")
+    done = audited(place, 0.0)
+    assert done is not None
+    assert [one.kind for one in done.found] == ["failing-check"]
+    well = keep_in(store, b"2 passed\n", command="pytest", session=helper.name)
+    tell(store, helper, well, (1, 1), cut=False)
+    for judges in (False, True):
+        hosts.ship("a", judges=judges)
+        done = audited(place, 0.0)
+        assert done is not None
+        assert in_order(done.found) == in_order(everything(other)[0]) == []
 
 
 def test_alarms_that_a_host_says_in_a_wrong_form_are_found_here(hosts: Hosts, place: SharedStore) -> None:
