@@ -214,9 +214,8 @@ class Feed(Protocol):
 
 
 class HostAlarm(NamedTuple):
-    """An alarm that a host has raised in a session: kind, text, command, ref (empty for none), and ids of views."""
+    """An alarm that a host has raised: its kind, text and command, its ref (empty for none), and ids of its views."""
 
-    session: str
     kind: str
     text: str
     command: str

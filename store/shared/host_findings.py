@@ -158,17 +158,14 @@ class HostFindings:
         """Yield the views of outputs, on whichever host, by time."""
         return entries_in(self._connection.each(_ABOUT, self._views | _parted(outputs)))
 
-    def alarms(self) -> tuple[list[HostAlarm], list[str]]:
-        """Return what hosts found wrong in sessions with calls, and names of sessions of which that is not known."""
-        found, unknown = list[HostAlarm](), list[str]()
+    def alarms(self) -> dict[str, list[HostAlarm] | None]:
+        """Return what hosts found wrong in each session with calls; None where that is not known."""
+        found = dict[str, list[HostAlarm] | None]()
         for host, session, is_known, record in self._connection.rows(_ALARMS, self._alarms):
             rows = list_in(record) if is_known else None
-            alarms = [None] if rows is None else [_alarm(host, session, row) for row in rows]
-            if None in alarms:
-                unknown.append(on_host(host, session))
-            else:
-                found += [one for one in alarms if one is not None]
-        return found, unknown
+            alarms = [one for row in rows or () if (one := _alarm(host, row))]
+            found[on_host(host, session)] = alarms if rows is not None and len(alarms) == len(rows) else None
+        return found
 
     def with_relatives(self, sessions: Sequence[str]) -> list[str]:
         """Return sessions, with their helpers or the sessions whose helpers they are."""
@@ -186,7 +183,7 @@ def _parted(names: Sequence[str]) -> dict[str, Any]:
     return {"hosts": [host for host, _, _ in parts], "names": [own for _, _, own in parts]}
 
 
-def _alarm(host: str, session: str, row: Any) -> HostAlarm | None:
+def _alarm(host: str, row: Any) -> HostAlarm | None:
     """Return a row of a host as an alarm, with the host in its names; None if it is none."""
     if not (isinstance(row, list) and len(row) == 5 and isinstance(row[4], list)):
         return None
@@ -197,4 +194,4 @@ def _alarm(host: str, session: str, row: Any) -> HostAlarm | None:
         named = f"{host}/{ref}" if ref and not parse_ref(ref).host else ref
     except SightlineError:
         return None
-    return HostAlarm(on_host(host, session), kind, text, command, named, tuple(on_host(host, one) for one in views))
+    return HostAlarm(kind, text, command, named, tuple(on_host(host, view) for view in views))

@@ -207,11 +207,11 @@ class SharedStore:
         viewed = list(origins - {""} | set(names))
         self._mirror.take_in_entries(found.about(viewed))
         self._viewed.update(viewed)
-        alarms, unknown = found.alarms()
-        relatives = found.with_relatives(unknown)  # their alarms rest on the same calls
-        self._mirror.take_in_sessions(self.rows, found.entries_of(relatives))
-        sessions = [*unknown, *{one.session for one in alarms if one.session in relatives}]
-        alarms = [one for one in alarms if one.session not in sessions]
+        of_sessions = found.alarms()
+        relatives = set(found.with_relatives([name for name, known in of_sessions.items() if known is None]))
+        self._mirror.take_in_sessions(self.rows, found.entries_of(sorted(relatives)))
+        sessions = [name for name in of_sessions if name in relatives]  # alarms rest on the calls of relatives, too
+        alarms = [one for name, known in of_sessions.items() if name not in relatives for one in known or ()]
         others, not_judged = found.others()
         return ToExamine(names, sessions, alarms, others, not_judged, unexamined, len(running))
 

@@ -237,13 +237,15 @@ def test_new_calls_of_a_helper_put_the_alarms_of_its_session_in_question(
     done = audited(place, 0.0)
     assert done is not None
     assert [one.kind for one in done.found] == ["failing-check"]
-    well = keep_in(store, b"2 passed\n", command="pytest", session=helper.name)
-    tell(store, helper, well, (1, 1), cut=False)
-    for judges in (False, True):
-        hosts.ship("a", judges=judges)
-        done = audited(place, 0.0)
-        assert done is not None
-        assert in_order(done.found) == in_order(everything(other)[0]) == []
+    for output, exit_code, found in ((b"2 passed\n", 0, []), (FAILED, 1, ["failing-check"])):
+        again = keep_in(store, output, command="pytest", session=helper.name, exit_code=exit_code)
+        tell(store, helper, again, (1, again.lines), cut=False)
+        for judges in (False, True):
+            hosts.ship("a", judges=judges)
+            done = audited(place, 0.0)
+            assert done is not None
+            assert in_order(done.found) == in_order(everything(other)[0])
+            assert [one.kind for one in done.found] == found
 
 
 def test_alarms_that_a_host_says_in_a_wrong_form_are_found_here(hosts: Hosts, place: SharedStore) -> None:
