@@ -163,6 +163,11 @@ def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     return found
 
 
+def is_of_failures(key: str) -> bool:
+    """Return whether it is a key under which failures are kept, by whatever rules."""
+    return key.startswith(_FAILURES.partition("/")[0] + "/")
+
+
 class HostJudgement(NamedTuple):
     """What a host found in one of its outputs.
 

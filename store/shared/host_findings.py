@@ -89,6 +89,13 @@ LEFT JOIN sightline.alarms AS told ON told.host = one.host AND told.session = on
 ORDER BY host.name, one.session
 """
 
+_JUDGEMENTS = """
+SELECT host.name, judged.name, judged.rules, judged.why_not, judged.failures::text
+FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
+JOIN sightline.hosts AS host ON host.name = given.host
+JOIN sightline.judgements AS judged ON judged.host = host.id AND judged.name = given.name
+"""
+
 _RELATIVES = """
 SELECT DISTINCT host.name, other.name FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
 JOIN sightline.hosts AS host ON host.name = given.host
@@ -116,6 +123,15 @@ class SuspectOutput(NamedTuple):
     stored: StoredOutput
     judgement: HostJudgement | None
     has_changed: bool
+
+
+def judgements_of(connection: LastingConnection, outputs: Sequence[str]) -> dict[str, HostJudgement]:
+    """Return what hosts found in some outputs, by name, as far as they have told. Raises what `HostFindings` raises."""
+    found = {}
+    for host, name, rules, why_not, failures in connection.rows(_JUDGEMENTS, _parted(outputs)):
+        if (told := list_in(failures)) is not None:
+            found[on_host(host, name)] = HostJudgement(str(rules), str(why_not), told)
+    return found
 
 
 class HostFindings:

@@ -8,9 +8,9 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from sightline.audit.buffer_failures import keep_judgement
+from sightline.audit.buffer_failures import HostJudgement, is_of_failures, keep_judgement
 from sightline.disk.database import Database
 from sightline.disk.index import Index
 from sightline.disk.view_index import ViewRow
@@ -82,11 +82,18 @@ class SharedIndex(Index):
         super().__init__(database)
         self._fetch: Callable[[str], bool] = lambda _: False
         self._fetch_views: Callable[[str], object] = lambda _: None
+        self._fetch_judgements: Callable[[Sequence[str]], object] = lambda _: None
+        self._judged: set[str] = set()
         self._unknown: dict[str, float] = {}
 
-    def ask(self, fetch: Callable[[str], bool], fetch_views: Callable[[str], object]) -> None:
-        """Set whom to ask for an output that is not here, by name, and for the views of an older one."""
-        self._fetch, self._fetch_views = fetch, fetch_views
+    def ask(
+        self,
+        fetch: Callable[[str], bool],
+        fetch_views: Callable[[str], object],
+        fetch_judgements: Callable[[Sequence[str]], object],
+    ) -> None:
+        """Set whom to ask for an output that is not here, the views of an older one, and what hosts found in some."""
+        self._fetch, self._fetch_views, self._fetch_judgements = fetch, fetch_views, fetch_judgements
 
     def buffer(self, name: str) -> Buffer | None:
         """Return the record of a name."""
@@ -107,6 +114,23 @@ class SharedIndex(Index):
         if buffer is not None:
             self._fetch_views(buffer)
         return super().views(buffer=buffer, session=session, since=since, limit=limit)
+
+    def derived(self, buffer: str, key: str) -> str | None:
+        """Return what any index does; hosts are asked what they found in an output before it is examined here.
+
+        With it they are asked about many others, the newest first, since those are mostly wanted next.
+        """
+        found = super().derived(buffer, key)
+        if found is not None or not is_of_failures(key) or buffer in self._judged:
+            return found
+        rows = self._db.rows(
+            "SELECT name FROM buffers WHERE kind = 'cmd' AND state IN ('sealed', 'interrupted')"
+            " AND NOT EXISTS (SELECT 1 FROM derived WHERE buffer = name) ORDER BY number DESC"
+        )
+        names = [buffer, *(name for (name,) in rows if name != buffer and name not in self._judged)][:_MOST_NAMED]
+        self._judged.update(names)
+        self._fetch_judgements(names)
+        return super().derived(buffer, key)
 
     def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
         """Return the run before, on the same host; ``anywhere`` means any folder there."""
@@ -290,6 +314,14 @@ class Mirror:
                     for one in batch
                 ]
             yield from taken
+
+    def take_in_judgements(self, told: Mapping[str, HostJudgement]) -> None:
+        """Take in what hosts found in outputs that are here, by name."""
+        with self._db.writing():
+            for name, judgement in told.items():
+                buffer = Index.buffer(self.index, name)
+                if buffer is not None and buffer.state != "evicted":
+                    keep_judgement(self.index, buffer, judgement)
 
     def take_in_sessions(self, rows: SharedRows, entries: Iterable[LogEntry]) -> None:
         """Take in lines of sessions' logs that were asked for, and the outputs and events that they are about."""

@@ -120,7 +120,7 @@ class SharedStore:
         self._feed_runs = False
         self._reach = self._mirror.reach()
         self.trouble = ""
-        self._mirror.index.ask(self._fetch_buffer, self._fetch_views)
+        self._mirror.index.ask(self._fetch_buffer, self._fetch_views, self._fetch_judgements)
 
     def __enter__(self) -> "SharedStore":
         return self
@@ -279,6 +279,14 @@ class SharedStore:
         if buffer is None or buffer.created < self._mirror.since:
             self._viewed.add(name)
             self._mirror.take_in_entries(self._rows.entries_of([name]))
+
+    def _fetch_judgements(self, names: Sequence[str]) -> None:
+        """Fetch what hosts found in outputs; where that is not possible, they are examined here."""
+        if not self.offline:
+            from sightline.shared.host_findings import judgements_of
+
+            with contextlib.suppress(StoreFailed):
+                self._mirror.take_in_judgements(judgements_of(self._asking, names))
 
     def _let_go(self, buffers: Sequence[Buffer], packs: Sequence[str]) -> None:
         """Remove outputs that their hosts have removed, and packs from which something was purged."""

@@ -23,6 +23,8 @@ from sightline.audit import findings
 from sightline.audit.buffer_failures import not_judged
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, Finding, audited, find_all
 from sightline.audit.timeline import calls_of, captured_by, unknowable
+from sightline.audit.verdict import VerdictReader
+from sightline.fleet.objects import Objects
 from sightline.shared.store import SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 40 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
@@ -206,6 +208,20 @@ def test_alarms_of_a_session_come_from_its_host_until_its_log_goes_on(
     assert done.found == []
     hosts.ship("a")
     assert hosts.fleet.rows("SELECT count(*) FROM sightline.alarms WHERE record <> '[]'") == [(0,)]
+
+
+def test_a_verdict_on_what_hosts_have_judged_needs_no_byte_of_it(hosts: Hosts, place: SharedStore) -> None:
+    """As in the inspector, which knows how many failures nobody saw before it has fetched anything."""
+    for host in ("a", "b"):
+        for number in range(3):
+            keep_in(hosts.stores[host], FAILED, command=f"pytest {number}", exit_code=1)
+        hosts.ship(host)
+    place.bring_up_to_date(0.0)
+    objects = Objects(hosts.fleet.objects_address)
+    for found in list(objects.list("t/")):
+        objects.delete(found.key)
+    verdict = VerdictReader(place).step(60.0)
+    assert (verdict.done, verdict.failures, sum(one.number for one in verdict.missed)) == (True, 6, 6)
 
 
 def test_an_audit_since_a_time_is_about_what_began_or_was_shown_since(
