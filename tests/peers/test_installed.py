@@ -92,7 +92,7 @@ def test_what_commands_wrote_is_kept(runs: Runs, mode: str) -> None:
     build = outcome.buffers[BUILD]
     assert build.exit_code == 3
     if build.partial:
-        assert (one.harness.name, mode) in PARTIAL
+        assert (one.harness.name, mode) in PARTIAL or one.harness.name == LOSING
         return
     assert _is_whole(one, outcome)
 
@@ -102,7 +102,10 @@ PARTIAL = {("claude-code", "record"), *(("codex", mode) for mode in MODES)}
 
 
 LOSING = "opencode"
-"""On a busy machine it was seen to lose 12,288 bytes of an output's beginning or end, in its own file too, silently."""
+"""On a busy machine it was seen to lose 12,288 bytes of an output's beginning or end, in its own file too, silently.
+
+Where its file ends otherwise than what it shows, the output is marked partial.
+"""
 
 
 def _is_whole(one: Installed, outcome: Outcome) -> bool:
@@ -113,6 +116,8 @@ def _is_whole(one: Installed, outcome: Outcome) -> bool:
 def test_in_shape_the_model_is_shown_our_view_as_it_is_logged(runs: Runs) -> None:
     one, outcomes = runs
     shown = one.text(outcomes["shape"].seen[0])
+    if one.harness.name == LOSING and outcomes["shape"].streams[BUILD].rstrip("\n") != WHOLE.rstrip("\n"):
+        return  # it may show what it likes of an output that it lost a part of
     if (one.harness.name, "shape") in PARTIAL:
         assert shown == one.text(outcomes[""].seen[0])
         return
