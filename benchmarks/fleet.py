@@ -152,11 +152,12 @@ def _keep(store: Store, count: int, size: int, first: int = 0) -> None:
 def _small(fleet: BenchFleet, count: int) -> Iterator[Row]:
     with fleet.store("small", fleet.host("small")) as store:
         _keep(store, count, SMALL_BYTES)
-        ran = _shipped(fleet, store)
+        ran, judging = _shipped(fleet, store)
         copied, put = _floor(fleet)
         floor = f"COPY {copied:.2f} s + PUT {put:.2f} s"
         rate = count / ran.seconds
         yield Row(f"{count:,} captures of 4 KB: ms each", f"{rate:,.0f}/s", floor, 1e3 / rate, 1e3 / _AIM_SMALL)
+        yield Row("… judged after that: ms each", f"{count / judging:,.0f}/s", "", 1e3 * judging / count, None)
         yield Row("… to COPY of the same rows and PUT of the same bytes", "", floor, ran.seconds / (copied + put), None)
         yield _memory("…", ran)
 
@@ -164,7 +165,7 @@ def _small(fleet: BenchFleet, count: int) -> Iterator[Row]:
 def _large(fleet: BenchFleet, size: int) -> Iterator[Row]:
     with fleet.store("large", fleet.host("large")) as store:
         stream_of(store, "make world", size)
-        ran = _shipped(fleet, store)
+        ran, judging = _shipped(fleet, store)
         _, put = _floor(fleet, "large")
         speed = size / ran.seconds / 1e6
         yield Row(
@@ -174,24 +175,34 @@ def _large(fleet: BenchFleet, size: int) -> Iterator[Row]:
             1e3 / speed,
             1e3 / _AIM_LARGE_MB,
         )
+        yield Row("… judged after that: ns a byte", f"{size / judging / 1e6:.0f} MB/s", "", 1e9 * judging / size, None)
         yield _memory("…", ran)
 
 
-def _shipped(fleet: BenchFleet, store: Store) -> Ran:
-    """As `run`, of a shipper; its memory is looked at while it runs, since what is told of a child counts ours, too."""
+def _shipped(fleet: BenchFleet, store: Store) -> tuple[Ran, float]:
+    """As `run`, of a shipper until all is shipped, with its peak until the end; and the seconds of judging after that.
+
+    Its memory is looked at while it runs, since what is told of a child counts ours, too.
+    """
     began = time.perf_counter()
-    ships = subprocess.Popen([*SIGHTLINE, "ship", "--drain"], env=fleet.environment(store), stdout=subprocess.DEVNULL)
-    peak = 0
+    environment = fleet.environment(store)
+    ships = subprocess.Popen([*SIGHTLINE, "ship", "--drain"], env=environment, stdout=subprocess.PIPE)
+    assert ships.stdout
+    peak, seconds = 0, 0.0
+    os.set_blocking(ships.stdout.fileno(), False)
     while ships.poll() is None:
         with contextlib.suppress(OSError, IndexError):
             status = Path(f"/proc/{ships.pid}/status").read_text()
             if f"\nPPid:\t{os.getpid()}\n" in status:
                 peak = max(peak, int(status.partition("VmHWM:")[2].split()[0]) * 1024)
+        if not seconds and ships.stdout.read():  # it tells once all is shipped
+            seconds = time.perf_counter() - began
         time.sleep(0.01)
-    seconds = time.perf_counter() - began
+    judged = time.perf_counter() - began - seconds
+    ships.stdout.close()
     if ships.returncode:
         raise RuntimeError(f"the shipper ended with {ships.returncode}")
-    return Ran(seconds, peak)
+    return Ran(seconds, peak), judged
 
 
 def _memory(what: str, ran: Ran) -> Row:

@@ -1,5 +1,6 @@
 """``sightline ship``: copies finished outputs to the fleet, once or continuously, or says how far behind it is."""
 
+import contextlib
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ from sightline.threads import share_one_heap
 from sightline.verbs.printable_text import printable
 
 try:
+    from sightline.fleet.database import FleetRefused, FleetUnreachable
     from sightline.fleet.shipper import Shipper, ShippingProgress
     from sightline.fleet.status import in_words, ship_status
     from sightline.fleet.unit import unit
@@ -79,18 +81,19 @@ def _drain(store: Store, given: Namespace) -> int:
         share = progress.items / max(progress.items + progress.waiting_items, 1)
         line.show(f"{bar(share)}, {human_bytes(progress.bytes)}")
 
+    ends = time.monotonic() + given.timeout
     with Shipper(store, tell=told) as shipper:
         try:
-            ends = time.monotonic() + given.timeout
             shipper.drain(until=ends)
-            shipper.judge(stop=lambda: time.monotonic() > ends)
         finally:
             line.remove()
         host = shipper.host.name if shipper.host else ""
-    if given.json:
-        print_json({"host": host, "items": shipped.items, "bytes": shipped.bytes})
-    else:
-        write_out(f"all is shipped, as {host}: {shipped.items:,} items, {human_bytes(shipped.bytes)} of output\n")
+        if given.json:
+            print_json({"host": host, "items": shipped.items, "bytes": shipped.bytes})
+        else:
+            write_out(f"all is shipped, as {host}: {shipped.items:,} items, {human_bytes(shipped.bytes)} of output\n")
+        with contextlib.suppress(FleetRefused, FleetUnreachable):  # then readers examine it themselves
+            shipper.judge(stop=lambda: time.monotonic() > ends)
     return 0
 
 
