@@ -235,6 +235,12 @@ class Store:
         self._index = None
         self._retired.clear()
 
+    def leave(self) -> None:
+        """Leave the index open for the system to close, since the process ends now: closing it waits for the disk."""
+        for index in (*self._retired, self._index):
+            if index is not None:
+                index.leave()
+
     @property
     def root(self) -> str:
         """The store's folder."""

@@ -150,6 +150,10 @@ class Index(ViewIndex):
         """Close the database."""
         self._db.close()
 
+    def leave(self) -> None:
+        """Leave the database open, since the process ends now; see `Database.leave`."""
+        self._db.leave()
+
     # buffers
 
     def put_buffer(self, buffer: Buffer) -> None:

@@ -76,6 +76,19 @@ GROUPS = {
 
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
+_process_ends = False
+
+
+def expect_end() -> None:
+    """Say that this process ends with its command, whatever the command leaves open."""
+    global _process_ends
+    _process_ends = True
+
+
+def process_ends() -> bool:
+    """Return whether this process ends with its command."""
+    return _process_ends
+
 
 def command_of(name: str) -> "tuple[ArgumentParser, Callable[[Namespace], int]]":
     """Import a command's module, and return its parser and the function that runs it."""

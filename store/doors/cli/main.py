@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
+from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of, expect_end
 from sightline.errors import SightlineError
 from sightline.typing_names import NoReturn
 
@@ -18,6 +18,7 @@ _GARBAGE_OBJECTS = 10_000  # most commands make fewer objects, and a collection 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit code of the process."""
     if arguments is None:
+        expect_end()
         _leave(main(sys.argv[1:]))
     if "_ARGCOMPLETE" in os.environ:
         return _complete()

@@ -9,6 +9,7 @@ from functools import partial
 
 from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
+from sightline.doors.cli.commands import process_ends
 from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
@@ -192,10 +193,13 @@ class Door:
         return self.asking.store
 
     def close(self) -> None:
-        """Close the open stores."""
+        """Close the open stores, but for what the end of the process closes sooner."""
         if self.shared is not None:
             self.shared.close()
-        self.local.close()
+        if process_ends():
+            self.local.leave()
+        else:
+            self.local.close()
 
 
 def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer, *, shown: bool = True) -> None:

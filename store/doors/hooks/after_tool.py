@@ -32,7 +32,13 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json, *, tells: b
     call = harness.result(call, when, given) if call else None
     if call is None:
         return None
-    store = open_store()
+    with open_store() as store:
+        return _kept_and_answered(store, harness, event, mode, given, call, tells=tells)
+
+
+def _kept_and_answered(
+    store: Store, harness: Harness, event: str, mode: str, given: Json, call: ToolCall, *, tells: bool
+) -> Json | None:
     session = session_of(harness.name, call.session.id, call.cwd, call.session.agent)
     if not may_keep(store, call):
         return notes_answer(store, session, harness, event) if tells else None
@@ -54,7 +60,7 @@ def after_tool(harness: Harness, event: str, mode: str, given: Json, *, tells: b
         if pending and pending.parts:
             forget(call.use)  # the buffer now has what the parts wrote
         answer = None
-        if mode == SHAPE and when == AFTER and harness.replaces and buffer and not is_shown:
+        if mode == SHAPE and harness.when(event) == AFTER and harness.replaces and buffer and not is_shown:
             answer = late_hooks.replaced(store, session, harness, event, call, buffer, given)
         is_replaced = answer is not None
         if live:
@@ -142,14 +148,14 @@ def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
         StoreFailed: they could not be logged.
     """
     session_id = str(given.get("session_id", ""))
-    store = open_store()
     session = session_of(harness.name, session_id, str(given.get("cwd", "")), given.get("agent_id"))
-    if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
-        return
-    for one in calls:
-        call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})
-        if call:
-            _log_told(store, session, harness, call, "\n".join(shown_of(one.get("tool_response"))))
+    with open_store() as store:
+        if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
+            return
+        for one in calls:
+            call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})
+            if call:
+                _log_told(store, session, harness, call, "\n".join(shown_of(one.get("tool_response"))))
 
 
 def _log_told(store: Store, session: Session, harness: Harness, call: ToolCall, text: str) -> None:

@@ -32,15 +32,16 @@ _TAIL_BYTES = 1 << 14
 """How much of the file's end is searched: two hooks for one event run at the same time, or one after the other."""
 
 
-def open_store(*, insist: bool = True) -> "Store":
-    """The store of hooks.
-
-    Whoever records an event leaves it open: the process ends then, and closing takes 15 ms if no other process has it
-    open.
-    """
+@contextmanager
+def open_store(*, insist: bool = True) -> Iterator["Store"]:
+    """The store of hooks; it is left rather than closed, since the process ends then."""
     from sightline.store import Store  # see above
 
-    return Store(insist=insist, patience=PATIENCE_SECONDS, waits=False)
+    store = Store(insist=insist, patience=PATIENCE_SECONDS, waits=False)
+    try:
+        yield store
+    finally:
+        store.leave()
 
 
 def session_of(harness: str, harness_session: str, cwd: str, agent: object = "") -> Session:

@@ -35,8 +35,7 @@ def at_prompt(harness: Harness, given: Json) -> None:
 def at_end(harness: Harness, given: Json) -> None:
     """At a turn's end, take in all of it, since the transcript is complete."""
     if place := _place(harness, given):
-        store = open_store()
-        with opened(store, _session(harness, given), place) as live:
+        with open_store() as store, opened(store, _session(harness, given), place) as live:
             live.take_in()
 
 

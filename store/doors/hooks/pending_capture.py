@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from sightline.capture.pipe_reader import PipeReader, pass_on
 from sightline.capture.pipe_writers import exit_code_of
@@ -26,6 +27,7 @@ class PendingCapture:
 
     def __init__(self, pending: PendingCommand, held: int | None) -> None:
         self._pending = pending
+        self._opened = ExitStack()
         self._store: Store | None = None
         self._recorder: Recorder | None = None
         self._path = ""  # path of the file with what is held back
@@ -39,7 +41,7 @@ class PendingCapture:
 
     def _begin(self) -> None:
         pending = self._pending
-        self._store = store = open_store(insist=False)
+        self._store = store = self._opened.enter_context(open_store(insist=False))
         session = session_of(pending.harness, pending.session, working_directory(), pending.agent)
         self._session = session
         self._recorder = Recorder(store, _print if pending.shape else None)
@@ -77,7 +79,7 @@ class PendingCapture:
             log_error(self._words, worse)
 
     def end(self, writers: Sequence[int] | None, *, cut: bool, left_open: bool) -> None:
-        """End the capture. The store is left open: closing it takes longer than all else here, and the process ends."""
+        """End the capture, and leave the store: the process ends."""
         if self._recorder is None or self._store is None:
             return
         try:
@@ -87,6 +89,7 @@ class PendingCapture:
             return
         if buffer and self._pending.shape:
             self._show(self._store, buffer)
+        self._opened.close()
 
     def _seal(self, recorder: Recorder, writers: Sequence[int] | None, cut: bool, left_open: bool) -> Buffer | None:
         told = ("merged" * self._pending.merged, LEFT_BEHIND * left_open, CUT_BY_FILTER * cut)

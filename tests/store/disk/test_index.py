@@ -347,3 +347,27 @@ def test_the_write_ahead_file_shrinks_once_nobody_reads_any_more(tmp_path: Path)
     assert os.path.getsize(path + "-wal") <= WAL_KEPT_BYTES
     reading.close()
     writing.close()
+
+
+WRITE_AND_END = """
+import os, sys
+from sightline.disk.database import Database
+for number in range(int(sys.argv[2])):
+    if not os.fork():
+        database = Database(sys.argv[1])
+        database.execute("INSERT INTO acks VALUES (?, ?, '', 0)", (str(number), "x" * 60_000))
+        database.leave()
+        del database
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_processes_that_end_leave_a_write_ahead_file_that_stays_small(tmp_path: Path, python: Python) -> None:
+    path, writers = str(tmp_path / "index.sqlite"), 60
+    assert python(WRITE_AND_END, path, str(writers)).wait() == 0
+    assert 0 < os.path.getsize(path + "-wal") < 2 << 20 < writers * 60_000
+    database = Database(path)
+    assert database.rows("SELECT COUNT(*), SUM(LENGTH(request)) FROM acks") == [(writers, writers * 60_000)]
+    database.close()
+    assert not os.path.exists(path + "-wal")

@@ -43,6 +43,12 @@ def test_short_output_is_printed_as_it_is(cli: Any) -> None:
     assert cli("run", "-c", "echo one; echo two >&2").out == "one\n[stderr]\ntwo\n"
 
 
+def test_the_index_is_left_as_it_is_to_the_next_command(cli: Any) -> None:
+    cli("run", "--", "echo", "hi")
+    assert os.path.getsize(cli.home / "index.sqlite-wal") > 0
+    assert "echo hi" in cli("list").out
+
+
 def test_longer_output_is_a_view_under_a_head_line_whose_next_call_works(cli: Any) -> None:
     out = cli("run", "-c", "seq 1 3000").out
     head, _, body = out.partition("\n")
