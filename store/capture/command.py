@@ -1,7 +1,6 @@
 """Captures a command: starts it, keeps what it writes, ends it in time or on request, and seals its buffer."""
 
 import os
-import signal
 import time
 from collections.abc import Callable
 
@@ -11,6 +10,7 @@ from sightline.capture.recorder import LEFT_BEHIND, Echo, Recorder, Unkept
 from sightline.disk.live import process_of
 from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.named_tuple import NamedTuple
+from sightline.plain_signal import signal
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.typing_names import TYPE_CHECKING

@@ -5,7 +5,6 @@ import fcntl
 import os
 import resource  # loaded here, because the confined thread could not load it any more
 import select
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 
 from sightline.errors import OutOfProcesses
 from sightline.named_tuple import NamedTuple
+from sightline.plain_signal import signal
 from sightline.search.errors import Cancelled, ProgramMissing
 from sightline.search.executables import Executable
 from sightline.search.sandbox import Backing, confined

@@ -1,7 +1,6 @@
 """``sightline run``: streams the output to a terminal as it comes, or prints the view into a pipe."""
 
 import os
-import signal
 
 from sightline.capture.command import CommandCapture
 from sightline.doors.cli.arguments import (
@@ -16,6 +15,7 @@ from sightline.doors.cli.arguments import (
 from sightline.doors.cli.output import Door, dim, log_streamed, passing_on, write_err
 from sightline.errors import UsageError
 from sightline.log.sessions import is_person
+from sightline.plain_signal import signal
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.segments import Segment
