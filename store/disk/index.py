@@ -4,15 +4,14 @@ It takes and returns records. It is a cache: all of it can be rebuilt from the f
 """
 
 import contextlib
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.database import Database
-from sightline.disk.json_encoder import encoder
 from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import SightlineError
+from sightline.json_text import dumps, encoder, loads
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
@@ -284,7 +283,7 @@ class Index(ViewIndex):
         return self._among("sha256 FROM hashes WHERE sha256", hashes)
 
     def _among(self, column: str, values: Iterable[str]) -> set[str]:
-        wanted = json.dumps(list(values))
+        wanted = dumps(list(values))
         return {row[0] for row in self._db.rows(f"SELECT {column} IN (SELECT value FROM json_each(?))", (wanted,))}  # noqa: S608
 
     def place(self, imported: Mapping[str, float]) -> None:
@@ -439,7 +438,7 @@ class Index(ViewIndex):
     def hashes_of(self, name: str) -> dict[str, str] | None:
         """Return the hashes of a buffer's streams, by stream; None if it was evicted or has no record."""
         row = self._db.row("SELECT streams FROM buffers WHERE name = ? AND state <> 'evicted'", (name,))
-        return {stream: str(info[2]) for stream, info in json.loads(row[0]).items()} if row else None
+        return {stream: str(info[2]) for stream, info in loads(row[0]).items()} if row else None
 
     def touch(self, name: str, time: float) -> None:
         """Make the buffer the most recently used."""
@@ -491,7 +490,7 @@ def _in_project(project: Project) -> tuple[str, list[Any]]:
     conditions, parameters = list[str](), list[Any]()
     if project.root is not None:
         conditions.append(_OF_PROJECT)
-        parameters += [project.root, json.dumps(project.folders)]
+        parameters += [project.root, dumps(project.folders)]
     if project.host:
         conditions.append("name >= ? AND name < ?")
         parameters += [f"{project.host}/", f"{project.host}0"]  # 0 follows the slash
@@ -524,8 +523,8 @@ def _hashes(buffer: Buffer) -> Iterator[tuple[str, str, str, int]]:
 def _buffer(row: Iterable[Any]) -> Buffer:
     *fields, streams, partial, gaps, project = row
     try:
-        infos = {name: stream_info(info) for name, info in json.loads(streams).items()}
-        missing = gaps_from(json.loads(gaps)) if gaps != "[]" else ()
+        infos = {name: stream_info(info) for name, info in loads(streams).items()}
+        missing = gaps_from(loads(gaps)) if gaps != "[]" else ()
         buffer = with_read_note(Buffer._make((*fields, infos, partial, missing, project)))
     except (ValueError, TypeError, AttributeError) as error:
         raise sqlite3.DatabaseError(f"the record of {fields[0]} is malformed") from error

@@ -4,14 +4,13 @@ Names in a record become paths, so a record with a name that is not of our makin
 version has added to a record stay when this one writes it again.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sightline.disk.json_encoder import encoder
 from sightline.disk.layout import Layout
 from sightline.errors import OfNewerVersion
+from sightline.json_text import encoder, loads
 from sightline.private_files import read_file, refuse_link, write_atomically
 from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 from sightline.typing_names import Any
@@ -70,7 +69,7 @@ def is_newer(fields: Mapping[str, Any]) -> bool:
 
 
 def _fields_of(data: bytes) -> dict[str, Any]:
-    fields = json.loads(data.decode(errors="surrogateescape"))
+    fields = loads(data.decode(errors="surrogateescape"))
     if not isinstance(fields, dict):
         raise ValueError("not a buffer's record")
     if is_newer(fields):

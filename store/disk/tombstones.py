@@ -1,11 +1,11 @@
 """Reads what is left of buffers that are gone, and makes the errors about them."""
 
-import json
 import time
 
 from sightline.disk.layout import Layout
 from sightline.disk.meta import is_newer
 from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
+from sightline.json_text import loads
 from sightline.private_files import read_file
 from sightline.records import Buffer
 from sightline.refs import format_ref
@@ -18,7 +18,7 @@ _AGAIN = {"file": "read the file again", "tool": "call the tool again"}
 def read_tombstone(layout: Layout, name: str) -> dict[str, Any] | None:
     """Return what is left of a gone buffer; None if it never existed; only the format if a newer version left it."""
     try:
-        tombstone = json.loads(read_file(layout.tombstone(name)))
+        tombstone = loads(read_file(layout.tombstone(name)))
     except (FileNotFoundError, ValueError):
         return None
     if not isinstance(tombstone, dict):

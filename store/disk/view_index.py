@@ -1,12 +1,11 @@
 """The part of the index for the audit: sessions, views, notes, and facts found out about lines."""
 
 import contextlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.database import Database
-from sightline.disk.json_encoder import encoder
 from sightline.disk.sqlite import sqlite3
+from sightline.json_text import dumps, encoder, loads
 from sightline.named_tuple import NamedTuple
 from sightline.records import (
     DROPPED,
@@ -270,7 +269,7 @@ class ViewIndex:
         session, _, entry = note.id.rpartition(":")
         self._db.execute(
             "INSERT OR REPLACE INTO notes (session, entry, buffer, record) VALUES (?, ?, ?, ?)",
-            (session, int(entry), buffer, json.dumps(note._asdict(), ensure_ascii=False)),
+            (session, int(entry), buffer, dumps(note._asdict(), ensure_ascii=False)),
         )
 
     def notes(self, *, buffer: str | None = None) -> list[Note]:
@@ -303,7 +302,7 @@ class ViewIndex:
 
 
 def _note(record: str) -> Note:
-    return Note(**known_fields(Note, json.loads(record)))
+    return Note(**known_fields(Note, loads(record)))
 
 
 def _stretches(rows: Iterable[ViewRow]) -> Iterator[ViewRow]:
@@ -331,7 +330,7 @@ _dumps = encoder(ensure_ascii=False)
 def _view(row: tuple[Any, ...]) -> IndexedView:
     session, number, record, offset, length = row
     try:
-        fields = known_fields(View, json.loads(record))
+        fields = known_fields(View, loads(record))
         fields["refs"] = tuple(fields["refs"])
         for name in ("shown", "asked", "matched"):
             fields[name] = tuple(map(shown_from, fields.get(name, ())))

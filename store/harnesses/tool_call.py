@@ -4,12 +4,12 @@ What harnesses write has no fixed shape, so this assumes only that it was JSON.
 """
 
 import binascii
-import json
 import os
 import re
 import stat
 from collections.abc import Sequence
 
+from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
 from sightline.typing_names import Any
@@ -193,7 +193,7 @@ class ToolCall(NamedTuple):
             names = response.get("filenames")
             if isinstance(names, list) and all(isinstance(one, str) for one in names):
                 return self.with_text("".join(f"{one}\n" for one in names))
-        return self.with_text(json.dumps(response, ensure_ascii=False))
+        return self.with_text(dumps(response, ensure_ascii=False))
 
 
 def blocks_in(response: Any) -> list[Any] | None:
@@ -211,7 +211,7 @@ def shown_of(content: Any) -> tuple[str, ...]:
         return (plain(content),)
     if isinstance(content, list):
         return tuple(_shown(block) for block in content)
-    return () if content is None else (plain(json.dumps(content, ensure_ascii=False)),)
+    return () if content is None else (plain(dumps(content, ensure_ascii=False)),)
 
 
 def _shown(block: Any) -> str:
@@ -222,7 +222,7 @@ def _shown(block: Any) -> str:
         return plain(fields["text"])
     if found := _binary(fields):
         return f"[{found[1]}, {len(found[0]):,} bytes]"
-    return plain(json.dumps(block, ensure_ascii=False))
+    return plain(dumps(block, ensure_ascii=False))
 
 
 def parts_of(content: Any) -> tuple[ToolPart, ...]:

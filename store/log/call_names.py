@@ -4,12 +4,12 @@ Examples are ``Edit phase_test.go``, ``Grep "TestPost"``, ``Read a.py:10-40``, `
 functions of records; a search for calls looks through the records themselves.
 """
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from sightline.json_text import loads
 from sightline.late_pattern import late_pattern
 from sightline.records import Buffer, View
 from sightline.typing_names import Any
@@ -47,7 +47,7 @@ def tool_name(command: str) -> str:
     if not brace:
         return " ".join(command.split())
     try:
-        arguments = json.loads("{" + rest)
+        arguments = loads("{" + rest)
     except (ValueError, RecursionError):
         return " ".join(command.split())
     return name_of_call(tool, arguments)
@@ -117,7 +117,7 @@ def _text(value: Any) -> str:
 
 def name_of_view(view: View) -> str:
     """Return in one line what a view was asked for, from the log."""
-    return name_of_request(json.loads(view.request))
+    return name_of_request(loads(view.request))
 
 
 def name_of_request(request: Mapping[str, Any]) -> str:

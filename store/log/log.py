@@ -6,13 +6,12 @@ still holds. The chain alone cannot show that its newest lines were cut off.
 
 import contextlib
 import fcntl
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from sightline.disk.json_encoder import encoder
 from sightline.errors import OfNewerVersion, SightlineError
+from sightline.json_text import encoder, loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all, write_atomically
 from sightline.records import storable
@@ -337,7 +336,7 @@ def _lines_of(file: BinaryIO, name: str) -> Iterator[tuple[LinePlace, dict[str, 
 
 def _decode(line: bytes, path: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
+        entry = loads(line)
     except ValueError:
         entry = None
     if not isinstance(entry, dict):

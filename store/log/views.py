@@ -1,11 +1,11 @@
 """Logs views: what was shown, to whom, when and for which request, with its exact text."""
 
-import json
 import time
 from collections.abc import Iterable, Sequence
 
 from sightline.disk.errors import cause_of, is_busy
 from sightline.errors import StoreFailed
+from sightline.json_text import dumps
 from sightline.log import log
 from sightline.log.sessions import header_of
 from sightline.named_tuple import NamedTuple
@@ -264,9 +264,9 @@ def _hashes(store: Reading, refs: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def indexed_view(session: str, place: log.LinePlace, fields: dict[str, Any]) -> IndexedView:
     """Make a view's record from its entry in the log."""
-    request = json.dumps(fields["request"], ensure_ascii=False)
+    request = dumps(fields["request"], ensure_ascii=False)
     if not request.isascii():  # an older version may have logged what no table accepts
-        request = json.dumps(log.loggable(fields["request"]), ensure_ascii=False)
+        request = dumps(log.loggable(fields["request"]), ensure_ascii=False)
     view = View(
         id=f"{session}:{place.number}",
         session=session,

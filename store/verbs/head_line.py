@@ -3,9 +3,9 @@
 Every door measures budgets by it: a budget counts the head and the body as a terminal would show them.
 """
 
-import json
 from collections.abc import Callable
 
+from sightline.json_text import dumps
 from sightline.typing_names import Any, TypeVar
 
 _Made = TypeVar("_Made")
@@ -46,8 +46,8 @@ def head_line(fields: dict[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, str):
         plain = value and all(char.isalnum() or char in "@_.:~+/-," for char in value)
-        return value if plain else json.dumps(value, ensure_ascii=False)
-    return json.dumps(value, separators=(",", ":"))
+        return value if plain else dumps(value, ensure_ascii=False)
+    return dumps(value, compact=True)
 
 
 def head_bytes(fields: dict[str, Any]) -> int:

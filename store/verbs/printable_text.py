@@ -1,7 +1,6 @@
 """Makes text of a person or a program fit for one line of a terminal."""
 
-import json
-
+from sightline.json_text import dumps
 from sightline.verbs import late
 
 
@@ -14,4 +13,4 @@ def printable(text: str) -> str:
 
 def escape(char: str) -> str:
     """Return a character as JSON escapes it."""
-    return json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
+    return dumps(char)[1:-1].replace("\x7f", "\\u007f")

@@ -1,9 +1,9 @@
 """A reply: fields, then a body; its size is measured in the same way for every door."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 
 from sightline.errors import SightlineError
+from sightline.json_text import dumps
 from sightline.log.views import Shows, Traced, settled
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
@@ -124,7 +124,7 @@ def serialised_bytes(fields: dict[str, Any], body: str) -> int:
 
 
 def _dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return dumps(value, ensure_ascii=False, compact=True)
 
 
 def fitting(

@@ -1,6 +1,5 @@
 """The verb run_command: runs a command with a shell, captures its whole output, and replies with a view."""
 
-import json
 import os
 import time
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from sightline.capture.command import Captured, CommandCapture
 from sightline.capture.recorder import LEFT_BEHIND, Echo
 from sightline.config import working_directory
 from sightline.errors import ExpiredRef, UsageError
+from sightline.json_text import dumps, loads
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.profile import Profile
@@ -289,7 +289,7 @@ def _goes_on(asking: Asker, request: RunRequest, name: str) -> Reply:
 def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
     token = f"@ack_{os.urandom(4).hex()}"
     now = time.time()
-    kept = json.dumps(request._asdict())
+    kept = dumps(request._asdict())
     try:
         asking.local.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
     except Exception as error:  # testing for its class would load SQLite
@@ -314,5 +314,5 @@ def _confirmed(asking: Asker, request: RunRequest) -> RunRequest:
     kept = asking.local.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
     if kept is None:
         raise ExpiredRef(f"{request.line.strip()} has expired or was used already", "run the command itself again")
-    confirmed = RunRequest(**known_fields(RunRequest, json.loads(kept)))
+    confirmed = RunRequest(**known_fields(RunRequest, loads(kept)))
     return confirmed._replace(argv=tuple(confirmed.argv), acknowledge_risk=True)

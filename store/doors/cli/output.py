@@ -1,7 +1,6 @@
 """Writes replies and next calls for the command line: the body, below a line of fields if something is missing."""
 
 import errno
-import json
 import os
 import re
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
 from sightline.doors.cli.commands import process_ends
 from sightline.errors import SightlineError, StoreFailed, UsageError
+from sightline.json_text import dumps
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
 from sightline.private_files import write_atomically
@@ -89,7 +89,7 @@ def render_json(store: Reading, profile: Profile = DEFAULT) -> Render:
         data |= _files(store, reply, profile)
         if "error" not in data:
             data["stdout"], data["stderr"] = reply.streams
-        return (Segment(json.dumps(data, ensure_ascii=False) + "\n"),)
+        return (Segment(dumps(data, ensure_ascii=False) + "\n"),)
 
     return render
 
@@ -328,4 +328,4 @@ def print_json(value: Any) -> None:
 
 def json_text(value: Any) -> str:
     """Return data as the text that `print_json` prints."""
-    return json.dumps(value, ensure_ascii=False, indent=2 if os.isatty(1) else None) + "\n"
+    return dumps(value, ensure_ascii=False, indent=2 if os.isatty(1) else None) + "\n"

@@ -1,12 +1,12 @@
 """``sightline views``: lists what was shown to whom and when."""
 
-import json
 import sys
 import time
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef, UsageError
+from sightline.json_text import loads
 from sightline.log.call_names import name_of_view
 from sightline.log.log_index import list_views
 from sightline.log.session_list import find_session
@@ -96,7 +96,7 @@ def _row(view: View, gone: list[str], partial: list[str]) -> str:
 def as_data(view: View) -> dict[str, object]:
     """Encode a view for ``views --json``."""
     data = view._asdict()
-    data["request"] = json.loads(view.request)
+    data["request"] = loads(view.request)
     data["refs"] = list(map(format_ref, view.refs))
     data["shown"] = [ref_of_shown(shown) for shown in view.shown]
     data["matched"] = [ref_of_shown(matched) for matched in view.matched]

@@ -4,7 +4,6 @@ Where there is nothing to say, a second process takes in what the event tells, a
 Whatever goes wrong here, the harness is not disturbed: nothing is printed, and the error log of hooks gets a line.
 """
 
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from collections.abc import Callable, Sequence
 from sightline.doors.hooks import late_hooks
 from sightline.harnesses import find
 from sightline.harnesses.base import AFTER, BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, SHAPE, START, Harness
+from sightline.json_text import dumps, loads
 from sightline.typing_names import Any
 
 Json = dict[str, Any]
@@ -60,11 +60,11 @@ def answer_to(words: Sequence[str], data: bytes, *, apart: Callable[[], bool] | 
     if words[3] not in MODES:
         raise ValueError(f"no mode {words[3]!r}")
     event, mode = words[1], words[3]
-    given = json.loads(data)
+    given = loads(data)
     if not isinstance(given, dict):
         raise ValueError("expected a JSON object")
     answer = _answer(harness, event, mode, given, through, apart)
-    return json.dumps(answer).encode() + b"\n" if answer else b""
+    return dumps(answer).encode() + b"\n" if answer else b""
 
 
 def _answer(

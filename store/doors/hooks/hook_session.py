@@ -6,7 +6,6 @@ batch waits for the results, and the hook at the end of a turn for both, by a lo
 """
 
 import fcntl
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from contextlib import contextmanager, suppress
 from sightline.config import HOOKS, default_root
 from sightline.doors.hooks import late
 from sightline.harnesses.base import AFTER, BATCH, Harness, Json
+from sightline.json_text import dumps
 from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private, remove_file
 from sightline.records import Session, storable
@@ -104,7 +104,7 @@ def is_first(root: str, session: str, event: str, use: str) -> bool:
     if not use:
         return True
     try:
-        return _noted(os.path.join(root, HOOKS), f"{session}.events", json.dumps([event, use]).encode() + b"\n")
+        return _noted(os.path.join(root, HOOKS), f"{session}.events", dumps([event, use]).encode() + b"\n")
     except OSError:
         return True
 

@@ -3,11 +3,11 @@
 There is one small file a command. The rewritten command names it by id, so that its text is not there twice.
 """
 
-import json
 import os
 import time
 
 from sightline.config import HOOKS, default_root
+from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, open_private, remove_file, write_atomically
 from sightline.typing_names import Any
@@ -65,7 +65,7 @@ def remember(command: PendingCommand) -> None:
         make_parents(root)
         make_folder(root)
     make_folder(os.path.join(root, HOOKS))
-    write_atomically(_path(command.use), json.dumps(command._asdict()).encode())
+    write_atomically(_path(command.use), dumps(command._asdict()).encode())
 
 
 def recall(use: str) -> PendingCommand | None:
@@ -74,7 +74,7 @@ def recall(use: str) -> PendingCommand | None:
         return None
     try:
         with open(open_private(_path(use), os.O_RDONLY), "rb") as file:
-            return PendingCommand(**json.loads(file.read()))
+            return PendingCommand(**loads(file.read()))
     except (OSError, ValueError, TypeError):
         return None
 

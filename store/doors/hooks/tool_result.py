@@ -4,12 +4,12 @@
 """
 
 import errno
-import json
 import os
 import time
 
 from sightline.doors.hooks import late
 from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, ToolCall, ToolPart, open_beside
+from sightline.json_text import dumps
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown
@@ -144,7 +144,7 @@ def _command(store: Store, session: Session, call: ToolCall) -> Buffer:
 
 def _result(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     told = shortened(call.arguments)
-    written = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    written = dumps(told, ensure_ascii=False, compact=True)
     command, artifact = f"{call.tool} {written}" if told else call.tool, use_key(session.name, call.use)
     about: dict[str, Any] = {
         "note": TOOL_FAILED if call.failed else "",
