@@ -31,6 +31,10 @@ class Stream(Source, Protocol):
         """Take in what has been written since, and return whether there was anything."""
 
     @property
+    def may_wait(self) -> bool:
+        """Whether reading may wait for a network."""
+
+    @property
     def newline_count(self) -> int:
         """Number of newlines in the stream."""
 

@@ -76,6 +76,11 @@ class StreamReader:
         return self._size
 
     @property
+    def may_wait(self) -> bool:
+        """Whether reading may wait for a network: never for a file."""
+        return False
+
+    @property
     def newline_count(self) -> int:
         """Number of newlines in the stream."""
         counted, newlines = self._counted

@@ -62,6 +62,11 @@ class FrameReader(StreamReader):
         return False
 
     @property
+    def may_wait(self) -> bool:
+        """Whether reading may wait for a network: until all frames are held."""
+        return len(self._held) < len(self._frames.offsets) - 1
+
+    @property
     def line_count(self) -> int:
         """Number of lines, as announced; counting them would need the last frame."""
         return self._info.lines

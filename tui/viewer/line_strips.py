@@ -65,9 +65,11 @@ class DrawnLine(NamedTuple):
 
 
 NOTHING = DrawnLine("out", 0, Strip([], 0))
+AWAITED = DrawnLine("out", 0, Strip([Segment("…")]))
+"""Stands for a line that is still being read."""
 
 
-class _Chunk:
+class Chunk:
     """Raw lines that were read together.
 
     Attributes:
@@ -132,14 +134,26 @@ class LineStrips:
         look: str = LOOKS[0],
         highlighter: Highlighter | None = None,
         gaps: Mapping[tuple[str, int], str] = NO_GAPS,
+        elsewhere: "Callable[[LineStrips, int], None] | None" = None,
     ) -> None:
-        """Prepare to draw; ``gaps`` are markers of what is missing, by stream and the line after which each stands."""
+        """Prepare to draw.
+
+        Args:
+            reading: the lines.
+            paint: returns the present colours.
+            look: how lines are drawn.
+            highlighter: finds their syntax; None for none.
+            gaps: markers of what is missing, by stream and the line after which each stands.
+            elsewhere: called with the place of a chunk that is needed, where reading may take long: it is read in
+                another thread, and `put` takes it. By default chunks are read here.
+        """
         self.look = look
+        self._elsewhere = elsewhere
         self._gaps = gaps
         self._reading = reading
         self._paint = paint
         self._highlighter = highlighter
-        self._chunks: LRUCache[int, _Chunk] = LRUCache(_KEPT_CHUNKS)
+        self._chunks: LRUCache[int, Chunk] = LRUCache(_KEPT_CHUNKS)
         self._strips: LRUCache[int, DrawnLine] = LRUCache(_KEPT_STRIPS)
         self._inside = 0, 0  # a line that is too long to be read whole, and a byte in its shown part
 
@@ -158,11 +172,23 @@ class LineStrips:
         """Return a drawn line by its number in the reading, from 1; an empty one if there is no such line."""
         drawn = self._strips.get(number)
         if drawn is None:
+            if not self._is_here(number):
+                return AWAITED
             drawn = self._strips[number] = self._drawn(number)
         return drawn
 
+    def _is_here(self, number: int) -> bool:
+        """Return whether a line can be had at once; otherwise have its chunk read."""
+        place = (number - 1) // CHUNK_LINES
+        if self._elsewhere is None or place in self._chunks:
+            return True
+        self._elsewhere(self, place)
+        return False
+
     def raw(self, number: int) -> tuple[str, Line] | None:
-        """Return (stream, line) as it was read; None if there is none."""
+        """Return (stream, line) as it was read; None if there is none, or if it is still being read."""
+        if not self._is_here(number):
+            return None
         place, at = divmod(number - 1, CHUNK_LINES)
         chunk = self._chunk(place)
         return chunk.lines[at] if 0 <= at < len(chunk.lines) else None
@@ -200,14 +226,25 @@ class LineStrips:
         begin = source.offset_of_line(line.number)
         return middle_of(line, offset, lambda at, count: source.read(begin + at, count))
 
-    def _chunk(self, place: int) -> _Chunk:
+    def _chunk(self, place: int) -> Chunk:
         chunk = self._chunks.get(place)
         if chunk is None:
-            first = place * CHUNK_LINES + 1
-            before = self._chunks.get(place - 1)
-            begin = max(first - (LEAD_LINES if before else _PENS_LINES), 1)
-            lines = list(self._reading.lines(begin, first + CHUNK_LINES - 1, LINE_BYTES))
-            lead = min(first - begin, len(lines))
-            chunk = _Chunk(lines[:lead], lines[lead:], before.after if before else None)
-            self._chunks[place] = chunk
+            chunk = self._chunks[place] = self.to_read(place)(self._reading)
         return chunk
+
+    def to_read(self, place: int) -> Callable[[OutputReader], Chunk]:
+        """Return a function that reads a chunk, in any thread."""
+        first = place * CHUNK_LINES + 1
+        before = self._chunks.get(place - 1)
+        begin = max(first - (LEAD_LINES if before else _PENS_LINES), 1)
+
+        def read(reading: OutputReader) -> Chunk:
+            lines = list(reading.lines(begin, first + CHUNK_LINES - 1, LINE_BYTES))
+            lead = min(first - begin, len(lines))
+            return Chunk(lines[:lead], lines[lead:], before.after if before else None)
+
+        return read
+
+    def put(self, place: int, chunk: Chunk) -> None:
+        """Take a chunk that was read in another thread."""
+        self._chunks[place] = chunk

@@ -13,6 +13,7 @@ from sightline.tui.common.line_painter import plain_text
 from sightline.tui.common.output_reader import OutputReader, open_reader, streams_of
 from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
+from sightline.tui.viewer.awaited_lines import WAIT_SECONDS
 from sightline.tui.viewer.line_strips import Highlighter
 
 SETTLE_SECONDS = 0.06  # a marker is touched every 20 ms at most, so no word may come of a burst's end
@@ -45,6 +46,15 @@ class OpenOutput(NamedTuple):
     def running(self) -> bool:
         """Whether the output may grow."""
         return self.buffer.state == "running"
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether reading its lines may wait for a network."""
+        return any(self.reading.source(stream).may_wait for stream in self.reading.streams)
+
+    def open_again(self, store: Reading) -> OutputReader:
+        """Open the same lines or bytes once more, for another thread."""
+        return (open_dump if self.hex else open_reader)(store, self.buffer, self.stream)
 
     def is_of(self, buffer: Buffer | None) -> bool:
         """Return whether it is an output of this buffer."""
@@ -90,6 +100,7 @@ class OutputOpener:
         self._hex: bool | None = None  # None lets the content decide
         self._settling = False
         self._with_syntax = False
+        self._is_awaited = False
         self._opens: StoreRead[OpenOutput] = StoreRead(widget, self._plan, self._take, self._cannot, _drop)
 
     def show(self, buffer: Buffer | None) -> None:
@@ -103,6 +114,18 @@ class OutputOpener:
             self._opens.carry_out_now(read)
         else:
             self._opens.ask()
+            if buffer is not None and not (self.opened is not None and self.opened.is_of(buffer)):
+                self._is_awaited = True
+                self._widget.set_timer(WAIT_SECONDS, lambda: self._is_late(buffer))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether somebody has waited for the output so long that nothing else is shown in its place any more."""
+        return self._is_awaited and self.opened is None
+
+    def _is_late(self, buffer: Buffer) -> None:
+        if self._is_awaited and self._wanted is not None and self._wanted.name == buffer.name:
+            self._let_go()
 
     def went_on(self, names: frozenset[str]) -> None:
         """Take in the new lines if the open output is among those that have grown."""
@@ -142,6 +165,7 @@ class OutputOpener:
     def _plan(self) -> Callable[[], OpenOutput] | None:
         buffer = self._wanted
         if buffer is None or buffer.state == "evicted":
+            self._is_awaited = False
             self._let_go()
             return None
         store, stream, wanted_hex, before = self._store, self._stream, self._hex, self.opened
@@ -164,7 +188,7 @@ class OutputOpener:
         if not opened.is_of(self._wanted):
             _drop(opened)
             return
-        before, self.opened = self.opened, opened
+        before, self.opened, self._is_awaited = self.opened, opened, False
         self._taken(before, opened)
         if before is not None:
             before.reading.close()
@@ -173,6 +197,7 @@ class OutputOpener:
             self._widget.set_timer(SYNTAX_SECONDS, self._load_syntax)
 
     def _cannot(self) -> None:
+        self._is_awaited = False
         if self.opened is not None and not self.opened.is_of(self._wanted):
             self._let_go()  # a different output stands there
 

@@ -11,8 +11,6 @@ from sightline.search.engine import SearchPattern
 from sightline.search.errors import Cancelled
 from sightline.shape.source import Line
 from sightline.store import Target
-from sightline.tui.common.hexdump import open_dump
-from sightline.tui.common.output_reader import OutputReader, open_reader
 from sightline.tui.common.pane_search import Marks, PaneSearch
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
@@ -91,15 +89,11 @@ class ViewerSearch(PaneSearch[StreamSearch]):
             return None
         return lambda pattern, number: StreamSearch(
             pattern,
-            lambda: self._reading(opened),
+            lambda: opened.open_again(self._pane.store),
             lambda name: self._path(opened, name),
             number,
             matches=opened.hex,
         )
-
-    def _reading(self, opened: OpenOutput) -> OutputReader:
-        store = self._pane.store
-        return (open_dump if opened.hex else open_reader)(store, opened.buffer, opened.stream)
 
     def _path(self, opened: OpenOutput, stream: str) -> str:
         return self._pane.store.local_copy(Target(opened.buffer, stream), raw=opened.hex)

@@ -1,5 +1,6 @@
 """The viewer: shows an output, with the keys of less and vim."""
 
+from functools import partial
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -17,6 +18,7 @@ from sightline.tui.common.messages import PlaceChanged
 from sightline.tui.common.places import lines_meant
 from sightline.tui.common.window import START, RowPlace, ShownLines
 from sightline.tui.viewer.annotations import AnnotatedPane
+from sightline.tui.viewer.awaited_lines import AwaitedLines
 from sightline.tui.viewer.line_strips import Highlighter, LineStrips, gap_markers
 from sightline.tui.viewer.opened_output import OpenOutput, OutputOpener
 from sightline.tui.viewer.row_painter import RowPainter
@@ -28,6 +30,7 @@ _STREAM_NAMES = {"out": "stdout only", "err": "stderr only"}
 AHEAD_SECONDS = 0.03  # after a page is on the screen, the lines of the next one are drawn
 COUNT_SECONDS = 0.05  # wait before a typed digit is shown, so that drawing it delays no key
 _MAX_COUNT_DIGITS = 15
+WAITS = "waiting for its lines"
 _SINGLE = {"out": "standard output", "err": "standard error"}
 
 _KEYS = (
@@ -95,6 +98,7 @@ class Viewer(AnnotatedPane, can_focus=True):
         self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight)
         self._first_line = line
         self._rows = RowPainter(self)
+        self._awaited = AwaitedLines(self, self._came)
         self._look = LOOKS[0]
         self._wraps = wraps
         self._count = ""
@@ -128,7 +132,9 @@ class Viewer(AnnotatedPane, can_focus=True):
         self.window.wraps = self._wraps and not opened.hex
         if self.strips is None or another or place is not None:
             look = "hex" if opened.hex else self._look
-            self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax, gap_markers(opened.buffer))
+            elsewhere = self._awaited.of(partial(opened.open_again, self.store)) if opened.may_wait else None
+            gaps = gap_markers(opened.buffer)
+            self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax, gaps, elsewhere)
         else:
             self.strips.forget(opened.reading)
         if another:
@@ -140,6 +146,12 @@ class Viewer(AnnotatedPane, can_focus=True):
             self.stay_at_end()
         self.following = self.following and opened.running
         self.annotate(before, opened, otherwise=place is not None)
+        self.changed()
+
+    def _came(self) -> None:
+        """Draw the lines that were waited for, or say that they are late."""
+        if self.window.wraps:
+            self.resize_to_lines()
         self.changed()
 
     def _same_place(self, before: OpenOutput, opened: OpenOutput) -> int:
@@ -177,6 +189,7 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     def _let_go(self) -> None:
         """Show nothing."""
+        self._awaited.close()
         self.strips = None
         self.window.count = 0
         self.clear_annotations()
@@ -186,6 +199,7 @@ class Viewer(AnnotatedPane, can_focus=True):
     def on_unmount(self) -> None:
         """Close the files, and end the threads."""
         self.clear_annotations()
+        self._awaited.close()
         self._opening.close()
         self.strips = None
 
@@ -233,13 +247,14 @@ class Viewer(AnnotatedPane, can_focus=True):
     def _notes(self) -> tuple[str, ...]:
         opened = self.opened
         if opened is None:
-            return ()
+            return (WAITS,) if self._opening.is_late else ()
         block = opened.stream.replace("part.", "block ")
         notes = [_STREAM_NAMES.get(opened.stream, f"{block} only")] if opened.stream else []
         notes += ["hex"] if opened.hex else []
         notes += [self._look] if self._look != LOOKS[0] and not opened.hex else []
         notes += ["wrap"] if self.window.wraps else []
-        return (*notes, *self.annotations())
+        notes += self.annotations()
+        return (*notes, WAITS) if self._awaited.are_late else tuple(notes)
 
     # drawing
 

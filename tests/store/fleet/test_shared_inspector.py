@@ -1,5 +1,8 @@
 """The inspector on the place that many hosts ship to: all of them are there, and what runs is followed."""
 
+import os
+import threading
+
 import pytest
 
 from sightline.log.log_index import list_views
@@ -11,6 +14,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from textual.app import App
 
+from sightline.fleet.objects import Objects
 from sightline.fleet.shipper import Shipper
 from sightline.shared.store import SharedStore
 
@@ -101,6 +105,44 @@ def test_one_host_is_shown_or_one_project_of_it_and_a_job_that_has_ended_is_dim(
             await press(pilot, "c", *"shop", "down", "down", "enter")
             await until(pilot, lambda: listed(app) == ["pytest -x"])
             assert f"shop on {b}" in text(app.screen_stack[0].query_one("#header"))[0]
+
+    run(body)
+
+
+def test_a_store_that_does_not_answer_holds_no_key_and_shows_no_other_lines_meanwhile(
+    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = b"".join(b"line %d %s\n" % (number, os.urandom(20).hex().encode()) for number in range(200_000))
+    keep_in(hosts.stores["a"], lines, command="make large")
+    hosts.ship("a")
+    place.take_in_newest()
+    answers, get = threading.Event(), Objects.get
+    monkeypatch.setattr(Objects, "get", lambda objects, key: (answers.wait(30), get(objects, key))[1])
+    answers.set()
+
+    async def body() -> None:
+        async with opened(place) as pilot:
+            try:
+                info = pilot.app.query_one("#info")
+                await until(pilot, lambda: "line 0" in "".join(text(viewer(pilot))))
+                answers.clear()
+                await pilot.press("tab", "G")  # the end is in another pack
+                await until(pilot, lambda: "waiting for its lines" in text(info)[0])
+                assert "of 200,000" in text(info)[0]
+                assert "line" not in "".join(text(viewer(pilot)))
+                await pilot.press("g")
+                assert "line 0" in "".join(text(viewer(pilot)))
+                await pilot.press("tab", "down")
+                assert "make large" not in text(info)[0]
+                await until(pilot, lambda: "waiting for its lines" in text(info)[0])
+                assert "line" not in "".join(text(viewer(pilot)))
+                answers.set()
+                await until(pilot, lambda: "first of" in "".join(text(viewer(pilot))))
+                await pilot.press("up", "tab", "G")
+                await until(pilot, lambda: "line 199999" in "".join(text(viewer(pilot))))
+                assert "waiting" not in text(info)[0]
+            finally:
+                answers.set()  # or the threads that wait would keep it open
 
     run(body)
 
