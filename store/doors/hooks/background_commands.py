@@ -3,7 +3,7 @@
 import os
 
 from sightline.doors.hooks.hook_session import open_store, session_of
-from sightline.doors.hooks.kept_list import keep_untold
+from sightline.doors.hooks.kept_list import drop_shown, keep_untold
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, recall, remember
 from sightline.doors.hooks.tool_result import buffer_of_use
 from sightline.harnesses.base import Harness, Json
@@ -52,6 +52,8 @@ def take_in(harness: Harness, given: Json) -> None:
             if pending is None or pending.session != harness_session or not store.settings.captures(cwd):
                 continue
             session = session_of(harness.name, harness_session, cwd, pending.agent)
+            if pending.parts:
+                drop_shown(store, use)  # the harness' own file also has what had no pipe
             buffer = buffer_of_use(store, session, use)
             if buffer is None or buffer.state == "evicted":
                 buffer = _kept(store, session, harness, pending, own_file(path, ends), code)

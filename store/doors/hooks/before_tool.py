@@ -70,6 +70,7 @@ def before_tool(
             parts=inserted.parts,
             past=not (harness.joins or inserted.merged),
             agent=str(given.get("agent_id") or ""),
+            cwd=str(given.get("cwd") or ""),
         )
     )
     return harness.rewriting(event, {**tool_input, "command": inserted.command})

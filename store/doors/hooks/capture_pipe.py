@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from sightline.capture.pipe_reader import PipeReader
 from sightline.capture.pipe_writers import exit_code_of, writers_of
 from sightline.doors.hooks.error_log import log_error
+from sightline.doors.hooks.live_list import show_list
 from sightline.doors.hooks.part_files import PartFile
 from sightline.doors.hooks.pending_commands import PendingCommand, recall
 from sightline.typing_names import TYPE_CHECKING, NoReturn
@@ -46,6 +47,7 @@ def main_of_script(words: Sequence[str]) -> NoReturn:
 def _keep_part(use: str, number: int, shell: int) -> None:
     """Keep standard input as the output of one part of a list, until all parts are joined."""
     writers = writers_of(0, shell)
+    show_list(use)
     part = PartFile(use, number, shell)
     reader = PipeReader({0: "out"}, part.take, writers=writers, pass_to=1)
     reader.run()

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 def main(words: Sequence[str]) -> None:
     """Answer the event on standard input; arguments: ``HARNESS EVENT --mode MODE [--through PROGRAM]``. Exit with 0."""
     try:
-        answer = answer_to(words, sys.stdin.buffer.read(), apart=_continue_apart)
+        answer = answer_to(words, sys.stdin.buffer.read(), apart=lambda: late_hooks.continue_apart())
         if answer:
             os.write(1, answer)
     except BaseException as error:
@@ -28,17 +28,6 @@ def main(words: Sequence[str]) -> None:
 
         log_error(words, error)
     os._exit(0)  # all is written, and tearing the interpreter down would take 3 ms
-
-
-def _continue_apart() -> bool:
-    """Whether this is the second process, which goes on where nobody waits for it; the first one may end."""
-    if os.fork():
-        return False
-    os.setsid()  # a harness may end all that it started
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(nowhere, fd)  # a harness reads what a hook prints until nobody has it open
-    return True
 
 
 def answer_to(words: Sequence[str], data: bytes, *, apart: Callable[[], bool] | None = None) -> bytes:

@@ -157,13 +157,13 @@ def wait_until_in(session: str, kind: str = "") -> None:
         except OSError:  # nothing was taken in
             continue
         try:
-            if _is_held_before(fd, until) and not kind:
+            if is_held_before(fd, until) and not kind:
                 remove_file(_lock_of(session, one))
         finally:
             os.close(fd)
 
 
-def _is_held_before(fd: int, until: float) -> bool:
+def is_held_before(fd: int, until: float) -> bool:
     """Hold a lock once nobody else does; False if somebody still does at that time, of `time.monotonic`."""
     while True:
         with suppress(BlockingIOError):

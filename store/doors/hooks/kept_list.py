@@ -5,10 +5,11 @@ ends, else its text is. If the harness cut it, the pieces are all there is, and 
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sightline.capture.list_insertion import ListPart, may_complain
 from sightline.doors.hooks.hook_session import open_store, session_of
+from sightline.doors.hooks.live_list import UNTOLD, end_shown
 from sightline.doors.hooks.part_files import PartEnd, endings, open_part, still_runs
 from sightline.doors.hooks.pending_commands import PendingCommand, forget
 from sightline.doors.hooks.tool_result import buffer_of_use, keep, with_saved
@@ -16,12 +17,11 @@ from sightline.harnesses.tool_call import CallSession, ToolCall
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap, Session, joined_notes
-from sightline.store import Recording, Store
+from sightline.store import Store
 
 _READ_BYTES = 1 << 20
 _COMPARED_BYTES = 64 << 20  # only so much of the beginning is compared
 _HEAD_BYTES = 2_000
-_UNTOLD = "its end was not told"
 _TOLD_PARTS, _TOLD_CHARACTERS = 8, 40
 
 
@@ -49,16 +49,20 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
         call: the call as the harness tells it.
         pending: what an earlier hook wrote down about it, with its parts.
     """
-    if known := buffer_of_use(store, session, call.use):
-        return known
     ends = endings(call.use)
     pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
     call = with_saved(call)
-    if not ends:  # no part has run, or nothing could be written
-        return keep(store, session, call)
-    if not call.partial and not _is_the_same(call, pieces):
-        return keep(store, session, call._replace(note=joined_notes(call.note, _told(pieces, lines=False))))
-    return _kept(store, session, call, pieces, pending)
+    is_in_pieces = bool(ends) and (bool(call.partial) or _is_the_same(call, pieces))
+    shown = _shown(store, call.use) if is_in_pieces else None
+    if not is_in_pieces:
+        drop_shown(store, call.use)
+    if shown is None and (known := buffer_of_use(store, session, call.use)):
+        return known
+    if is_in_pieces:
+        return _kept(store, session, call, pieces, pending, shown)
+    if ends:
+        call = call._replace(note=joined_notes(call.note, _told(pieces, lines=False)))
+    return keep(store, session, call)  # without ends, no part has run, or nothing could be written
 
 
 def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
@@ -73,19 +77,64 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             session = session_of(pending.harness, pending.session, cwd, pending.agent)
             ends = endings(pending.use)
             pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
-            if buffer_of_use(store, session, pending.use) is None and store.settings.captures(cwd):
+            shown = _shown(store, pending.use)
+            known = shown or buffer_of_use(store, session, pending.use)
+            if known is shown and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
                 at, use = session.started, pending.use
                 call = ToolCall(told, use, use, 0, at, at, "", {}, "cmd", pending.command, session.cwd)
-                _kept(store, session, call._replace(partial=_UNTOLD), pieces, pending)
+                _kept(store, session, call._replace(partial=UNTOLD), pieces, pending, shown)
             forget(pending.use)
 
 
-def _kept(store: Store, session: Session, call: ToolCall, pieces: list[_Piece], pending: PendingCommand) -> Buffer:
+def _shown(store: Store, use: str) -> Buffer | None:
+    """The buffer in which a list was shown while it ran, now sealed; None if there is none, or its writer died."""
+    name = end_shown(use, keeps=True)
+    if not name:
+        return None
+    store.end_if_dead(name)
+    buffer = store.index.buffer(name)
+    if buffer and buffer.state == "sealed":
+        return buffer
+    if buffer and buffer.state == "interrupted":
+        store.remove(buffer, "removed")  # the files of the parts have more
+    return None
+
+
+def drop_shown(store: Store, use: str) -> None:
+    """Remove the buffer in which a list was shown while it ran, since something else has more of it."""
+    name = end_shown(use, keeps=False)
+    if name:
+        store.end_if_dead(name)
+    if name and (buffer := store.index.buffer(name)) and buffer.state in ("sealed", "interrupted"):
+        store.remove(buffer, "removed")  # its writer died, or had stopped waiting
+
+
+def _kept(
+    store: Store,
+    session: Session,
+    call: ToolCall,
+    pieces: list[_Piece],
+    pending: PendingCommand,
+    shown: Buffer | None,
+) -> Buffer:
+    if shown:
+        pieces = [*_appended(lambda _: None, call.use, pieces)]
+        missing, why = _missing(call, pieces, past=pending.past)
+        dropped = shown.partial if shown.gaps else ""
+        return store.amend(
+            shown.name,
+            created=min(call.asked, shown.created),
+            ended=max(call.answered, shown.created),
+            exit_code=call.exit_code,
+            note=joined_notes("merged" * pending.merged, _told(pieces)),
+            partial=", ".join(filter(None, (dropped, why))),
+            gaps=(*shown.gaps, *(Gap("out", after) for after in missing)),
+        )
     artifact = use_key(session.name, call.use)
     recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=artifact, created=call.asked)
     try:
-        pieces = [*_appended(recording, call.use, pieces)]
+        pieces = [*_appended(lambda data: recording.append("out", data), call.use, pieces)]
         missing, why = _missing(call, pieces, past=pending.past)
         return recording.seal(
             exit_code=call.exit_code,
@@ -99,7 +148,8 @@ def _kept(store: Store, session: Session, call: ToolCall, pieces: list[_Piece], 
         raise
 
 
-def _appended(recording: Recording, use: str, pieces: Iterable[_Piece]) -> Iterable[_Piece]:
+def _appended(append: Callable[[bytes], None], use: str, pieces: Iterable[_Piece]) -> Iterable[_Piece]:
+    """Append what each piece wrote, and yield the pieces with their lines in the joined output."""
     newlines, is_open = 0, False
     for piece in pieces:
         fd = open_part(use, piece.part.number) if piece.part.number else None
@@ -109,7 +159,7 @@ def _appended(recording: Recording, use: str, pieces: Iterable[_Piece]) -> Itera
         first, size = newlines + 1, 0
         with open(fd, "rb", buffering=0) as file:
             while data := file.read(_READ_BYTES):
-                recording.append("out", data)
+                append(data)
                 newlines += data.count(b"\n")
                 size += len(data)
                 is_open = data[-1] != 0x0A
@@ -131,7 +181,7 @@ def _is_the_same(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
 
 def _missing(call: ToolCall, pieces: list[_Piece], *, past: bool) -> tuple[list[int], str]:
     """The lines after which an output that the harness cut may lack something, and why it is partial."""
-    if call.partial in ("", _UNTOLD):
+    if call.partial in ("", UNTOLD):
         return [], call.partial
     if any(piece.end and (piece.end.lost or piece.end.left_open) for piece in pieces):
         return [pieces[-1].last], "not all that a part of the list wrote could be kept"

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from sightline.doors.hooks.hook_session import taking_in as taking_in
     from sightline.doors.hooks.hook_session import wait_until_in as wait_until_in
     from sightline.doors.hooks.hook_session import waiting_notes as waiting_notes
+    from sightline.doors.hooks.kept_list import drop_shown as drop_shown
     from sightline.doors.hooks.kept_list import keep_list as keep_list
     from sightline.doors.hooks.kept_list import keep_untold as keep_untold
     from sightline.doors.hooks.live_calls import at_end as at_end
     from sightline.doors.hooks.live_calls import at_prompt as at_prompt
     from sightline.doors.hooks.live_calls import at_start as at_start
     from sightline.doors.hooks.live_calls import live_call as live_call
+    from sightline.doors.hooks.process_apart import continue_apart as continue_apart
     from sightline.doors.hooks.view_instead import replaced as replaced
 else:
     __getattr__ = late_names(
@@ -36,7 +38,8 @@ else:
             "wait_until_in",
             "waiting_notes",
         ),  # 20 ms, for the store
-        kept_list=("keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs
+        kept_list=("drop_shown", "keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs
         live_calls=("at_end", "at_prompt", "at_start", "live_call"),  # 30 ms, of two harnesses only
+        process_apart=("continue_apart",),  # few events have nothing to say
         view_instead=("replaced",),  # 20 ms, of mode `shape` only
     )

@@ -14,6 +14,7 @@ from sightline.typing_names import Any
 
 _USE_CHARACTERS = 120
 _ENDINGS = ".0.part"  # ending of the file that says how a list's parts ended
+_LIVE = ".live"
 _KEPT_SECONDS = 7 * 86_400  # older commands were never run, since a person refused them
 
 
@@ -33,6 +34,7 @@ class PendingCommand(NamedTuple):
         past: whether standard error may have bypassed the pipes.
         agent: the harness' id of the helper that runs it; empty for the agent itself.
         background: whether it went on after its tool had answered, so that a later prompt tells its end.
+        cwd: the folder in which the harness ran it.
     """
 
     use: str
@@ -47,6 +49,7 @@ class PendingCommand(NamedTuple):
     past: bool = False
     agent: str = ""
     background: bool = False
+    cwd: str = ""
 
 
 def is_use(text: Any) -> bool:
@@ -83,6 +86,7 @@ def forget(use: str) -> None:
     """Remove the files of a command whose end has been recorded."""
     pending = recall(use)
     remove_file(_path(use))
+    remove_file(live_path(use))
     for number in range(len(pending.parts) + 1 if pending and pending.parts else 0):
         remove_file(part_path(use, number))
 
@@ -92,13 +96,19 @@ def part_path(use: str, number: int) -> str:
     return os.path.join(default_root(), HOOKS, f"{use}.{number}.part")
 
 
+def live_path(use: str) -> str:
+    """The path of the file that says which recording shows a list while it runs."""
+    return os.path.join(default_root(), HOOKS, use + _LIVE)
+
+
 def pending_lists(harness: str, session: str) -> list[PendingCommand]:
-    """The lists of a session whose parts have ended or written, and whose own end the harness has not told."""
+    """The lists of a session that have run, and whose own end the harness has not told."""
     try:
         names = os.listdir(os.path.join(default_root(), HOOKS))
     except OSError:
         return []
-    found = (recall(name.removesuffix(_ENDINGS)) for name in names if name.endswith(_ENDINGS))
+    uses = {name.removesuffix(end) for name in names for end in (_ENDINGS, _LIVE) if name.endswith(end)}
+    found = map(recall, sorted(uses))
     return [one for one in found if one and one.parts and (one.harness, one.session) == (harness, session)]
 
 

@@ -1,0 +1,152 @@
+"""Shows a list of commands while it runs: a process apart records what its pipes take, until its end is told.
+
+A file beside those of the parts says which recording that is, and the process holds its lock. The hook after the list
+writes into it what to do with the recording. Most lists end before there is any.
+"""
+
+import fcntl
+import os
+import time
+
+from sightline.doors.hooks.error_log import log_error
+from sightline.doors.hooks.part_files import open_part, still_runs
+from sightline.doors.hooks.pending_commands import PendingCommand, live_path, recall
+from sightline.doors.hooks.process_apart import continue_apart
+from sightline.private_files import open_private, remove_file
+from sightline.typing_names import TYPE_CHECKING
+
+if TYPE_CHECKING:  # only the process apart loads the store
+    from sightline.store import Recording
+
+SOON_SECONDS = 0.4  # a list that ends sooner is listed when it has ended
+_TURN_SECONDS = 0.05
+UNTOLD_SECONDS = 10.0  # after so long with nothing that runs, nobody is expected to tell the end
+_PATIENCE_SECONDS = 3.0
+_READ_BYTES = 1 << 20
+_NOT_TOLD, _KEEP, _DROP = b"\0", b"k", b"d"
+_MOST_FDS = 1 << 10
+
+UNTOLD = "its end was not told"
+"""Why a list is partial whose end the harness did not tell."""
+
+
+def show_list(use: str) -> None:
+    """Have a process apart show the list that this process has a part of, unless one does already."""
+    try:
+        os.close(open_private(live_path(use), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+    except OSError:  # an earlier part has made it, or nothing can be written
+        return
+    if not continue_apart():
+        return
+    try:
+        os.closerange(3, _MOST_FDS)  # what the shell and the harness have open must not stay so
+        began = time.time()
+        time.sleep(SOON_SECONDS)
+        _show(use, began)
+    except BaseException as error:
+        log_error(("show", use), error)
+    finally:
+        os._exit(0)
+
+
+def _show(use: str, began: float) -> None:
+    from sightline.doors.hooks.hook_session import open_store, session_of  # most lists have ended by now
+    from sightline.log.sessions import use_key
+
+    try:
+        fd = open_private(live_path(use), os.O_RDWR)
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # its end has just been told
+        return
+    pending = recall(use)
+    if pending is None or _is_forgotten(fd):
+        return
+    session = session_of(pending.harness, pending.session, pending.cwd, pending.agent)
+    key = use_key(session.name, use)
+    with open_store(insist=False) as store:
+        recording = store.begin("cmd", pending.command, session.cwd, session.name, artifact=key, created=began)
+        try:
+            # What to do with it may stand before its name already.
+            os.pwrite(fd, recording.name.encode(), 1)
+            recording.register()
+            told = _record(recording, pending, fd)
+            if told == _DROP:
+                recording.discard()
+            else:
+                recording.seal(exit_code=None, partial="" if told == _KEEP else UNTOLD, note="merged" * pending.merged)
+        except BaseException:
+            recording.discard()
+            raise
+
+
+def _record(recording: "Recording", pending: PendingCommand, fd: int) -> bytes:
+    """Record what the parts write, one after the other, until somebody says what to do with it, and return that."""
+    parts = _Parts(pending)
+    quiet_since = time.monotonic()
+    while True:
+        told = _DROP if _is_forgotten(fd) else os.pread(fd, 1, 0)
+        if parts.copy_to(recording) or still_runs(pending.use, len(pending.parts)):
+            quiet_since = time.monotonic()
+        if told != _NOT_TOLD or time.monotonic() - quiet_since > UNTOLD_SECONDS:
+            return told
+        time.sleep(_TURN_SECONDS)
+
+
+def _is_forgotten(fd: int) -> bool:
+    """Whether the list's files were removed, since its end has been recorded."""
+    return os.fstat(fd).st_nlink == 0
+
+
+class _Parts:
+    """The files of a list's parts, read in order as they grow."""
+
+    def __init__(self, pending: PendingCommand) -> None:
+        self._use, self._left = pending.use, list(range(1, len(pending.parts) + 1))
+        self._fd = -1
+
+    def copy_to(self, recording: "Recording") -> bool:
+        """Append what is new, and return whether there was anything."""
+        copied = self._copy(recording)
+        for number in self._left[:]:
+            if (fd := open_part(self._use, number)) is None:
+                continue  # it has not run, and may be left out by an ``&&``
+            copied = self._copy(recording) or copied  # what the one before wrote at its end
+            if self._fd >= 0:
+                os.close(self._fd)
+            self._fd, self._left = fd, [one for one in self._left if one > number]
+            copied = self._copy(recording) or copied
+        return copied
+
+    def _copy(self, recording: "Recording") -> bool:
+        copied = False
+        while self._fd >= 0 and (data := os.read(self._fd, _READ_BYTES)):
+            recording.append("out", data)
+            copied = True
+        return copied
+
+
+def end_shown(use: str, *, keeps: bool) -> str:
+    """Have the process that shows a list seal or drop its recording, wait for that, and return the buffer's name.
+
+    Args:
+        use: the harness' id of the tool's use.
+        keeps: whether to seal what was recorded.
+
+    Returns:
+        An empty text where nothing was recorded.
+    """
+    from sightline.doors.hooks.hook_session import is_held_before  # the process apart needs it only later
+
+    path = live_path(use)
+    try:
+        fd = open_private(path, os.O_RDWR)
+    except OSError:
+        return ""
+    try:
+        os.pwrite(fd, _KEEP if keeps else _DROP, 0)
+        is_held_before(fd, time.monotonic() + _PATIENCE_SECONDS)
+        name = os.pread(fd, 64, 1).decode(errors="replace")
+        remove_file(path)  # whoever has not begun yet finds it gone
+        return name
+    finally:
+        os.close(fd)

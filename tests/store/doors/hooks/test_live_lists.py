@@ -1,0 +1,169 @@
+"""Lists of commands are there while they run, and are the same buffer once their end is told."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.doors.hooks import live_list
+from sightline.doors.hooks.before_tool import before_tool
+from sightline.doors.hooks.capture_script import script
+from sightline.doors.hooks.part_files import PartFile
+from sightline.harnesses import find
+from sightline.harnesses.base import KEEP
+from sightline.harnesses.codex import HARNESS as CODEX
+from sightline.records import Buffer
+from tests.faults.kill_kit import soon
+from tests.store.doors.hooks.hook_kit import Harness, claude_cut
+from tests.store.doors.hooks.test_hook_tasks import file_of, notice
+
+COMMAND = "echo one && sh -c 'echo two; read go <gate; seq 1 9000; exit 3'"
+WHOLE = b"one\ntwo\n" + b"".join(b"%d\n" % number for number in range(1, 9001))
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The root of the store."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "store"))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    monkeypatch.setattr(CODEX, "shell", lambda _: "bash")
+    return tmp_path / "store"
+
+
+def rewritten(harness: str, command: str, folder: Path, root: Path, use: str = "use") -> str:
+    """What the hook before a command makes of it."""
+    through = folder / "sightline-capture"
+    through.write_text(script(str(root)))
+    through.chmod(0o755)
+    called = {"tool_name": "Bash", "tool_use_id": use, "tool_input": {"command": command}}
+    told = {**called, "session_id": "s1", "cwd": str(folder), "permission_mode": "bypassPermissions"}
+    found = find(harness)
+    assert found is not None
+    answer = before_tool(found, "PreToolUse", KEEP, told, str(through))
+    assert answer is not None
+    return str(answer["hookSpecificOutput"]["updatedInput"]["command"])
+
+
+@contextmanager
+def running(harness: str, folder: Path, root: Path) -> Iterator[Callable[[], int]]:
+    """Run the command, which waits; the value lets it go on, and returns its exit code."""
+    os.mkfifo(folder / "gate")
+    nowhere = subprocess.DEVNULL
+    words = ["bash", "-c", rewritten(harness, COMMAND, folder, root)]
+    with subprocess.Popen(words, cwd=folder, stdin=nowhere, stdout=nowhere, stderr=nowhere) as ran:
+
+        def go_on() -> int:
+            (folder / "gate").write_text("go\n")
+            return ran.wait()
+
+        yield go_on
+
+
+def the_one(harness: Harness, is_so: Callable[[Buffer], bool]) -> Buffer:
+    """The only buffer, once it is so."""
+    found: list[Buffer] = []
+
+    def is_there() -> bool:
+        found[:] = harness.buffers() if (harness.root / "index.sqlite").exists() else []
+        return len(found) == 1 and is_so(found[0])
+
+    soon(is_there)
+    return found[0]
+
+
+def is_waiting(buffer: Buffer) -> bool:
+    """Whether it runs, and has what comes before the wait."""
+    return buffer.state == "running" and buffer.lines == 2
+
+
+def codex_end(codex: Harness, output: str) -> None:
+    """Tell the hook of Codex how the command ended."""
+    called: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "use", "tool_input": {"command": COMMAND}}
+    codex.tell("PostToolUse", **called, tool_response=output)
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_it_is_there_while_it_runs_and_is_the_same_buffer_at_its_end(name: str, root: Path, tmp_path: Path) -> None:
+    harness = Harness(name, root, tmp_path)
+    with running(name, tmp_path, root) as go_on:
+        live = the_one(harness, is_waiting)
+        assert (live.command, live.cwd, live.session) == (COMMAND, str(tmp_path), f"{name}-s1")
+        assert harness.content(live) == b"one\ntwo\n"
+        code = go_on()
+    if name == "codex":
+        codex_end(harness, "Warning: truncated output \nTotal output lines: 9002\n\none\ntwo…9 tokens truncated…")
+    else:
+        harness.after(COMMAND, "use", claude_cut(WHOLE.decode()), code)
+    (buffer,) = harness.buffers()
+    assert (buffer.name, buffer.state, buffer.lines) == (live.name, "sealed", 9002)
+    assert harness.content(buffer) == WHOLE
+    assert "1-1 echo one exit 0, 2-9002 sh -c" in buffer.note
+    assert buffer.exit_code == (None if name == "codex" else 3)
+    assert ("standard error" in buffer.partial) == (name == "codex")
+    assert not [one for one in os.listdir(root / "hooks") if one.endswith((".part", ".json", ".live"))]
+    assert not (root / "hooks.log").exists()
+
+
+def test_where_the_harness_tells_more_than_went_through_the_pipes_that_takes_its_place(
+    root: Path, tmp_path: Path
+) -> None:
+    codex = Harness("codex", root, tmp_path)
+    with running("codex", tmp_path, root) as go_on:
+        the_one(codex, is_waiting)
+        go_on()
+    codex_end(codex, "one\nto standard error\ntwo\n")
+    (buffer,) = codex.buffers()
+    assert (codex.content(buffer), buffer.state, buffer.partial) == (b"one\nto standard error\ntwo\n", "sealed", "")
+
+
+def test_if_whoever_shows_it_is_killed_it_is_kept_whole_all_the_same(root: Path, tmp_path: Path) -> None:
+    claude = Harness("claude-code", root, tmp_path)
+    with running("claude-code", tmp_path, root) as go_on:
+        live = the_one(claude, is_waiting)
+        os.kill(int((root / "live" / live.name).read_text().split()[0]), signal.SIGKILL)
+        the_one(claude, lambda buffer: buffer.state == "interrupted")
+        code = go_on()
+    claude.after(COMMAND, "use", claude_cut(WHOLE.decode()), code)
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
+
+
+def test_if_it_goes_on_in_the_background_it_stays_there_until_its_end_is_told(root: Path, tmp_path: Path) -> None:
+    claude = Harness("claude-code", root, tmp_path)
+    path = file_of(tmp_path)
+    with running("claude-code", tmp_path, root) as go_on:
+        the_one(claude, is_waiting)
+        called = {"tool_name": "Bash", "tool_use_id": "use", "tool_input": {"command": COMMAND}}
+        response = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
+        claude.tell("PostToolUse", **called, tool_response=response)
+        claude.tell("UserPromptSubmit", prompt="what does it do?")
+        the_one(claude, is_waiting)
+        code = go_on()
+    path.write_bytes(WHOLE)
+    claude.tell("UserPromptSubmit", prompt=notice(path, use="use", said=f"failed with exit code {code}"))
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
+
+
+def test_what_runs_no_more_and_of_which_nobody_tells_the_end_is_there_too_and_completed_when_somebody_does(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Codex ends what still runs when it ends, and tells nobody."""
+    monkeypatch.setattr(live_list, "SOON_SECONDS", 0.0)
+    monkeypatch.setattr(live_list, "UNTOLD_SECONDS", 0.0)
+    claude = Harness("claude-code", root, tmp_path)
+    rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+    part = PartFile("use", 1)
+    part.take("out", memoryview(b"one\n"), 1)
+    part.end(0, cut=False, left_open=False)
+    live_list.show_list("use")
+    live = the_one(claude, lambda buffer: buffer.state == "sealed")
+    assert (claude.content(live), live.exit_code, live.partial) == (b"one\n", None, "its end was not told")
+    claude.after("cat a.txt; cat b.txt", "use", "one\n", 0)
+    (buffer,) = claude.buffers()
+    assert (buffer.name, buffer.exit_code, buffer.partial) == (live.name, 0, "")
