@@ -19,6 +19,7 @@ READ_LINES = 30_000
 """The same in lines, for very short ones: about 0.1 s."""
 
 BACK_LINES = 256  # lines that are read together from the end, so at most that many long lines are in memory
+_JOINED_LINES = 256  # equal lines that are read as one run, at most, since there may be room for the first ones only
 CLIP_KEEPS_BYTES = 24  # the least that a clipped line must keep to say anything
 
 Span = tuple[int, int]
@@ -86,7 +87,7 @@ def read_rows(
     backward: bool = False,
     gone: Sequence[Span] = (),
 ) -> Iterator[EqualLines]:
-    """Yield the lines of some spans as runs of one, up to READ_BYTES or READ_LINES; backward, each span from its end.
+    """Yield the lines of some spans as runs, up to READ_BYTES or READ_LINES; backward, each span from its end.
 
     Args:
         source: the stream.
@@ -100,18 +101,30 @@ def read_rows(
         if is_gone:
             yield EqualLines(first, last, markers.rewritten(source.ref, first, last), gone=True)
             continue
-        known, row = None, None
+        known, run, lines = None, None, 0
         for line in lines_backward(source, first, last) if backward else source.lines(first, last):
-            if row is not None and line.data == known and line.whole:  # a repeated line is judged and cleaned once
-                row = EqualLines(line.number, line.number, row.text, row.error)
+            if run is not None and line.data == known and line.whole and lines < _JOINED_LINES:
+                lines += 1  # a repeated line is judged and cleaned once
             else:
-                row = _row(line, judge)
+                if run is not None:
+                    yield _several(run, lines, backward=backward)
+                run, lines = _row(line, judge), 1
                 known = line.data if line.whole else None
-            yield row
             left -= len(line.data) + 1
             lines_left -= 1
             if left <= 0 or not lines_left:
-                return
+                break
+        if run is not None:
+            yield _several(run, lines, backward=backward)
+        if left <= 0 or not lines_left:
+            return
+
+
+def _several(run: EqualLines, lines: int, *, backward: bool) -> EqualLines:
+    """Return this many lines of which the first one that was read is known."""
+    if lines == 1:
+        return run
+    return run._replace(first=run.first - lines + 1) if backward else run._replace(last=run.last + lines - 1)
 
 
 def _split(spans: Iterable[Span], gone: Sequence[Span], *, backward: bool) -> Iterator[tuple[int, int, bool]]:
@@ -122,29 +135,66 @@ def _split(spans: Iterable[Span], gone: Sequence[Span], *, backward: bool) -> It
         yield from sorted(parts, reverse=backward)
 
 
-def take(rows: Iterable[EqualLines], room: int, fold_bytes: int) -> Taken:
-    """Take as many rows as fit, from the first on, and join equal lines into one run.
+def singles(run: EqualLines) -> Iterator[EqualLines]:
+    """Yield the lines of a run, first to last, as runs of one."""
+    if run.first == run.last:
+        yield run
+    else:
+        yield from (run._replace(first=line, last=line) for line in range(run.first, run.last + 1))
+
+
+def take(rows: Iterable[EqualLines], room: int, fold_bytes: int, *, backward: bool = False) -> Taken:
+    """Take as many lines as fit, from the first on, and join equal ones into one run.
 
     Args:
-        rows: lines in order, or in reverse order.
+        rows: runs of lines in order, or in reverse order.
         room: the bytes available.
         fold_bytes: most bytes of the marker for a folded run, with its newline.
+        backward: whether they are in reverse order.
     """
     runs: list[EqualLines] = []
     used = last_cost = 0
     for row in rows:
         joined = join_runs(runs[-1], row) if runs else None
         cost = _cost(joined or row, fold_bytes)
-        added = cost - last_cost if joined else cost
-        if row.unread or used + added > room:
-            return Taken(runs, used, row)
+        before = last_cost if joined else 0
+        misfit = None
+        if row.unread or used - before + cost > room:
+            fitting, misfit = _split_to_fit(row, joined, room - used + before, backward=backward)
+            if fitting is None:
+                return Taken(runs, used, misfit)
+            row = fitting
+            joined = join_runs(runs[-1], row) if joined else None
+            cost = _cost(joined or row, fold_bytes)
         if joined:
             runs[-1] = joined
         else:
             runs.append(row)
-        used += added
+        used += cost - before
         last_cost = cost
+        if misfit:
+            return Taken(runs, used, misfit)
     return Taken(runs, used, None)
+
+
+def _split_to_fit(
+    row: EqualLines, joined: EqualLines | None, room: int, *, backward: bool
+) -> tuple[EqualLines | None, EqualLines]:
+    """Return those lines of a run for which there is room, which do not fold then, and the first one that is too much.
+
+    Args:
+        row: the lines, for all of which there is no room.
+        joined: the same with those that were taken before, if these are equal.
+        room: bytes for both.
+        backward: whether the last line comes first.
+    """
+    taken = joined.lines - row.lines if joined else 0
+    fit = 0 if row.gone or row.unread else max(room // (text_bytes(row.text) + 1) - taken, 0)
+    edge = row.last - fit if backward else row.first + fit
+    misfit = row if row.gone else row._replace(first=edge, last=edge)
+    if not fit:
+        return None, misfit
+    return (row._replace(first=edge + 1) if backward else row._replace(last=edge - 1)), misfit
 
 
 def join_runs(one: EqualLines, other: EqualLines) -> EqualLines | None:

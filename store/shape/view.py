@@ -278,7 +278,7 @@ class StreamViewer:
             after = runs[-1].last + 1 if runs else 1
             spans = free_spans(blocks, after, self._count)[::-1]
             rows = read_rows(self._source, spans, self._is_error, backward=True, gone=self._gone)
-            tail = take(rows, left, self._fold_bytes)
+            tail = take(rows, left, self._fold_bytes, backward=True)
             runs, left, misfit = runs + tail.runs, left - tail.cost, tail.misfit
         if misfit and not misfit.gone and (left >= spare // 8 or not (runs or blocks)):
             clipped = clip(misfit, self._ref, left, short=self._short)

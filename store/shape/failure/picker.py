@@ -15,6 +15,7 @@ from sightline.shape.repeated_lines import (
     clip,
     free_spans,
     read_rows,
+    singles,
     spans_of,
     take,
     text_bytes,
@@ -183,5 +184,7 @@ class Picker:
         for row in read_rows(self._source, spans, self._is_error):
             matters = core or row.error
             limit = min(CAUSE_LINE_BYTES, self._room // 2) if matters else min(CONTEXT_LINE_BYTES, self._room // 8)
-            too_long = row.unread or text_bytes(row.text) >= limit
-            yield (clip(row, self._source.ref, limit, short=self._short) or row) if too_long else row
+            if row.unread or text_bytes(row.text) >= limit:
+                yield from (clip(one, self._source.ref, limit, short=self._short) or one for one in singles(row))
+            else:
+                yield row

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sightline.errors import UsageError
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
@@ -12,7 +14,7 @@ from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import Failures
 from sightline.shape.markers import CLIPPED
 from sightline.shape.memory_stream import BytesSource
-from sightline.shape.repeated_lines import read_rows
+from sightline.shape.repeated_lines import EqualLines, read_rows, singles, take
 from sightline.shape.segments import Shaped, join_segments
 from sightline.shape.source import LINE_LIMIT, Line, Source
 
@@ -82,15 +84,34 @@ def test_a_line_is_taken_for_the_one_before_only_where_it_repeats_all_of_it() ->
     long = b"x" * (LINE_LIMIT + 9)
     rows = list(read_rows(BytesSource(b"\n\na\na\n" + long + b"\n\n" + long + b"\nb\n"), [(1, 8)], None))
     assert [(row.first, row.last, row.text[:2], row.unread > 0) for row in rows] == [
-        (1, 1, "", False),
-        (2, 2, "", False),
-        (3, 3, "a", False),
-        (4, 4, "a", False),
+        (1, 2, "", False),
+        (3, 4, "a", False),
         (5, 5, "xx", True),
         (6, 6, "", False),
         (7, 7, "xx", True),
         (8, 8, "b", False),
     ]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from((b"", b"a", b"\x1b[1ma\x1b[0m", b"a longer line")), st.integers(1, 600)), max_size=5
+    ),
+    st.integers(0, 300),
+    st.integers(1, 60),
+    st.booleans(),
+)
+def test_equal_lines_are_taken_at_once_as_they_would_be_one_by_one(
+    groups: list[tuple[bytes, int]], room: int, fold_bytes: int, backward: bool
+) -> None:
+    source = BytesSource(b"".join((line + b"\n") * times for line, times in groups))
+
+    def rows() -> Iterator[EqualLines]:
+        return read_rows(source, [(1, source.line_count)], None, backward=backward)
+
+    lines = (line for run in rows() for line in sorted(singles(run), reverse=backward))
+    one_by_one = take(lines, room, fold_bytes, backward=backward)
+    assert take(rows(), room, fold_bytes, backward=backward) == one_by_one
 
 
 def test_success_keeps_a_fifth_of_head_and_the_tail() -> None:
