@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from sightline.audit.accounting import Accounted
 from sightline.audit.buffer_failures import Failure, not_judged, overlooked, told_count
@@ -63,9 +64,10 @@ def main(given: Namespace) -> int:
         wanted = CallFilter(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
         notes = notes_for(list_notes(door.store), (call.view for call in calls), scope.session, scope.since)
+        find = cache(door.store.index.buffer)
         context = _Context(door.store, scope.session, calls) if scope.session else None
         if given.json:
-            rows = [{**as_data(call), "gone": gone_of(door.store, call.view)} for call in shown]
+            rows = [{**as_data(call), "gone": gone_of(find, call.view)} for call in shown]
             print_json(
                 {
                     "calls": rows,
@@ -77,7 +79,7 @@ def main(given: Namespace) -> int:
             return 0
         plain = wanted == CallFilter()
         titles = {one.name: session_title(one) for one in door.store.index.sessions()} if scope.session is None else {}
-        rows_at = [(one.view.time, _row(one, gone_of(door.store, one.view), titles)) for one in shown]
+        rows_at = [(one.view.time, _row(one, gone_of(find, one.view), titles)) for one in shown]
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")

@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Callable
+from functools import cache
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
@@ -11,9 +13,8 @@ from sightline.log.call_names import name_of_view
 from sightline.log.log_index import list_views
 from sightline.log.session_list import find_session
 from sightline.log.views import ref_of_shown
-from sightline.records import IndexedView, View
+from sightline.records import Buffer, IndexedView, View
 from sightline.refs import format_ref
-from sightline.store import Reading
 from sightline.verbs.printable_text import printable
 
 _LIMIT = 50
@@ -59,27 +60,31 @@ def _buffer_name(door: Door, ref: str) -> str:
 
 
 def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:
+    find = cache(door.store.index.buffer)  # many replies are of one output
+    rows = [(one.view, gone_of(find, one.view), _partial_of(find, one.view)) for one in found]
     if given.json:
-        rows = [(one.view, gone_of(door.store, one.view), partial_of(door.store, one.view)) for one in found]
         print_json([{**as_data(view), "gone": gone, "partial": partial} for view, gone, partial in rows])
         return 0
-    for indexed in found:
-        view = indexed.view
-        write_out(_row(view, gone_of(door.store, view), partial_of(door.store, view)) + "\n")
+    write_out("".join(f"{_row(*row)}\n" for row in rows))
     if not found:
         write_out("nothing matches\n" if given.ref or given.session else "nothing has been shown yet\n")
     return 0
 
 
-def gone_of(store: Reading, view: View) -> list[str]:
-    """Return the buffers of a view that have expired or were removed since."""
-    found = ((name, store.index.buffer(name)) for name in view.refs)
+def gone_of(find: Callable[[str], Buffer | None], view: View) -> list[str]:
+    """Return the buffers of a view that have expired or were removed since.
+
+    Args:
+        find: finds a buffer by its name, as an index does.
+        view: the view.
+    """
+    found = ((name, find(name)) for name in view.refs)
     return [format_ref(name) for name, buffer in found if buffer is None or buffer.state == "evicted"]
 
 
-def partial_of(store: Reading, view: View) -> list[str]:
+def _partial_of(find: Callable[[str], Buffer | None], view: View) -> list[str]:
     """Return the buffers of a view that hold only a part of what was written."""
-    found = (store.index.buffer(name) for name in view.refs)
+    found = map(find, view.refs)
     return [buffer.ref for buffer in found if buffer and buffer.is_partial and buffer.state != "evicted"]
 
 
