@@ -133,8 +133,9 @@ def make_brief(
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
     captured = buffers_in(captured_by(store, names, since), project)
     newest = captured[::-1]
-    missed = overlooked(store, newest, session=session)
-    others = find_others(store, calls, captured, session)
+    unread = set[str]()
+    missed = overlooked(store, newest, session=session, unread=unread)
+    others = find_others(store, calls, captured, session, unread)
     doubts = [one for one in others if one.kind in ALARMS]
     beside = [one for one in others if one.kind not in ALARMS]
     runs = [buffer for buffer in newest if buffer.kind == "cmd" and not filtered_from(buffer)]
@@ -158,7 +159,7 @@ def make_brief(
         ran=len(runs),
         failed=len(failed),
         sections=tuple(section for section in sections if section.total),
-        unknown=tuple(_unknown(gone, not_judged(captured), sum(one.is_partial for one in captured))),
+        unknown=tuple(_unknown(gone, not_judged(captured), sum(one.is_partial for one in captured), len(unread))),
     )
 
 
@@ -224,7 +225,9 @@ def _again(calls: Sequence[Call]) -> list[BriefItem]:
     ]
 
 
-def _unknown(gone: int, unjudged: int, partial: int) -> Iterator[str]:
+def _unknown(gone: int, unjudged: int, partial: int, unread: int) -> Iterator[str]:
+    if unread:
+        yield f"{unread:,} of the outputs and logs could not be read: what failed there, nobody can tell"
     if partial:
         yield f"of {counted(partial, 'output')} only a part reached the store: what else failed there, nobody can tell"
     if gone:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.line_spans import Spans, common, size, spans_of
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, StoreFailed
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import format_ref
@@ -291,8 +291,17 @@ def overlooked_in(store: Reading, buffer: Buffer, coverage: Coverage) -> list[Fa
     return [failure for failure in failures_of(store, buffer) if not failure.is_seen(coverage)]
 
 
-def overlooked(store: Reading, buffers: Iterable[Buffer], *, session: str | None = None) -> list[Overlooked]:
-    """Yield the failures of some buffers that stood in no view; a buffer that is gone has none."""
+def overlooked(
+    store: Reading, buffers: Iterable[Buffer], *, session: str | None = None, unread: set[str] | None = None
+) -> list[Overlooked]:
+    """Return the failures of some buffers that stood in no view; a buffer that is gone has none.
+
+    Args:
+        store: the store.
+        buffers: the buffers.
+        session: the only session whose views count; None for all.
+        unread: gets the names of buffers that are there and cannot be read, so that nothing is known of them.
+    """
     found = []
     for buffer in buffers:
         if buffer.state == "evicted":
@@ -301,8 +310,9 @@ def overlooked(store: Reading, buffers: Iterable[Buffer], *, session: str | None
             if failures_of(store, buffer):
                 coverage = coverage_of(store, buffer, session=session)
                 found += [Overlooked(buffer, failure) for failure in overlooked_in(store, buffer, coverage)]
-        except SightlineError:
-            continue
+        except SightlineError as error:
+            if unread is not None and isinstance(error, StoreFailed):
+                unread.add(buffer.name)
     return found
 
 

@@ -6,7 +6,7 @@ from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
 from sightline.audit.evidence.session_evidence import ALARMS, Alarm, evidence_of
 from sightline.audit.timeline import Call, Timeline, not_shown_whole
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, StoreFailed
 from sightline.log.log_index import last_known, verify_log
 from sightline.named_tuple import NamedTuple
 from sightline.records import TOOL_FAILED, Buffer
@@ -63,6 +63,7 @@ class Audited(NamedTuple):
         not_judged: number of these that are not judged, since they only show what others wrote.
         examined_here: number of outputs that were examined because no host has said what it found in them.
         running: number of outputs of other hosts that are still running, and were not looked at.
+        unread: number of outputs and of logs that could not be read, so that nothing is known of them.
     """
 
     found: list[Finding]
@@ -71,6 +72,7 @@ class Audited(NamedTuple):
     not_judged: int
     examined_here: int = 0
     running: int = 0
+    unread: int = 0
 
 
 def audited(store: Reading, since: float) -> Audited | None:
@@ -83,7 +85,7 @@ def audited(store: Reading, since: float) -> Audited | None:
     wanted = store.to_examine(since)
     if wanted is None:
         return None
-    unseen, others, gone = list[Finding](), list[Finding](), list[str]()
+    unseen, others, gone, unread = list[Finding](), list[Finding](), list[str](), set[str]()
     count, unjudged = wanted.others, wanted.not_judged
     timeline = Timeline(store, since=since)
     for start in range(0, len(wanted.outputs), _AT_ONCE):
@@ -91,7 +93,7 @@ def audited(store: Reading, since: float) -> Audited | None:
         calls = timeline.about(names)
         known = [buffer for name in names if (buffer := store.index.buffer(name)) and buffer.created >= since]
         captured = [buffer for buffer in known if buffer.state != "evicted" and not buffer.is_unanswered]
-        unseen += [_overlooked(one) for one in overlooked(store, captured)]
+        unseen += [_overlooked(one) for one in overlooked(store, captured, unread=unread)]
         of_these = {format_ref(name) for name in names}
         others += [one for one in _of_outputs(calls, captured) if one.ref in of_these]
         gone += not_shown_whole([buffer for buffer in known if buffer.state == "evicted"], calls)
@@ -99,12 +101,19 @@ def audited(store: Reading, since: float) -> Audited | None:
         unjudged += not_judged(captured)
     others.sort(key=lambda one: _IN_ORDER.index(one.kind))
     told = [Finding(one.kind, one.ref, one.text, one.command, *_parted(one.views)) for one in wanted.alarms]
-    here = [one for name in wanted.sessions for one in _evidence(store, name, [])]
+    here = [one for name in wanted.sessions for one in _evidence(store, name, [], unread)]
     alarms = dict.fromkeys((*told, *here))
-    return Audited([*unseen, *others, *alarms], gone, count, unjudged, wanted.unexamined, wanted.running)
+    found = [*unseen, *others, *alarms]
+    return Audited(found, gone, count, unjudged, wanted.unexamined, wanted.running, len(unread))
 
 
-def find_all(store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None) -> list[Finding]:
+def find_all(
+    store: Reading,
+    calls: Sequence[Call],
+    captured: Sequence[Buffer],
+    session: str | None,
+    unread: set[str] | None = None,
+) -> list[Finding]:
     """Return all findings, the overlooked failures first.
 
     Args:
@@ -112,13 +121,19 @@ def find_all(store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], 
         calls: the calls to look at, oldest first.
         captured: the buffers to look at.
         session: the session whose views count; None for all.
+        unread: gets the names of outputs and sessions that cannot be read, so that nothing is known of them.
+            Without it, a session that cannot be read is an error.
     """
-    unseen = overlooked(store, captured, session=session)
-    return [*(_overlooked(one) for one in unseen), *find_others(store, calls, captured, session)]
+    unseen = overlooked(store, captured, session=session, unread=unread)
+    return [*(_overlooked(one) for one in unseen), *find_others(store, calls, captured, session, unread)]
 
 
 def find_others(
-    store: Reading, calls: Sequence[Call], captured: Sequence[Buffer], session: str | None
+    store: Reading,
+    calls: Sequence[Call],
+    captured: Sequence[Buffer],
+    session: str | None,
+    unread: set[str] | None = None,
 ) -> list[Finding]:
     """Return all findings except overlooked failures; it takes what `find_all` takes."""
     names = [session] if session else sorted({call.view.session for call in calls})
@@ -126,7 +141,7 @@ def find_others(
     for call in calls:
         of_session.setdefault(call.view.session, []).append(call)
     # A session and its helpers share alarms.
-    alarms = dict.fromkeys(one for name in names for one in _evidence(store, name, of_session.get(name, [])))
+    alarms = dict.fromkeys(one for name in names for one in _evidence(store, name, of_session.get(name, []), unread))
     return [*_of_outputs(calls, captured), *alarms, *_broken(store, names)]
 
 
@@ -136,13 +151,19 @@ def _of_outputs(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Findi
     return [*_partial(captured), *_untold(told, captured), *_cut(told)]  # as in _IN_ORDER
 
 
-def _evidence(store: Reading, name: str, own: Sequence[Call]) -> list[Finding]:
+def _evidence(store: Reading, name: str, own: Sequence[Call], unread: set[str] | None) -> list[Finding]:
     """Return the alarms from the evidence of a session, judged by all of its calls, whichever of them are given."""
     session = store.index.session(name)
     if session is None:
         return []
     is_whole = sum(bool(call.view.number) for call in own) == store.index.view_count(name)
-    return [_of_alarm(alarm) for alarm in evidence_of(store, session, own if is_whole else None).alarms]
+    try:
+        return [_of_alarm(alarm) for alarm in evidence_of(store, session, own if is_whole else None).alarms]
+    except StoreFailed:
+        if unread is None:
+            raise
+        unread.add(name)
+        return []
 
 
 def _of_alarm(alarm: Alarm) -> Finding:

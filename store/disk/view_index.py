@@ -74,6 +74,9 @@ class ViewRow(NamedTuple):
 class ViewIndex:
     """Statements on who asked and what was shown. The audit files are the truth, and this finds the way into them."""
 
+    NEWEST_FIRST = "number DESC"
+    """The order of views, as SQL: they were logged in that of their numbers."""
+
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -224,7 +227,8 @@ class ViewIndex:
             # The plus has SQLite look at the few views of the buffer first, since a session may have very many.
             where.append("session = ?" if buffer is None else "+session = ?")
             parameters.append(session)
-        rows = self._db.rows(f"{_VIEW} WHERE {' AND '.join(where)} ORDER BY number DESC LIMIT ?", (*parameters, limit))
+        newest = f"WHERE {' AND '.join(where)} ORDER BY {self.NEWEST_FIRST} LIMIT ?"
+        rows = self._db.rows(_VIEW + newest, (*parameters, limit))
         return [_view(row) for row in rows]
 
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
@@ -237,6 +241,11 @@ class ViewIndex:
     def newest_view(self) -> int:
         """Return the largest number of a view, 0 if there is none; it falls only when all are indexed anew."""
         row = self._db.row("SELECT MAX(number) FROM views")
+        return int(row[0] or 0) if row else 0
+
+    def numbers_of_views(self) -> int:
+        """Return how many numbers of views there are from the smallest to the largest, about as many as views."""
+        row = self._db.row("SELECT (SELECT MAX(number) FROM views) - (SELECT MIN(number) FROM views) + 1")
         return int(row[0] or 0) if row else 0
 
     def last_entry(self, session: str) -> int:

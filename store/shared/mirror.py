@@ -36,6 +36,7 @@ CREATE TABLE IF NOT EXISTS shared_lines (
 CREATE TABLE IF NOT EXISTS shared_events (
     session TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS shared_views_by_time ON views (time);
 """
 
 _FIRST_VIEW = 1 << 40
@@ -77,6 +78,8 @@ class Reach(NamedTuple):
 
 class SharedIndex(Index):
     """The mirror's rows. It asks for unknown ones by name, if there is somebody to ask."""
+
+    NEWEST_FIRST = "time DESC, number DESC"  # they are numbered as they come, which is another order
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)

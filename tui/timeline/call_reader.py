@@ -86,7 +86,7 @@ class CallReader:
         """Read on for a moment. Raises what the store raises."""
         titles = session_titles(self._store)
         if not self._total:
-            self._total = max(self._store.index.newest_view(), 1)
+            self._total = max(self._store.index.numbers_of_views(), 1)
             if self._total > CALLS_A_STEP and wanted == CallFilter():
                 newest = calls_in(self._store, self._timeline.newest(FIRST_LOOK), self._project)
                 return Calls(self._with_notes(newest, wanted), (), 0.0, titles)

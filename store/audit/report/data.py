@@ -27,6 +27,7 @@ def as_data(report: Report) -> dict[str, Any]:
             "overlooked_failures": report.overlooked,
             "overlooked_at_least": report.is_least,
             "not_judged_outputs": report.unjudged,
+            "unread": report.unread,
         },
         "overlooked": [
             {

@@ -98,7 +98,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
 
 def none_missed(report: Report) -> str:
     """Return the sentence for a report without any known overlooked failure."""
-    where = " in what is still there" if report.gone else ""
+    where = " in what could be read" if report.unread else " in what is still there" if report.gone else ""
     where += " and reached the store" if where and report.totals.partial else ""
     where = where or (" in what reached the store" if report.totals.partial else "")
     left = f" {counted(report.unjudged, 'output')} only show what others wrote, and were not judged."

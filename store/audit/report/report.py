@@ -128,6 +128,7 @@ class Report(NamedTuple):
         is_least: whether it is at least that many.
         gone: names of outputs that were removed before they were shown whole.
         unjudged: number of outputs that are not judged, since they only show what others wrote.
+        unread: number of outputs and logs that could not be read.
         claims: what agents claimed, with its verdict; of a session those not supported first.
         losses: what contexts lost, in order, each with the name of its session.
         held: what contexts hold now, as far as anything is told of them.
@@ -148,6 +149,7 @@ class Report(NamedTuple):
     is_least: bool
     gone: tuple[str, ...] = ()
     unjudged: int = 0
+    unread: int = 0
     losses: tuple[tuple[str, Loss], ...] = ()
     claims: tuple[JudgedClaim, ...] = ()
     held: HeldTokens = HeldTokens(0, 0, 0, ())
@@ -166,13 +168,15 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
     everyone = {one.session.name: one for one in list_sessions(store)}
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
     captured = buffers_in(captured_by(store, names, since), project)
-    unseen = overlooked(store, captured, session=session)
-    findings = find_others(store, calls, captured, session)
+    unread = set[str]()
+    unseen = overlooked(store, captured, session=session, unread=unread)
+    findings = find_others(store, calls, captured, session, unread)
     outputs = _outputs(store, captured, session)
     missed = [_missed(store, one) for one in unseen[:MOST_OVERLOOKED]]
     told = _told(store, calls[-MOST_CALLS:])
     gone = unknowable(store, calls, names, since)
-    losses, held = _contexts(store, calls)
+    of_read = [call for call in calls if call.view.session not in unread]
+    losses, held = _contexts(store, of_read)
     facts = [everyone[name] for name in names if name in everyone]
     return Report(
         title=facts[0].name if session and facts else project.title if project else "All sessions",
@@ -185,13 +189,14 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
         outputs=tuple(outputs[:MOST_OUTPUTS]),
         calls=tuple(told),
         notes=tuple(notes_for(list_notes(store), (call.view for call in calls), session, since)),
-        left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone))),
+        left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone), len(unread))),
         overlooked=len(unseen),
         is_least=any(one.failure.is_rest for one in unseen),
         unjudged=not_judged(captured),
+        unread=len(unread),
         gone=tuple(gone),
         losses=tuple(losses),
-        claims=tuple(_claims(store, calls, since)),
+        claims=tuple(_claims(store, of_read, since)),
         held=held,
     )
 
@@ -225,7 +230,7 @@ def _contexts(store: Reading, calls: Sequence[Call]) -> tuple[list[tuple[str, Lo
     return losses, HeldTokens(sums[0], sums[1], sums[2], tuple(sorted(outputs, key=lambda one: -one.tokens)))
 
 
-def _left_out(calls: int, outputs: int, unseen: int, gone: int) -> Iterable[str]:
+def _left_out(calls: int, outputs: int, unseen: int, gone: int, unread: int) -> Iterable[str]:
     for count, most, what in (
         (unseen, MOST_OVERLOOKED, "overlooked failure"),
         (outputs, MOST_OUTPUTS, "output"),
@@ -235,6 +240,8 @@ def _left_out(calls: int, outputs: int, unseen: int, gone: int) -> Iterable[str]
             yield f"{count - most:,} more {what}{'' if count - most == 1 else 's'}"
     if gone:
         yield f"what failed in {gone:,} output{'' if gone == 1 else 's'} that went before all was shown"
+    if unread:
+        yield f"what failed in {unread:,} of the outputs and logs, which could not be read"
 
 
 def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) -> list[ReportedOutput]:
@@ -243,8 +250,9 @@ def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) ->
         try:
             coverage = coverage_of(store, buffer, session=session)
             failures = failures_of(store, buffer)
+            held = held_of(store, buffer, coverage, holdings=holdings) if is_told(store, coverage.sessions) else None
         except SightlineError:
-            continue  # it was removed meanwhile
+            continue  # it was removed meanwhile, or cannot be read
         stretches = tuple(
             Stretch(Target(buffer, name).ref, covered, _failing(failures, name))
             for name, covered in coverage.streams.items()
@@ -252,7 +260,6 @@ def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) ->
         unseen = sum(not failure.is_seen(coverage) for failure in failures)
         is_least = any(failure.is_rest for failure in failures)
         is_filtered = bool(filtered_from(buffer))
-        held = held_of(store, buffer, coverage, holdings=holdings) if is_told(store, coverage.sessions) else None
         made.append(ReportedOutput(buffer, coverage, stretches, len(failures), unseen, is_filtered, held, is_least))
     return sorted(made, key=lambda one: (-one.unseen, one.coverage.share, -one.buffer.lines))
 

@@ -27,7 +27,8 @@ def parser(name: str) -> ArgumentParser:
         name,
         "List what went wrong in a session, or in all sessions, without an agent seeing it. There are these kinds:\n"
         + "".join(f"  {kind}: {meaning}.\n" for kind, meaning in KINDS.items())
-        + f"Nobody can say what was overlooked in a {PARTIAL}, so --fail-on {OVERLOOKED} and {CUT} count it, too. "
+        + f"Nobody can say what was overlooked in a {PARTIAL}, or in what cannot be read, so --fail-on {OVERLOOKED} "
+        f"and {CUT} count these, too. "
         "The exit code is 0 where nothing was found that --fail-on names, 1 where something was, and 2 after a wrong "
         "option.",
         "sightline audit --since 2h",
@@ -61,12 +62,13 @@ def main(given: Namespace) -> int:
     finally:
         door.close()
     found, gone = done.found, [format_ref(name) for name in done.gone]
-    failing = [finding for finding in found if finding.kind in (*kinds, *implied)]
+    failing = bool(implied and done.unread) or any(finding.kind in (*kinds, *implied) for finding in found)
     if given.json:
         counts = {kind: sum(finding.kind == kind for finding in found) for kind in KINDS}
         rows = [one._asdict() for one in found]
         told = {"findings": rows, "counts": counts, "gone": gone, "not_judged": done.not_judged}
-        print_json(told | {"examined_here": done.examined_here, "running": done.running, "failed": bool(failing)})
+        told |= {"examined_here": done.examined_here, "running": done.running, "unread": done.unread}
+        print_json(told | {"failed": failing})
     else:
         nothing = "nothing was captured, so nothing was judged\n"
         if done.captured or gone:
@@ -78,6 +80,8 @@ def main(given: Namespace) -> int:
             write_out(f"examined here, since their hosts have not told what failed: {_outputs(done.examined_here)}\n")
         if done.running:
             write_out(f"not examined, since they are still running: {_outputs(done.running)}\n")
+        if done.unread:
+            write_out(f"could not be read, so nothing is known of them: {done.unread:,} of the outputs and logs\n")
         if offline:
             write_out(f"only what was read here before was looked at ({offline})\n")
         if gone:
@@ -85,7 +89,7 @@ def main(given: Namespace) -> int:
             write_out(
                 f"removed before they were shown whole, so nobody knows what was missed: {len(gone):,} ({named})\n"
             )
-    return int(bool(failing))
+    return int(failing)
 
 
 def _audited(store: Reading, given: Namespace) -> Audited:
@@ -99,8 +103,9 @@ def _audited(store: Reading, given: Namespace) -> Audited:
     sessions = scope.sessions(store, calls)
     captured = scope.captured(store, sessions)
     gone = unknowable(store, calls, sessions, scope.since)
-    found = find_all(store, calls, captured, scope.session)
-    return Audited(found, gone, len(captured), not_judged(captured))
+    unread = set[str]()
+    found = find_all(store, calls, captured, scope.session, unread)
+    return Audited(found, gone, len(captured), not_judged(captured), unread=len(unread))
 
 
 def _outputs(count: int) -> str:

@@ -59,7 +59,8 @@ def main(given: Namespace) -> int:
         captured = scope.captured(door.store, sessions)
         gone = len(unknowable(door.store, calls, sessions, scope.since))
         totals = totals_of(calls, captured)
-        missed = [one.failure for one in overlooked(door.store, captured, session=scope.session)]
+        unread = set[str]()
+        missed = [one.failure for one in overlooked(door.store, captured, session=scope.session, unread=unread)]
         unjudged = not_judged(captured)
         wanted = CallFilter(given.verb, _name(door, given.ref), given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
@@ -72,7 +73,11 @@ def main(given: Namespace) -> int:
                 {
                     "calls": rows,
                     "notes": [note_data(one) for one in notes],
-                    "totals": {**totals_data(totals, missed, gone), "not_judged_outputs": unjudged},
+                    "totals": {
+                        **totals_data(totals, missed, gone),
+                        "not_judged_outputs": unjudged,
+                        "unread": len(unread),
+                    },
                     "context": context.data if context else None,
                 }
             )
@@ -83,7 +88,7 @@ def main(given: Namespace) -> int:
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
-        write_out(_totals(totals, missed, gone, unjudged))
+        write_out(_totals(totals, missed, gone, unjudged, len(unread)))
         write_out(_held(context.tokens) if context else "")
         return 0
     finally:
@@ -225,7 +230,7 @@ def _lines(call: Call) -> str:
     return f"{call.lines:,} of {call.view.lines_total:,} lines{in_part}"
 
 
-def _totals(totals: CallTotals, missed: Sequence[Failure], gone: int, unjudged: int) -> str:
+def _totals(totals: CallTotals, missed: Sequence[Failure], gone: int, unjudged: int, unread: int) -> str:
     plural = "" if totals.calls == 1 else "s"
     seen = f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({told_share(totals)})"
     told = (
@@ -237,6 +242,8 @@ def _totals(totals: CallTotals, missed: Sequence[Failure], gone: int, unjudged: 
     )
     count = told_count(missed).rpartition(" ")[0]
     told += red(f"overlooked failures: {count}") if missed else "overlooked failures: none"
+    if unread:
+        told += f"; {unread:,} output{'' if unread == 1 else 's'} could not be read, of which nobody can tell"
     if totals.partial:
         told += f"; of {totals.partial:,} partial output{'' if totals.partial == 1 else 's'} nobody can tell"
     if gone:

@@ -14,7 +14,7 @@ from sightline.log.log_index import list_views
 from sightline.log.session_list import find_session
 from sightline.log.views import ref_of_shown
 from sightline.records import Buffer, IndexedView, View
-from sightline.refs import format_ref
+from sightline.refs import format_ref, host_of
 from sightline.verbs.printable_text import printable
 
 _LIMIT = 50
@@ -78,7 +78,9 @@ def gone_of(find: Callable[[str], Buffer | None], view: View) -> list[str]:
         find: finds a buffer by its name, as an index does.
         view: the view.
     """
-    found = ((name, find(name)) for name in view.refs)
+    # In the log of one machine a name with a host is another machine's, of which only what was shown is here.
+    names = [name for name in view.refs if bool(host_of(name)) == bool(host_of(view.session))]
+    found = ((name, find(name)) for name in names)
     return [format_ref(name) for name, buffer in found if buffer is None or buffer.state == "evicted"]
 
 

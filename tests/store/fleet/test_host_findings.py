@@ -20,10 +20,14 @@ from tests.store.fleet.conftest import Hosts, keep_in
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.audit import findings
+from sightline.audit.brief import make_brief
 from sightline.audit.buffer_failures import not_judged
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, Finding, audited, find_all
+from sightline.audit.report.phrases import none_missed
+from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, captured_by, unknowable
 from sightline.audit.verdict import VerdictReader
+from sightline.fleet.database import FleetUnreachable
 from sightline.fleet.objects import Objects
 from sightline.shared.store import SharedStore
 
@@ -139,6 +143,29 @@ def test_what_its_host_has_not_judged_is_examined_here(hosts: Hosts, place: Shar
     done = audited(place, 0.0)
     assert done is not None
     assert (len([one for one in done.found if one.kind == OVERLOOKED]), done.examined_here) == (1, 0)
+
+
+def test_what_cannot_be_read_is_not_said_to_be_without_a_failure(
+    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = keep_in(hosts.stores["a"], FAILED, command="pytest -q", exit_code=1)
+    tell(hosts.stores["a"], "agent", kept)
+    hosts.ship("a", judges=False)
+
+    def away(*_: object) -> bytes:
+        raise FleetUnreachable("the object store does not answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Objects, "get", away)
+        patch.setattr(Objects, "get_range", away)
+        done = audited(place, 0.0)
+        assert done is not None
+        assert (OVERLOOKED in {one.kind for one in done.found}, done.unread) == (False, 1)
+        assert "no failure is known" in make_brief(place).verdict
+        assert "in what could be read" in none_missed(gather(place))
+    done = audited(place, 0.0)
+    assert done is not None
+    assert (OVERLOOKED in {one.kind for one in done.found}, done.unread) == (True, 0)
 
 
 def test_a_reader_with_other_rules_examines_by_them(hosts: Hosts, place: SharedStore) -> None:

@@ -20,6 +20,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.doors.cli.main import main
+from sightline.doors.cli.views import gone_of
 from sightline.shared.store import SharedStore
 
 Run = Callable[..., tuple[int, str, str]]
@@ -69,6 +70,7 @@ def test_show_and_query_are_as_of_a_local_output_and_logged_here(hosts: Hosts, r
     assert f"{ref}:" in run("show", ref)[1] or ref in run("show", ref)[1]
     with Store(str(tmp_path / "reader"), Settings()) as local:
         views = list_views(local, session="reader-session")
+        assert gone_of(local.index.buffer, views[0].view) == []
         assert {view.view.refs for view in views} == {(f"{hosts.names['a']}/{kept.name}",)}
         assert all(view_text(local, view) for view in views)
 
@@ -225,11 +227,18 @@ def test_a_place_that_is_none_is_told_in_a_sentence(run: Run) -> None:
             assert "hunter2" not in out + err
 
 
-def test_offline_reads_what_is_here(hosts: Hosts, run: Run) -> None:
-    assert run("timeline")[0] == 0
+def test_offline_reads_what_is_here_and_says_what_is_not(hosts: Hosts, run: Run) -> None:
+    keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
+    ship(hosts.stores["a"], judges=False)
+    assert run("sessions")[0] == 0
     hosts.fleet.rows("DROP SCHEMA sightline CASCADE")
     assert "make a" in run("list", "--offline")[1]
-    assert "only what was read here before was looked at (offline, as of" in run("audit", "--offline")[1]
+    assert "3 outputs could not be read" in run("timeline", "--offline")[1]
+    told = run("audit", "--offline")[1]
+    assert "only what was read here before was looked at (offline, as of" in told
+    assert "could not be read, so nothing is known of them: 3 of" in told
+    assert run("audit", "--offline", "--fail-on", "overlooked-failure")[0] == 1
+    assert "no failure is known" in run("brief", "--offline")[1]
     code, _, err = run("list")
     assert (code, "no fleet" in err) == (1, True)
 

@@ -132,6 +132,18 @@ def test_views_are_counted_for_the_outputs_of_all_hosts(hosts: Hosts, place: Sha
     assert [one.ref.partition(":")[0] for one in overlooked(place, captured)] == [hosts.ref("a", kept)]
 
 
+def test_views_are_listed_by_time_whichever_were_asked_for_first(hosts: Hosts, place: SharedStore) -> None:
+    first, failed = (keep_in(hosts.stores["a"], data, exit_code=code) for data, code in ((b"x\n", 0), (FAILED, 1)))
+    for kept in (first, failed):
+        show(hosts.stores["a"], "agent", kept)
+    hosts.ship("a")
+    place.to_examine(0.0)  # asks for what is about the failed one alone
+    place.bring_up_to_date()
+    assert [one.view.number for one in list_views(place)] == [2, 1]
+    assert [one.view.number for one in list_views(place, limit=1)] == [2]
+    assert place.index.numbers_of_views() == 2
+
+
 def test_a_view_that_quotes_lines_of_its_host_is_read_exactly(hosts: Hosts, place: SharedStore) -> None:
     store = hosts.stores["a"]
     kept = keep_in(store, b"".join(b"%d\n" % number for number in range(3000)))
