@@ -171,6 +171,9 @@ class Rows(Protocol):
     def newest_view(self) -> int:
         """Return the largest number of a view, 0 if there is none; it falls only when all are numbered anew."""
 
+    def numbers_of_views(self) -> int:
+        """Return how many numbers of views there are from the smallest to the largest, about as many as views."""
+
     def view_count(self, session: str) -> int:
         """Return the number of a session's views."""
 
