@@ -76,7 +76,7 @@ def main() -> int:
     print(machine())
     found: dict[str, list[Row]] = {}
     for name in given.names or [name for name in ALL if name not in _ONLY_NAMED]:
-        print(f"\n{name}: {ALL[name].__doc__.splitlines()[0]}", flush=True)
+        print(f"\n{name}: {(ALL[name].__doc__ or '').splitlines()[0]}", flush=True)
         with tempfile.TemporaryDirectory(prefix="sightline-bench-") as folder:
             more = {"plots": given.plots, "machine": machine()} if name == "load" else {}
             found[name] = ALL[name].rows(folder, scale=0.1 if given.small else 1.0, **more)

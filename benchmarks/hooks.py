@@ -20,7 +20,7 @@ _AIM, _RECORDING_AIM = 2.2, 2.6
 _EVIDENCE_AIM = 2.0  # milliseconds that it costs a hook to record what evidence rests on
 _MESSAGE = "All 12 tests pass now, and lint is clean. I changed the sum in cart.py so that discounts count once. " * 10
 _OUTPUT = "".join(f"tests/test_{number}.py ........ [{number}%]\n" for number in range(100))
-_COMMAND = {"tool_name": "Bash", "tool_input": {"command": "cd build && make -j4"}}
+_COMMAND: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "cd build && make -j4"}}
 
 
 def rows(folder: str, scale: float) -> list[Row]:
@@ -59,9 +59,10 @@ def rows(folder: str, scale: float) -> list[Row]:
 
     result = {"stdout": _OUTPUT, "stderr": ""}
     change = {"file_path": f"{folder}/cart.py", "old_string": "b = 2\n" * 5, "new_string": "b = 3\n" * 5}
-    edited = {"tool_input": change, "tool_response": {"filePath": f"{folder}/cart.py", "userModified": False}}
-    said = {"last_assistant_message": _MESSAGE, "stop_hook_active": False}
-    mcp = {"tool_name": "mcp__maps__find", "tool_input": {"place": "here"}}
+    edit = {"filePath": change["file_path"], "userModified": False}
+    edited: dict[str, Any] = {"tool_input": change, "tool_response": edit}
+    said: dict[str, Any] = {"last_assistant_message": _MESSAGE, "stop_hook_active": False}
+    mcp: dict[str, Any] = {"tool_name": "mcp__maps__find", "tool_input": {"place": "here"}}
     cases: dict[str, tuple[Callable[[], Ran], float | None]] = {
         "before a command": (
             lambda: event("PreToolUse", **{**_COMMAND, "tool_input": {"command": "make -j4 # all of it"}}),

@@ -102,8 +102,8 @@ def write_transcripts(folder: str, size: int, sizes: tuple[int, ...]) -> tuple[i
 def _call(session: int, number: int, length: int) -> Iterator[dict[str, Any]]:
     """The lines of one call: what the model wrote, and what it was given."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(1_790_000_000 + number))
-    common = {"sessionId": _uuid(session, 0), "cwd": "/home/user/project", "version": "2.1.329", "timestamp": stamp}
-    common |= {"isSidechain": False, "userType": "external", "entrypoint": "cli", "gitBranch": "main"}
+    common: dict[str, Any] = {"isSidechain": False, "userType": "external", "entrypoint": "cli", "gitBranch": "main"}
+    common |= {"sessionId": _uuid(session, 0), "cwd": "/home/user/project", "version": "2.1.329", "timestamp": stamp}
     text = "".join(_LINE.format(number * 1000 + line) for line in range(length // 100 + 1))[:length]
     use = {"type": "tool_use", "id": f"toolu_{number:024d}", "name": "Bash", "input": {"command": f"./step {number}"}}
     usage = {"input_tokens": 1, "cache_read_input_tokens": 12_345, "output_tokens": 99, "service_tier": "standard"}

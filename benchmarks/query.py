@@ -3,6 +3,7 @@
 import os
 import shlex
 import time
+from functools import partial
 
 from benchmarks.capture import write_log
 from benchmarks.measure import SIGHTLINE, Ran, Row, interleaved, median, mib, ms, run
@@ -73,8 +74,8 @@ class _Asked:
         for question, arguments in _QUESTIONS.items():
             found = interleaved(
                 _ROUNDS,
-                floor=lambda arguments=arguments: self._plain(program, arguments, large),
-                ours=lambda arguments=arguments: self._queried(program, arguments, large),
+                floor=partial(self._plain, program, arguments, large),
+                ours=partial(self._queried, program, arguments, large),
             )
             base, ours = (median(found[which]) for which in ("floor", "ours"))
             ratio = (ours - min(fixed, _FIXED_AIM_MS / 1000)) / base

@@ -4,6 +4,7 @@ import base64
 import os
 import random
 import time
+from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import SIGHTLINE, Row, interleaved, median, ms, run
@@ -65,8 +66,8 @@ def rows(folder: str, scale: float) -> list[Row]:
         words = (*SIGHTLINE, "run", "--quiet", "--", "cat", path)
         ran = interleaved(
             _ROUNDS,
-            off=lambda words=words: run(words, environment["off"]),
-            on=lambda words=words: run(words, environment["on"]),
+            off=partial(run, words, environment["off"]),
+            on=partial(run, words, environment["on"]),
         )
         on, off = median(ran["on"]), median(ran["off"])
         found.append(Row(what, ms(on), f"without redaction {ms(off)}", on / off, aim))

@@ -11,6 +11,7 @@ import shutil
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from benchmarks.fleet import BenchFleet, running_fleet, stream_of
@@ -169,8 +170,12 @@ def _narrowed(place: "SharedStore", owner: Any, outputs: int) -> list[Row]:
     found = []
     for what, (narrowing, where, aim) in asked.items():
         statement = f"SELECT host.name, found.*{of} {where} ORDER BY found.created DESC LIMIT 100"
-        floor = _median(lambda statement=statement: owner.execute(statement).fetchall())
-        took = _median(lambda narrowing=narrowing: place.rows.found(narrowing))
+
+        def ask_postgresql(statement: str = statement) -> object:
+            return owner.execute(statement).fetchall()
+
+        floor = _median(ask_postgresql)
+        took = _median(partial(place.rows.found, narrowing))
         found.append(Row(f"{what} of {outputs:,}, ms", ms(took), f"psycopg, the owner {ms(floor)}", took * 1e3, aim))
     return found
 

@@ -12,7 +12,8 @@ from sightline.disk.layout import SEALED_MODE
 from sightline.disk.meta import write_meta
 from sightline.disk.recording import new_buffer, reserve
 from sightline.log import log
-from sightline.log.views import Shows, append_view, header_of, index_view, record_view
+from sightline.log.sessions import header_of
+from sightline.log.views import Shows, append_view, index_view, record_view
 from sightline.private_files import open_private
 from sightline.records import Buffer, Session, Shown, StreamInfo
 from sightline.shape.segments import Segment

@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from benchmarks.measure import SIGHTLINE, Row, mib, ms
@@ -65,7 +66,7 @@ def rows(folder: str, scale: float) -> list[Row]:
             (OURS, _long_line(folder, scale)[1]),
             *((peer, _long_line(folder, scale)[0]) for peer in peers),
         ):
-            _note(found, viewer, "long", lambda v=viewer, f=file: _first(terminal, v, f, '"value"'))
+            _note(found, viewer, "long", partial(_first, terminal, viewer, file, '"value"'))
         for viewer in (OURS, *peers):
             if viewer.follow:
                 appended = _appended_to_us(terminal, folder) if viewer is OURS else _appended(terminal, viewer, folder)
@@ -259,9 +260,13 @@ def _appends(terminal: Terminal, write: Callable[[bytes], object]) -> list[float
     for number in range(APPENDS):
         time.sleep(0.2 + chance.random() / 3)  # at no fixed distance from anyone's polling
         mark = f"APPENDED-{number:04d}"
+
+        def shown(screen: str, mark: str = mark) -> bool:
+            return mark in screen
+
         since = time.perf_counter()
         write(f"2026-01-02T03:04:05.678Z INFO  {mark} end\n".encode())
-        taken.append(terminal.wait(lambda screen, mark=mark: mark in screen, since, 5.0))
+        taken.append(terminal.wait(shown, since, 5.0))
     return taken
 
 

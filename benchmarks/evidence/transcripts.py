@@ -115,8 +115,8 @@ def _claude(session: str, steps: list[Step]) -> list[dict[str, Any]]:
                 given = {"file_path": _absolute(path), "old_string": line, "new_string": f"{line} + 1"}
                 call(at, "Edit", given, f"The file {_absolute(path)} has been updated successfully.", {})
             case Wrote(path, text, is_new):
-                told = f"File created successfully at: {path}" if is_new else f"The file {path} has been updated."
-                call(at, "Write", {"file_path": _absolute(path), "content": text}, told, {})
+                shown = f"File created successfully at: {path}" if is_new else f"The file {path} has been updated."
+                call(at, "Write", {"file_path": _absolute(path), "content": text}, shown, {})
             case Said(text):
                 blocks = [{"type": "text", "text": text}]
                 record("assistant", f"s{at}", at, message={"role": "assistant", "content": blocks})

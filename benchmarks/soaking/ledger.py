@@ -132,22 +132,22 @@ class Ledger:
         """Look for everything on disk once all is quiet; how many of the records that are there nobody announced."""
         found = dict[str, dict[str, Any]]()
         for record in _records(self._root):
-            if name := NAME.search(record["command"]):
-                if name[0] in found:
+            if named := NAME.search(record["command"]):
+                if named[0] in found:
                     self.fault("twice", record["command"])
-                found[name[0]] = record
+                found[named[0]] = record
         for name, made in self.made.items():
-            record = found.pop(name, None)
-            if record is None:
+            held = found.pop(name, None)
+            if held is None:
                 self.fault("lost", made)
                 continue
-            kept = sorted(stream["sha256"] for stream in record["streams"].values())
-            if record["state"] not in ("sealed", "expired"):
-                self.fault("torn", record)
+            kept = sorted(stream["sha256"] for stream in held["streams"].values())
+            if held["state"] not in ("sealed", "expired"):
+                self.fault("torn", held)
             elif kept != sorted(made.hashes.values()):
-                self.fault("wrong bytes", record)
-            elif record["state"] == "sealed":
-                self._look(made._replace(ref="@" + record["name"]))
+                self.fault("wrong bytes", held)
+            elif held["state"] == "sealed":
+                self._look(made._replace(ref="@" + held["name"]))
         return len(found)
 
     def unlogged(self) -> int:

@@ -9,7 +9,8 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from benchmarks.measure import SIGHTLINE
@@ -198,14 +199,12 @@ class Server(Protocol):
 
     def step(self) -> None:
         """One call."""
-        made = self.ledger.recent()
-        do = random.choice((self._run, self._run, self._run, self._background, self._query, self._page, self._list))
-        if do in (self._query, self._page) and made is not None:
-            do(made)
-        else:
-            (self._run if do in (self._query, self._page) else do)(None)
+        calls: list[Callable[[], None]] = [self._run, self._run, self._run, self._background, self._list]
+        if made := self.ledger.recent():
+            calls += (partial(self._query, made), partial(self._page, made))
+        random.choice(calls)()
 
-    def _run(self, _: object) -> None:
+    def _run(self) -> None:
         made = self.ledger.new()
         fields, body = self.call("run_command", command=made.command())
         if not fields.get("output_id"):
@@ -213,7 +212,7 @@ class Server(Protocol):
         self.ledger.keep(made, fields.get("output_id", ""))
         self.ledger.count("run_command")
 
-    def _background(self, _: object) -> None:
+    def _background(self) -> None:
         made = self.ledger.new()
         fields, _ = self.call("run_command", command=made.command(2, 0.3), background=True)
         ref = str(fields.get("output_id", ""))
@@ -233,7 +232,7 @@ class Server(Protocol):
         self.expect("read_output", body, lines_of(made.name, first, first + 1), made)
         self.ledger.count("read_output")
 
-    def _list(self, _: object) -> None:
+    def _list(self) -> None:
         self.call("list_outputs", limit=20)
         self.ledger.count("list_outputs")
 

@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 Json = dict[str, Any]
 
@@ -114,20 +114,17 @@ class Messages(Dialect):
             content = [{**block, **whole} for block, _, whole in blocks]
             yield json.dumps({**begun, "content": content, **stop, "usage": usage}).encode()
             return
-        open_ = {**begun, "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
-        yield _event({"type": "message_start", "message": open_}, "message_start")
+        opened = {**begun, "content": list[Json](), "stop_reason": None, "stop_sequence": None, "usage": usage}
+        events: list[Json] = [{"type": "message_start", "message": opened}]
         for place, (block, delta, _) in enumerate(blocks):
-            for event in (
+            events += (
                 {"type": "content_block_start", "index": place, "content_block": block},
                 {"type": "content_block_delta", "index": place, "delta": delta},
                 {"type": "content_block_stop", "index": place},
-            ):
-                yield _event(event, str(event["type"]))
-        for event in (
-            {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}},
-            {"type": "message_stop"},
-        ):
-            yield _event(event, str(event["type"]))
+            )
+        events += ({"type": "message_delta", "delta": stop, "usage": {"output_tokens": 1}}, {"type": "message_stop"})
+        for event in events:
+            yield _event(event, event["type"])
 
     def _block(self, number: int, place: int, use: Use) -> tuple[Json, Json, Json]:
         """A block as it begins, what is added to it, and what makes it whole."""
@@ -314,7 +311,7 @@ class ScriptedModel(ThreadingHTTPServer):
         """Where it listens."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
-    def __enter__(self) -> "ScriptedModel":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +137,7 @@ def interrupt(maker: Maker) -> None:
     )
     while not any(path.read_bytes() == b"so far\n" for path in maker.folder.glob("root/buffers/*/out")):
         assert writer.poll() is None
-        time.sleep(0.01)
+        threading.Event().wait(0.01)
     writer.kill()
     writer.communicate()
 
