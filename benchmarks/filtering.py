@@ -11,8 +11,8 @@ import statistics
 import sys
 import time
 
-from benchmarks.screen import private_bytes
 from benchmarks.stores import BOUNDLESS
+from benchmarks.terminal import private_bytes
 from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList

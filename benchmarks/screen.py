@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from benchmarks.capture import write_log
 from benchmarks.measure import SIGHTLINE, Row, mib, ms
+from benchmarks.terminal import private_bytes
 from sightline.store import Store
 
 _ROWS, _COLUMNS = 48, 160
@@ -115,12 +116,3 @@ def first_screen(command: Sequence[str], text: bytes, environment: Mapping[str, 
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
         os.close(ours)
-
-
-def private_bytes(pid: int) -> int:
-    """Anonymous memory of a process; 0 where the system does not tell."""
-    try:
-        with open(f"/proc/{pid}/status") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
-    except (OSError, StopIteration):
-        return 0

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
+from textual.widget import Widget
 
 from sightline.project import Project, project_of
 from sightline.records import Buffer
@@ -31,7 +33,6 @@ from sightline.tui.common.split import Divider, PaneSplit
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
 from sightline.tui.common.strips import StripPart
-from sightline.tui.common.throttle import Throttle
 from sightline.tui.header import Header
 from sightline.tui.misses import Misses
 from sightline.tui.viewer.info_bar import Info
@@ -598,3 +599,35 @@ class Inspector(BufferActions):
         """Show the line that was found."""
         if self._contents is not None:
             self._contents.show(message)
+
+
+class Throttle:
+    """Keeps an action to a pace. No request is lost: the last one of a burst is carried out after it."""
+
+    def __init__(self, widget: Widget, seconds: float, deed: Callable[[], None]) -> None:
+        """Prepare the action.
+
+        Args:
+            widget: the widget that has the timers.
+            seconds: least time between two actions.
+            deed: the action, carried out in the UI's thread.
+        """
+        self._widget = widget
+        self._seconds = seconds
+        self._deed = deed
+        self._last = float("-inf")
+        self._timer: Timer | None = None
+
+    def ask(self) -> None:
+        """Carry the action out now, or as soon as the pace allows."""
+        if self._timer is not None:
+            return
+        wait = self._last + self._seconds - time.monotonic()
+        if wait <= 0:
+            self._do()
+        else:
+            self._timer = self._widget.set_timer(wait, self._do)
+
+    def _do(self) -> None:
+        self._timer, self._last = None, time.monotonic()
+        self._deed()

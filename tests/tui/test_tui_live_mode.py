@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 from sightline.store import Store
 from sightline.tui.buffers.columns import ListEntry, entries_of
 from sightline.tui.buffers.order import BURST_SHOWN, Heading, bursts
-from sightline.tui.common.throttle import Throttle
+from sightline.tui.inspector import Throttle
 from tests.tui.audit_kit import AGENT, OTHER, ask
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, until, viewer
 

@@ -4,7 +4,7 @@ import time
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
-from sightline.errors import ExpiredRef, UsageError
+from sightline.errors import UsageError
 from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_note
 from sightline.log.session_list import find_session
 from sightline.records import Note
@@ -77,7 +77,7 @@ def list_all(given: Namespace) -> int:
     door = Door(given)
     try:
         door.store.bring_up_to_date()
-        found = list_notes(door.store, buffer=_buffer_name(door, given.ref) if given.ref else None)
+        found = list_notes(door.store, buffer=door.buffer_named(given.ref) if given.ref else None)
         if given.json:
             print_json([as_data(note) for note in found])
             return 0
@@ -85,13 +85,6 @@ def list_all(given: Namespace) -> int:
         return 0
     finally:
         door.close()
-
-
-def _buffer_name(door: Door, ref: str) -> str:
-    try:
-        return door.asking.resolve(ref).buffer.name
-    except ExpiredRef as expired:
-        return expired.name
 
 
 def row(note: Note) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
 from sightline.doors.cli.commands import process_ends
-from sightline.errors import SightlineError, StoreFailed, UsageError
+from sightline.errors import ExpiredRef, SightlineError, StoreFailed, UsageError
 from sightline.json_text import dumps
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
@@ -191,6 +191,13 @@ class Door:
     def store(self) -> Reading:
         """The store that is read."""
         return self.asking.store
+
+    def buffer_named(self, ref: str) -> str:
+        """Return the name of a ref's buffer, which may be gone: the log still has what was shown and said of it."""
+        try:
+            return self.asking.resolve(ref).buffer.name
+        except ExpiredRef as expired:
+            return expired.name
 
     def close(self) -> None:
         """Close the open stores, but for what the end of the process closes sooner."""

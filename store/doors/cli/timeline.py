@@ -16,7 +16,6 @@ from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.doors.cli.views import as_data as view_data
 from sightline.doors.cli.views import gone_of
-from sightline.errors import ExpiredRef
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.sessions import session_title
 from sightline.refs import format_ref
@@ -62,7 +61,7 @@ def main(given: Namespace) -> int:
         unread = set[str]()
         missed = [one.failure for one in overlooked(door.store, captured, session=scope.session, unread=unread)]
         unjudged = not_judged(captured)
-        wanted = CallFilter(given.verb, _name(door, given.ref), given.failed, given.text)
+        wanted = CallFilter(given.verb, door.buffer_named(given.ref) if given.ref else "", given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
         notes = notes_for(list_notes(door.store), (call.view for call in calls), scope.session, scope.since)
         find = cache(door.store.index.buffer)
@@ -135,15 +134,6 @@ def _held(tokens: HeldTokens) -> str:
 
 
 _LARGEST = 3
-
-
-def _name(door: Door, ref: str) -> str:
-    if not ref:
-        return ""
-    try:
-        return door.asking.resolve(ref).buffer.name
-    except ExpiredRef as expired:
-        return expired.name
 
 
 def as_data(call: Call) -> dict[str, Any]:

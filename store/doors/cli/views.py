@@ -7,7 +7,7 @@ from functools import cache
 
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
-from sightline.errors import ExpiredRef, UsageError
+from sightline.errors import UsageError
 from sightline.json_text import loads
 from sightline.log.call_names import name_of_view
 from sightline.log.log_index import list_views
@@ -43,20 +43,12 @@ def main(given: Namespace) -> int:
     door = Door(given)
     try:
         door.store.bring_up_to_date()
-        buffer = _buffer_name(door, given.ref) if given.ref else None
+        buffer = door.buffer_named(given.ref) if given.ref else None
         session = find_session(door.store, given.session).session.name if given.session else None
         found = list_views(door.store, buffer=buffer, session=session, limit=min(given.limit, sys.maxsize))
         return _list(door, found[::-1], given)
     finally:
         door.close()
-
-
-def _buffer_name(door: Door, ref: str) -> str:
-    """Return the name of a buffer; the log still has what was shown of one that is gone."""
-    try:
-        return door.asking.resolve(ref).buffer.name
-    except ExpiredRef as expired:
-        return expired.name
 
 
 def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -10,13 +11,16 @@ from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
 from sightline.doors.doctor.views import check_views
-from sightline.doors.doctor.whole_captures import check_kept_whole
+from sightline.doors.hooks.before_tool import why_left_alone
 from sightline.entry_points import Checked, refresh_plugins
 from sightline.errors import SightlineError
+from sightline.harnesses import find as find_harness
 from sightline.harnesses import load_harness
+from sightline.harnesses.base import Harness
 from sightline.pipeline.options import GRAMMARS
 from sightline.plugins import own_rules, read_plugins
 from sightline.private_files import FOLDER_MODE
+from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.search.errors import ProgramMissing
 from sightline.search.executables import executable_of, find
@@ -24,6 +28,10 @@ from sightline.search.sandbox import describe
 from sightline.shape.summary import human_bytes
 from sightline.store import Store, cause_of, is_broken
 from sightline.verbs.printable_text import printable
+
+_COMMANDS = 1_000
+_LOOKED_AT = 10_000
+_TOLD_REASONS = 5
 
 
 def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) -> Iterator[CheckResult]:
@@ -46,7 +54,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
         lambda: check_records(store, derived, advance),
         lambda: check_views(store, advance),
         lambda: _limits(store, derived.bytes),
-        lambda: check_kept_whole(store),
+        lambda: _kept_whole(store),
         lambda: _fleet(store),
         _queries,
         lambda: examine_plugins(store.root),
@@ -131,6 +139,62 @@ def _limits(store: Store, derived: int) -> Iterator[CheckResult]:
         yield CheckResult(
             "note", f"{human_bytes(derived)} of files that can be made again (both streams in order, JSON in lines)"
         )
+
+
+def _kept_whole(store: Store) -> Iterator[CheckResult]:
+    """For each harness that ran commands: the share of the last ones that is whole, and why the others are not."""
+    for harness, buffers in _last_commands(store).items():
+        whole = [buffer for buffer in buffers if not buffer.partial and buffer.state == "sealed"]
+        failed = [buffer for buffer in buffers if buffer.failed]
+        share = len(whole) / len(buffers)
+        text = f"{harness.title}: of the last {_counted(buffers)} {len(whole):,} are kept whole ({share:.0%})"
+        if failed:
+            text += f", of {len(failed):,} that failed {sum(buffer in whole for buffer in failed):,}"
+        yield CheckResult("ok" if len(whole) == len(buffers) else "note", text)
+        if reasons := Counter(_why(harness, buffer) for buffer in buffers if buffer not in whole):
+            yield CheckResult("note", f"{harness.title}: kept in part: {_listed(reasons)}")
+        if harness.rewrites and (
+            alone := Counter(filter(None, (why_left_alone(harness, one.command) for one in buffers)))
+        ):
+            piped = len(buffers) - alone.total()
+            yield CheckResult(
+                "ok", f"{harness.title}: {piped:,} could have pipes of their own; as they are stay: {_listed(alone)}"
+            )
+
+
+def _last_commands(store: Store) -> dict[Harness, list[Buffer]]:
+    """The last commands that each harness' own tools ran, newest first."""
+    harnesses = {session.name: find_harness(session.harness) for session in store.index.sessions()}
+    found: dict[Harness, list[Buffer]] = {}
+    for listed in store.listed(_LOOKED_AT):
+        buffer, harness = listed.buffer, harnesses.get(listed.buffer.session)
+        by_hook = buffer.artifact.startswith(f"{buffer.session}:") and not buffer.origin
+        if harness and buffer.kind == "cmd" and by_hook and buffer.state != "running":
+            found.setdefault(harness, []).append(buffer)
+    return {harness: sorted(all_of_it, key=_age)[:_COMMANDS] for harness, all_of_it in found.items()}
+
+
+def _age(buffer: Buffer) -> float:
+    return -buffer.created
+
+
+def _why(harness: Harness, buffer: Buffer) -> str:
+    """Why a command's output is not whole; where the harness cut it, also why the command had no pipe of ours."""
+    if buffer.state == "interrupted":
+        return "its end was not told"
+    if buffer.partial != harness.cut:
+        return buffer.partial
+    return f"{harness.cut}, since {why_left_alone(harness, buffer.command) or 'hooks did not rewrite it'}"
+
+
+def _counted(buffers: list[Buffer]) -> str:
+    return f"{len(buffers):,} commands" if len(buffers) > 1 else "command"
+
+
+def _listed(reasons: Counter[str]) -> str:
+    told = [f"{count:,} ({reason})" for reason, count in reasons.most_common(_TOLD_REASONS)]
+    more = reasons.total() - sum(count for _, count in reasons.most_common(_TOLD_REASONS))
+    return ", ".join([*told, *([f"{more:,} for other reasons"] if more else [])])
 
 
 def _fleet(store: Store) -> Iterator[CheckResult]:

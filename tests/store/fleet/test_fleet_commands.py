@@ -17,7 +17,7 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.config import FleetSettings
 from sightline.doors.cli.main import main
-from sightline.fleet.unit import unit
+from sightline.doors.cli.ship import unit_text
 from tests.store.fleet.conftest import Fleet, keep_in
 
 Run = Callable[..., tuple[int, str, str]]
@@ -154,10 +154,10 @@ def test_many_stores_of_ci_ship_under_one_role(fleet: Fleet) -> None:
 
 
 def test_units_run_the_shipper_and_hold_no_secret() -> None:
-    systemd = unit('/home/o"dd/100%$HOME', "linux")
+    systemd = unit_text('/home/o"dd/100%$HOME', "linux")
     assert 'Environment="SIGHTLINE_HOME=/home/o\\"dd/100%%$HOME"' in systemd, "$ means nothing there"
     assert '"ship" "--follow"' in systemd
-    launchd = plistlib.loads(unit("/Users/a<b", "darwin").encode())
+    launchd = plistlib.loads(unit_text("/Users/a<b", "darwin").encode())
     assert launchd["ProgramArguments"][-2:] == ["ship", "--follow"]
     assert launchd["EnvironmentVariables"] == {"SIGHTLINE_HOME": "/Users/a<b"}
 
@@ -165,7 +165,7 @@ def test_units_run_the_shipper_and_hold_no_secret() -> None:
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
 def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     file = tmp_path / "sightline-ship.service"
-    file.write_text(unit(str(tmp_path / "a b%"), "linux"))
+    file.write_text(unit_text(str(tmp_path / "a b%"), "linux"))
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
     ran = subprocess.run(
         ["systemd-analyze", "verify", "--user", str(file)], env=environment, capture_output=True, text=True
