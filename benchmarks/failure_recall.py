@@ -250,8 +250,8 @@ class Result(NamedTuple):
     missing: dict[str, list[dict[str, Any]]]
 
 
-def measure(case: Case, headings: Collection[str] = OURS) -> Result:
-    """The views of a case under some headings of `OURS`, or under all."""
+def measure(case: Case, headings: Collection[str] = OURS, beside: Collection[str] = NAIVE) -> Result:
+    """The views of a case under some headings of `OURS`, or under all; beside them the naive ways that are named."""
     entry = case.entry
     wrong: list[str] = []
     scores: dict[str, dict[str, Score]] = {}
@@ -270,7 +270,7 @@ def measure(case: Case, headings: Collection[str] = OURS) -> Result:
             continue
         data = case.out + case.err
         scores[heading] = {"ours": score(case, body)}
-        scores[heading] |= {name: score(case, naive(data, budget)) for name, naive in NAIVE.items()}
+        scores[heading] |= {name: score(case, NAIVE[name](data, budget)) for name in beside}
         text = normalised(told.reply)
         missing[heading] = [label for label in entry["labels"] if not holds(text, label)]
     return Result(case, scores, wrong, missing)

@@ -34,6 +34,8 @@ def holds_unsafe(parsed: Any) -> bool:
 
 def is_unsafe(pattern: str) -> bool:
     """Whether a pattern, or the piece of one, is such a group."""
+    if "+" not in pattern and "(?>" not in pattern:
+        return False
     try:
         with warnings.catch_warnings(action="ignore"):
             return holds_unsafe(_parser.parse(pattern))

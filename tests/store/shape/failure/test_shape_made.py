@@ -19,7 +19,7 @@ AT_LEAST = {
 
 @pytest.mark.parametrize("name", AT_LEAST)
 def test_a_made_set_is_shown(name: str) -> None:
-    results = [measure(case, AT_LEAST[name]) for case in made(name)]
+    results = [measure(case, AT_LEAST[name], beside=()) for case in made(name)]
     assert not [what for one in results for what in one.wrong]
     whole = {heading: sum(one.scores[heading]["ours"].whole for one in results) for heading in AT_LEAST[name]}
     assert {heading: count for heading, count in whole.items() if count < AT_LEAST[name][heading]} == {}
