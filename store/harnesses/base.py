@@ -93,6 +93,8 @@ class Harness:
         tells_context: whether its hooks, or the transcript they follow, report all that happens to a context.
         judged: commands whose exit code it reads specially when they come last: ``PROGRAM`` or ``PROGRAM WORD``.
         exit_line: pattern of what it puts before a failing command's output; empty for nothing.
+        says: the member of an event at the end of a turn that has what the agent said last.
+        compacted: its event after a compaction; empty if it has none.
         background: how a prompt begins that reports the end of a command in the background; empty for none.
         transcribes: whether it writes into its transcript, whose path hooks get, what its model was shown; for some
             tools the transcript may then have more than their events.
@@ -137,6 +139,8 @@ class Harness:
     asks = False
     judged: tuple[str, ...] = ()
     exit_line = ""
+    says = "last_assistant_message"
+    compacted = ""
     background = ""
     transcribes = False
 

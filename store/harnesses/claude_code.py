@@ -63,6 +63,7 @@ class ClaudeCode(Harness):
     rewrites = replaces = tells = tells_context = asks = True
     judged = ("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep")
     exit_line = r"Exit code (\d+)(?:\n|$)"
+    compacted = "PostCompact"
     background = "<task-notification>"
 
     limits: Mapping[str, Limit] = {

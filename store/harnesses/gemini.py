@@ -38,6 +38,7 @@ class Gemini(Harness):
     runs = ("run_shell_command",)
     own = ("mcp_sightline_",)
     replaces = tells = tells_context = transcribes = True
+    says = "prompt_response"
 
     limits = dict.fromkeys(("cmd", "file", "tool"), Limit(40_000, 40_250, head=8_000, tail=32_000))
 

@@ -1,14 +1,38 @@
-"""At a session's start, a prompt, a turn's end, a compaction: explains refs to the model, and takes in what waited.
+"""At a session's start, a prompt, a turn's end, a compaction: logs what these tell, and explains refs to the model.
 
-Apart from `event`, since no event of a tool needs what this module loads.
+It takes in what waited, and says what an agent has forgotten, or what its claim lacks, if a person wants that. It is
+apart from `event`, since no event of a tool needs what this module loads.
 """
 
-from sightline.doors.hooks import late_hooks
+import os
+import time
+
+from sightline.config import EvidenceSettings, default_root, load_settings
+from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.command_line import capture_program
-from sightline.doors.hooks.evidence_answer import question, reminder
+from sightline.doors.hooks.hook_session import is_first, session_of
 from sightline.doors.hooks.pending_commands import forget_old, pending_lists
-from sightline.doors.hooks.session_record import record_event
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
+from sightline.harnesses.tool_call import plain, text_of
+from sightline.log.session_events import (
+    CLEARED,
+    COMPACTED,
+    COMPACTING,
+    FORKED,
+    RESUMED,
+    STARTED,
+    AgentMessage,
+    ContextChange,
+    SessionEvent,
+    SessionSubject,
+    append_events,
+    knows_subject,
+    subject_of,
+)
+
+_SOURCES = {"startup": STARTED, "resume": RESUMED, "clear": CLEARED, "compact": COMPACTED, "fork": FORKED}
+_TRIGGERS = {"manual": "manual", "auto": "automatic"}
+_MOST = 5
 
 USE_OF_REFS = (
     "Sightline keeps the whole output of your commands and tools, under refs such as @cmd_a1b2c3. "
@@ -28,7 +52,7 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         forget_old()
     elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
         late_hooks.take_in(harness, given)
-    record_event(harness, event, given)
+    _record_event(harness, event, given)
     if when == CONTEXT:
         return None
     if harness.transcribes:
@@ -37,13 +61,99 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         )
     if when == END:
         if any(hook.when == BATCH for hook in harness.hooks):
-            late_hooks.wait_until_in(late_hooks.session_of(harness.name, str(given.get("session_id", "")), "").name)
-        return question(harness, given)
+            late_hooks.wait_until_in(session_of(harness.name, str(given.get("session_id", "")), "").name)
+        return _question(harness, given)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
-    said += reminder(harness, given) if when == START and harness.tells else []
+    said += _reminder(harness, given) if when == START and harness.tells else []
     if late_hooks.has_notes():
         with late_hooks.open_store() as store:
             harness_session = given.get("session_id") or given.get("conversation_id") or ""
-            session = late_hooks.session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
+            session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
             said += late_hooks.waiting_notes(store, session)
     return harness.addition(event, "\n\n".join(said)) if said else None
+
+
+def _record_event(harness: Harness, event: str, given: Json) -> None:
+    """Log what an event says of the session, if it says anything and the settings let that be kept.
+
+    Raises:
+        OSError, UnsafeStore: it could not be logged.
+    """
+    told = _told_by(harness, event, given)
+    if told is None:
+        return
+    root = default_root()
+    if not os.path.isdir(root) and harness.when(event) != START:
+        return  # nothing was kept of the session, so nobody will ask about it
+    settings = load_settings(os.path.join(root, "config.toml"))
+    cwd = str(given.get("cwd") or "")
+    if not settings.captures(cwd or os.getcwd()):
+        return
+    if isinstance(told, AgentMessage | SessionSubject) and not settings.evidence.messages:
+        return
+    own = str(given.get("session_id") or given.get("conversation_id") or "")
+    session = session_of(harness.name, own, cwd, given.get("agent_id"))
+    if isinstance(told, SessionSubject) and knows_subject(root, session.name):
+        return
+    prompt = given.get("prompt_id")
+    if isinstance(prompt, str) and not is_first(root, session.name, event, prompt):
+        return
+    redaction = settings.redaction()
+    append_events(root, session, [told], hide=redaction.text if redaction else str, durable=settings.durable)
+
+
+def _told_by(harness: Harness, event: str, given: Json) -> SessionEvent | None:
+    """What an event reports, in members that harnesses call alike; None for nothing."""
+    when, now = harness.when(event), time.time()
+    trigger = _TRIGGERS.get(text_of(given.get("trigger")), "")
+    if when == START:
+        source = _SOURCES.get(text_of(given.get("source")), STARTED)
+        return ContextChange(now, source, whole=harness.tells_context)
+    if when == PROMPT:
+        prompt = text_of(given.get("prompt"))
+        is_notice = bool(harness.background) and prompt.startswith(harness.background)
+        subject = "" if is_notice else subject_of(prompt)
+        return SessionSubject(now, plain(subject)) if subject else None
+    if when == CONTEXT and event == harness.compacted:
+        return ContextChange(now, COMPACTED, trigger, summary=plain(text_of(given.get("compact_summary"))))
+    if when == CONTEXT:
+        return ContextChange(now, COMPACTING, trigger)
+    if when == END:
+        text = text_of(given.get(harness.says)).strip()
+        return AgentMessage(now, plain(text)) if text else None
+    return None
+
+
+def _switches() -> EvidenceSettings:
+    """What a person has switched on: nothing by default, and nothing without a settings file."""
+    path = os.path.join(default_root(), "config.toml")
+    return load_settings(path).evidence if os.path.exists(path) else EvidenceSettings()
+
+
+def _reminder(harness: Harness, given: Json) -> list[str]:
+    """After a compaction, a line with its ref for each failure that was lost with it; none at any other start."""
+    if given.get("source") != "compact" or not _switches().remind:
+        return []
+    with late_hooks.open_store() as store:
+        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        found = late.forgotten_failures(store, session)
+    return [f"Sightline: {one.at} ({one.command}): {one.text}" for one in found[:_MOST]]
+
+
+def _question(harness: Harness, given: Json) -> Json | None:
+    """At the end of a turn, once, what its claim lacks; None if it lacks nothing, or if that is off."""
+    if not harness.asks or given.get("stop_hook_active") or not _switches().ask:
+        return None
+    with late_hooks.open_store() as store:
+        session = session_of(harness.name, str(given.get("session_id") or ""), str(given.get("cwd") or ""))
+        claims = late.evidence_of(store, session).claims
+    newest = [one for one in claims if one.message == claims[-1].message] if claims else []
+    said = str(given.get(harness.says) or "")
+    lacking = [one for one in newest if one.verdict in (late.CONTRADICTED, late.STALE) and one.claim.words in said]
+    if not lacking:
+        return None
+    told = "; ".join(
+        f"“{one.claim.words}”: {one.why} ({', '.join(ground.ref for ground in one.grounds if ground.ref)})"
+        for one in lacking[:_MOST]
+    )
+    return {"decision": "block", "reason": f"Sightline: {told}"}
