@@ -327,6 +327,31 @@ def test_any_list_does_what_it_did(plain_bench: Bench, command: str) -> None:
         assert _unnumbered(plain_bench.run(made)) == _unnumbered(plain_bench.run(command)), (command, made)
 
 
+@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh")
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(LISTS)
+@example("cd sub && ./fail.sh 3; pipes")
+@example("seq 1 2000 && ./fail.sh 3 || cat a.txt")
+def test_any_list_does_what_it_did_in_zsh(plain_bench: Bench, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("SHELL", "/usr/bin/zsh")
+    made = plain_bench.rewritten(command, "use")
+    if made != command:
+        assert _unnumbered(plain_bench.run(made, "zsh")) == _unnumbered(plain_bench.run(command, "zsh")), command
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(LISTS)
+@example("cat many.txt | head -2; ./fail.sh 3 | tail -1")
+@example("cd sub && ls; ./fail.sh 7 2>&1 | cat")
+def test_any_list_does_what_it_did_in_a_shell_of_any_other_kind(
+    plain_bench: Bench, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    _log_in_with("/bin/sh", monkeypatch)
+    made = codex(plain_bench, command, "use")
+    if made is not None:
+        assert _unnumbered(plain_bench.run(made, "sh")) == _unnumbered(plain_bench.run(command, "sh")), command
+
+
 def _unnumbered(outcome: Outcome) -> Outcome:
     return outcome._replace(output=outcome.output.replace(b"real 0.01", b"real 0.00"))
 
