@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 
 from sightline.errors import UnsafeStore
 
@@ -68,6 +69,11 @@ def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
         UnsafeStore: the path is a symbolic link, or not a file; a pipe is not waited for.
         OSError: raised by `os.open`.
     """
+    return _opened(path, flags, dir_fd)[0]
+
+
+def _opened(path: str, flags: int, dir_fd: int | None = None) -> tuple[int, os.stat_result]:
+    """Do what `open_private` does, and return the file's status, too."""
     try:
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, FILE_MODE, dir_fd=dir_fd)
     except OSError as error:
@@ -76,13 +82,13 @@ def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
         if error.errno in (errno.ENXIO, errno.EISDIR):  # a pipe without a reader, a socket; a folder
             raise _no_file(path) from None
         raise
-    mode = os.fstat(fd).st_mode
-    if not stat.S_ISREG(mode):
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
         os.close(fd)
         raise _no_file(path)
-    if flags & os.O_CREAT and stat.S_IMODE(mode) != FILE_MODE:
+    if flags & os.O_CREAT and stat.S_IMODE(status.st_mode) != FILE_MODE:
         os.fchmod(fd, FILE_MODE)
-    return fd
+    return fd, status
 
 
 def new_file(path: str, mode: int) -> int:
@@ -121,12 +127,15 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
             written += os.write(fd, view[written:])
 
 
-def read_file(path: str) -> bytes:
+def read_file(path: str, *, dir_fd: int | None = None) -> bytes:
     """Read a small file of ours. Raises FileNotFoundError, UnsafeStore."""
-    fd = open_private(path, os.O_RDONLY)
+    fd, status = _opened(path, os.O_RDONLY, dir_fd)
     try:
-        chunks = []
-        most = os.fstat(fd).st_size + 1  # shrinking a large buffer leaves holes in a server's memory
+        most = status.st_size + 1  # shrinking a large buffer leaves holes in a server's memory
+        data = os.read(fd, most)
+        if len(data) == status.st_size:
+            return data
+        chunks = [data]  # it has grown or shrunk meanwhile
         while chunk := os.read(fd, most):
             chunks.append(chunk)
         return b"".join(chunks)
@@ -167,10 +176,17 @@ def remove_folder(path: str) -> None:
         pass
 
 
-def sync_folder(path: str) -> None:
-    """Make a rename or a new name in a folder survive power loss."""
+@contextlib.contextmanager
+def opened_folder(path: str) -> Iterator[int]:
+    """Open a folder for a while, and give its descriptor."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(fd)
+        yield fd
     finally:
         os.close(fd)
+
+
+def sync_folder(path: str) -> None:
+    """Make a rename or a new name in a folder survive power loss."""
+    with opened_folder(path) as fd:
+        os.fsync(fd)

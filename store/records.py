@@ -228,7 +228,7 @@ class Buffer(NamedTuple):
 
 def written_note(buffer: Buffer) -> str:
     """Return the note as it is stored, where version 0.1.0 reads that a buffer is partial."""
-    return "; ".join(filter(None, (buffer.partial and PARTIAL + buffer.partial, buffer.note)))
+    return "; ".join(filter(None, (PARTIAL + buffer.partial, buffer.note))) if buffer.partial else buffer.note
 
 
 def with_read_note(buffer: Buffer) -> Buffer:

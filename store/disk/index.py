@@ -49,6 +49,7 @@ _FILL_HASHES = (
     " SELECT sha256, name, key, bytes FROM beside.hashed WHERE rowid BETWEEN ? AND ?"
 )
 _FILLED_AT_ONCE = 5_000  # records: a fifth of a second, which others wait
+_HASHES_AT_ONCE = 20_000  # as long; fewer would not write less, since they are not in the order of their second index
 
 _PUT_HASH = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)"
 
@@ -197,10 +198,10 @@ class Index(ViewIndex):
             self._raise_all(count)
             hashes = int((self._db.row("SELECT COUNT(*) FROM beside.hashed") or (0,))[0])
             # The highest first, since what others put comes above them.
-            for statement, last in ((_FILL, count), (_FILL_HASHES, hashes)):
-                for end in range(last, 0, -_FILLED_AT_ONCE):
+            for statement, last, many in ((_FILL, count, _FILLED_AT_ONCE), (_FILL_HASHES, hashes, _HASHES_AT_ONCE)):
+                for end in range(last, 0, -many):
                     with self._db.writing():
-                        self._db.execute(statement, (end - _FILLED_AT_ONCE + 1, end))
+                        self._db.execute(statement, (end - many + 1, end))
         return count
 
     def _raise_all(self, by: int) -> None:

@@ -5,6 +5,7 @@ does not depend on how many there are.
 """
 
 import errno
+import gc
 import json
 import marshal
 import os
@@ -21,7 +22,7 @@ from sightline.disk.live import writer_alive
 from sightline.disk.meta import decode_buffer, read_meta
 from sightline.errors import OfNewerVersion, StoreFailed, UnsafeStore
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import read_file, remove_folder
+from sightline.private_files import opened_folder, read_file, remove_folder
 from sightline.records import Buffer
 from sightline.threads import available_processors
 from sightline.typing_names import BinaryIO
@@ -139,22 +140,35 @@ def rows_on_disk(layout: Layout, unreadable: list[str]) -> Iterator[Row]:
 def rows_read_here(layout: Layout, unreadable: list[str], share: int = 0, shares: int = 1) -> Iterator[Row]:
     """Do what `rows_on_disk` does for one of so many shares, without another process."""
     rest = []
-    with os.scandir(layout.buffers) as found:
+    with (
+        opened_folder(layout.buffers) as buffers,
+        opened_folder(layout.tombstones) as tombstones,
+        os.scandir(layout.buffers) as found,
+    ):
         for entry in found:
             name = entry.name
             if shares > 1 and crc32(os.fsencode(name)) % shares != share:
                 continue
             try:
-                if os.path.lexists(layout.tombstone(name)):
+                if _exists(f"{name}.json", tombstones):
                     rest.append(name)  # the remover died before it had removed all
                 else:
-                    buffer = read_meta(layout, name, is_folder=entry.is_dir(follow_symlinks=False))
+                    buffer = read_meta(layout, name, is_folder=entry.is_dir(follow_symlinks=False), buffers=buffers)
                     yield row_of(_used(layout, buffer))
             except (FileNotFoundError, NotADirectoryError, ValueError, UnsafeStore, OfNewerVersion):
                 if not writer_alive(layout, name):
                     unreadable.append(name)
     for name in rest:  # removing while a folder is listed might skip entries
         _remove_rest(layout, name)
+
+
+def _exists(name: str, folder: int) -> bool:
+    """Return whether a folder, of which there is a descriptor, has an entry; from there the way is short."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _used(layout: Layout, buffer: Buffer) -> Buffer:
@@ -203,6 +217,7 @@ def _rows_read_elsewhere(layout: Layout, unreadable: list[str], processes: int) 
 
 def send_rows(root: str, share: str, shares: str) -> None:
     """Write one of so many shares of the rows to standard output, for the process that started this one."""
+    gc.disable()  # records form no cycles
     layout, unreadable = Layout(root), list[str]()
     rows = rows_read_here(layout, unreadable, int(share), int(shares))
     with os.fdopen(1, "wb") as out:

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 from sightline.config import HOOKS
 from sightline.errors import UnsafeStore
-from sightline.private_files import FOLDER_MODE, make_folder, make_parents
+from sightline.private_files import FOLDER_MODE, make_folder, make_parents, opened_folder
 
 SEALED_MODE = 0o400
+META = "meta.json"
 
 CONTENT_NAME_ENDING = ".json"
 """The ending of a stream's second name, which is made from its hash."""
@@ -73,24 +74,18 @@ class Layout:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Let only one process at a time in, for rare work that must not be done twice."""
-        fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+        with opened_folder(self.root) as fd:
             fcntl.flock(fd, fcntl.LOCK_EX)
             yield
-        finally:
-            os.close(fd)
 
     @contextlib.contextmanager
     def filling(self, patience: float) -> Iterator[bool]:
         """Only one process at a time fills an index; False where another one still does after so many seconds."""
-        fd = os.open(self.buffers, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
+        with opened_folder(self.buffers) as fd:
             deadline = time.monotonic() + patience
             while not (is_ours := _takes_lock(fd)) and time.monotonic() < deadline:
                 time.sleep(_LOOK_SECONDS)
             yield is_ours
-        finally:
-            os.close(fd)
 
     def folder(self, name: str) -> str:
         """Return a buffer's folder."""
@@ -107,7 +102,7 @@ class Layout:
 
     def meta(self, name: str) -> str:
         """Return the path of a buffer's ``meta.json``."""
-        return os.path.join(self.buffers, name, "meta.json")
+        return os.path.join(self.buffers, name, META)
 
     def marker(self, name: str) -> str:
         """Return the path of the small file that a running capture holds locked."""

@@ -6,11 +6,13 @@ version has added to a record stay when this one writes it again.
 
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 from types import MappingProxyType
 
-from sightline.disk.layout import Layout
+from sightline.disk.layout import META, Layout
 from sightline.errors import OfNewerVersion
 from sightline.json_text import encoder, loads
+from sightline.late_pattern import late_pattern
 from sightline.private_files import read_file, refuse_link, write_atomically
 from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 from sightline.typing_names import Any
@@ -18,17 +20,17 @@ from sightline.typing_names import Any
 FORMAT = 1
 """To be raised for a change that older versions would misread; a new field is not such a change."""
 
-_NAME = r"(cmd|file|tool)_[0-9a-f]{4,64}"
+_NAME = late_pattern(r"(cmd|file|tool)_[0-9a-f]{4,64}")
 _STREAM = r"out|err|part\.[0-9]{1,6}"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _FAR_SECONDS = 1e12  # seconds since the epoch that no clock shows
-_WRITTEN = tuple(name for name in Buffer._fields if name != "accessed")
+_USUAL_STREAMS = ("out", "err", "part.0")  # a pattern takes longer than all else in their record
 _STATES = ("running", "sealed", "interrupted", "evicted")
 
 
 def is_buffer_name(text: str) -> bool:
     """Return whether a folder of this name can be a buffer's."""
-    return re.fullmatch(_NAME, text) is not None
+    return _NAME.fullmatch(text) is not None
 
 
 def encode_buffer(buffer: Buffer, kept: Mapping[str, Any] = _NOTHING, **more: Any) -> bytes:
@@ -78,6 +80,8 @@ def _fields_of(data: bytes) -> dict[str, Any]:
 
 
 _dumps = encoder(ensure_ascii=False)
+_LATER = tuple(Buffer._field_defaults)
+_needed = itemgetter(*Buffer._fields[: -len(Buffer._field_defaults)])
 
 
 def _is_time(value: Any) -> bool:
@@ -93,15 +97,16 @@ def decode_buffer(data: bytes) -> Buffer:
             for name, info in fields["streams"].items()
         }
         fields["gaps"] = gaps_from(fields.get("gaps", ()))
-        known = {name: fields[name] for name in _WRITTEN if name in fields}
-        if not _is_time(fields["created"]) or not (fields["ended"] is None or _is_time(fields["ended"])):
+        created, ended = fields["created"], fields["ended"]
+        if not _is_time(created) or not (ended is None or _is_time(ended)):
             raise ValueError("not a time")
-        kind = re.fullmatch(_NAME, fields["name"])
+        fields["accessed"] = ended or created
+        kind = _NAME.fullmatch(fields["name"])
         if not kind or kind[1] != fields["kind"] or fields["state"] not in _STATES:
             raise ValueError("not a buffer's name, kind or state")
-        if not all(re.fullmatch(_STREAM, name) for name in fields["streams"]):
+        if not all(name in _USUAL_STREAMS or re.fullmatch(_STREAM, name) for name in fields["streams"]):
             raise ValueError("not a stream's name")
-        return with_read_note(Buffer(accessed=fields.get("ended") or fields["created"], **known))
+        return with_read_note(Buffer(*_needed(fields), **{name: fields[name] for name in _LATER if name in fields}))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a buffer's record: {error!r}") from error
 
@@ -117,15 +122,22 @@ def rewrite_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> No
     write_atomically(layout.meta(buffer.name), data, durable=durable)
 
 
-def read_meta(layout: Layout, name: str, *, is_folder: bool = False) -> Buffer:
-    """Read a buffer's record from its folder, unless that is a link; ``is_folder`` says that it is known not to be.
+def read_meta(layout: Layout, name: str, *, is_folder: bool = False, buffers: int | None = None) -> Buffer:
+    """Read a buffer's record from its folder, unless that is a link.
+
+    Args:
+        layout: the paths of the store.
+        name: name of the buffer.
+        is_folder: whether the folder is known not to be a link.
+        buffers: a descriptor of the folder of all buffers, from which the way is shorter.
 
     Raises:
         FileNotFoundError, ValueError, UnsafeStore, OfNewerVersion: there is none that this version can read.
     """
     if not is_folder:
         refuse_link(layout.folder(name))
-    buffer = decode_buffer(read_file(layout.meta(name)))
+    path = layout.meta(name) if buffers is None else f"{name}/{META}"
+    buffer = decode_buffer(read_file(path, dir_fd=buffers))
     if buffer.name != name:
         raise ValueError("another buffer's record")
     return buffer

@@ -1,5 +1,6 @@
 """An index that is made anew by several processes: each record once, whatever becomes of them."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -42,6 +43,19 @@ def test_each_of_many_records_comes_once_and_in_order(
     made, spoiled = _lost(store, keep)
     monkeypatch.setattr(index_filling, "rows_read_here", lambda *_: pytest.fail("the processes have not read all"))
     _is_anew(store, made, spoiled)
+
+
+def test_a_record_that_a_person_has_set_out_anew_is_read_and_one_with_more_after_it_is_not(
+    store: Store, keep: Callable[..., Buffer]
+) -> None:
+    set_out, lengthened = keep(b"1\n"), keep(b"2\n")
+    meta = Path(store.layout.meta(set_out.name))
+    meta.write_text("\n" + json.dumps(json.loads(meta.read_text()), indent=2) + "\n")
+    meta = Path(store.layout.meta(lengthened.name))
+    meta.write_text(meta.read_text() + "{}")
+    rebuilt = rebuild_buffers(store.layout, store.index)
+    assert rebuilt == (1, [lengthened.name])
+    assert store.index.buffer(set_out.name) == set_out._replace(accessed=set_out.ended)
 
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "false", "true"])
