@@ -14,7 +14,6 @@ from sightline.named_tuple import NamedTuple
 
 CHECKPOINT_BYTES = 1 << 16  # 1 GB gives 16,000 checkpoints (640 KB), and any line is one small read away
 _CHECKPOINT = struct.Struct("<5Q")
-_SCAN_BYTES = 1 << 18
 _COUNT_BYTES = 1 << 16
 _SAMPLE_BYTES = 512
 _LONG_LINE_BYTES = 32
@@ -103,26 +102,22 @@ def newlines_in(block: bytearray | memoryview) -> int:
     `bytes.count` looks at each byte and takes 0.31 s. The copies are small, because the allocator returns large ones
     to the system each time, and getting them again costs more than counting.
     """
-    view, newlines = memoryview(block), 0
-    for start in range(0, len(view), _COUNT_BYTES):
-        data = bytes(view[start : start + _COUNT_BYTES])
-        if data.count(b"\n", 0, _SAMPLE_BYTES) * _LONG_LINE_BYTES > min(len(data), _SAMPLE_BYTES):
-            newlines += data.count(b"\n")
-        else:
-            newlines += len(data) - len(data.replace(b"\n", b""))
-    return newlines
+    view = memoryview(block)
+    return sum(_newlines_in(bytes(view[start : start + _COUNT_BYTES])) for start in range(0, len(view), _COUNT_BYTES))
+
+
+def _newlines_in(data: bytes) -> int:
+    if data.count(b"\n", 0, _SAMPLE_BYTES) * _LONG_LINE_BYTES > min(len(data), _SAMPLE_BYTES):
+        return data.count(b"\n")
+    return len(data) - len(data.replace(b"\n", b""))
 
 
 def count_newlines(fd: int, start: int, end: int) -> int:
     """Return the number of newlines in a file's bytes from start to end."""
     newlines = 0
-    view = memoryview(bytearray(min(_SCAN_BYTES, max(end - start, 0))))
-    while start < end:
-        got = os.preadv(fd, [view[: min(_SCAN_BYTES, end - start)]], start)
-        if not got:
-            break
-        newlines += newlines_in(view[:got])
-        start += got
+    while start < end and (data := os.pread(fd, min(_COUNT_BYTES, end - start), start)):
+        newlines += _newlines_in(data)
+        start += len(data)
     return newlines
 
 
