@@ -73,10 +73,11 @@ JOIN sightline.buffers AS found ON found.failed = one.failed AND found.command L
 """
 _MORE_OUTPUTS = f"""
 INSERT INTO sightline.buffers (host, seq, name, created, ended, kind, state, session, command, cwd, label, exit_code,
-    failed, partial, bytes, lines, record, packs, frames, redacted)
+    failed, partial, bytes, lines, record, packs, frames, redacted, team)
 SELECT host.id, n, called.name, {_AGO}, now(), one.kind, one.state, one.session, told.command, one.cwd, one.label,
     one.exit_code, one.failed, one.partial, one.bytes, one.lines, one.record || jsonb_build_object('name', called.name,
-    'command', told.command, 'created', extract(epoch FROM {_AGO})), one.packs, one.frames, one.redacted
+    'command', told.command, 'created', extract(epoch FROM {_AGO})), one.packs, one.frames, one.redacted,
+    host.team
 FROM {_OF_MANY}, LATERAL (SELECT 'make target-' || n || ' ' || md5(n::text) AS command) AS told
 """
 _MORE_CALLS = f"""

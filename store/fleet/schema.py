@@ -9,7 +9,7 @@ SCHEMA = "sightline"
 HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
 """Roles without login; every host's and every reader's role is a member of one."""
 
-VERSION = 4
+VERSION = 5
 """The version of the tables that `CREATE` makes."""
 
 PARTITIONED = ("buffers", "changes", "entries")
@@ -279,48 +279,6 @@ def _policies() -> str:
     return "\n".join(lines)
 
 
-_FIND = f"""
-DROP FUNCTION IF EXISTS sightline.find_buffers;
-
--- Newest buffers that the reader may see: of hosts by a pattern, with all words in the command, begun in a time.
-CREATE FUNCTION sightline.find_buffers(
-    words text[] DEFAULT '{{}}', hosts text DEFAULT '*', since timestamptz DEFAULT '-infinity',
-    before timestamptz DEFAULT 'infinity', most integer DEFAULT 100, only_failed boolean DEFAULT false
-) RETURNS SETOF sightline.buffers LANGUAGE plpgsql STABLE {_SAFE} SET plan_cache_mode = force_custom_plan AS $$
-DECLARE
-    allowed integer[];
-    likes text[];
-    rarest text;
-BEGIN
-    SELECT coalesce(array_agg(id), '{{}}') INTO allowed FROM sightline.hosts AS known
-        WHERE known.id = ANY (sightline.granted()) AND known.name LIKE sightline.as_like(find_buffers.hosts);
-    SELECT array_agg('%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'
-        ORDER BY length(word) DESC) INTO likes FROM unnest(words) AS word WHERE word <> '';
-    -- The index is asked for one pattern. Each common trigram in that costs a look at all its rows, so it is a number
-    -- or a hash if a word has one: `target-480113` is found by `480113`.
-    SELECT '%' || part || '%' INTO rarest FROM unnest(words) AS word,
-        regexp_split_to_table(word, '[^[:alnum:]]+') AS part
-        WHERE length(part) >= 5 AND part ~ '[0-9]' ORDER BY length(part) DESC LIMIT 1;
-    rarest := coalesce(rarest, likes[1]);
-    IF likes IS NULL THEN
-        RETURN QUERY SELECT * FROM sightline.buffers AS found
-            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
-            AND (found.failed OR NOT only_failed)
-            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
-    ELSE
-        RETURN QUERY SELECT * FROM sightline.buffers AS found
-            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
-            AND found.command ILIKE rarest AND found.command ILIKE ALL (likes)
-            AND (found.failed OR NOT only_failed)
-            ORDER BY found.created DESC LIMIT least(greatest(most, 0), 10000);
-    END IF;
-END
-$$;
-
-REVOKE ALL ON FUNCTION sightline.find_buffers FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sightline.find_buffers TO {READER_GROUP};
-"""  # noqa: S608 - values come as parameters
-
 _LIVE = f"""
 -- What runs on a host now, as its shipper told last; gone when it has ended, and then among the buffers.
 CREATE TABLE sightline.running (
@@ -423,7 +381,98 @@ CREATE POLICY granted ON sightline.alarms FOR SELECT TO {READER_GROUP}
     USING (host = ANY ((SELECT sightline.granted())::integer[]));
 """
 
-MIGRATIONS = {1: _FIND + _LIVE, 2: _KEPT, 3: _JUDGED}
+_OF_TEAMS = f"""
+-- What a statement costs, and what its plan expects, must not tell a reader what others ran. So words are looked for
+-- among the commands of the reader's teams alone, and of the columns of commands there is no plan that a reader can ask
+-- for: a search gives them, and a row's record.
+CREATE FUNCTION sightline.own_team() RETURNS text LANGUAGE sql STABLE {_SAFE} AS $$
+    SELECT coalesce((SELECT team FROM sightline.members WHERE role = session_user), '')
+$$;
+REVOKE ALL ON FUNCTION sightline.own_team FROM PUBLIC;
+
+ALTER TABLE sightline.buffers ADD COLUMN team text NOT NULL DEFAULT '';
+UPDATE sightline.buffers AS found SET team = host.team FROM sightline.hosts AS host WHERE host.id = found.host;
+ALTER TABLE sightline.buffers ALTER COLUMN team SET DEFAULT sightline.own_team();
+
+REVOKE SELECT ON sightline.buffers FROM {READER_GROUP};
+GRANT SELECT (host, seq, name, created, ended, kind, state, exit_code, failed, partial, bytes, lines, record, packs,
+    frames, redacted, announced, kept) ON sightline.buffers TO {READER_GROUP};
+
+-- The trigrams of a command, each with the team.
+CREATE FUNCTION sightline.word_keys(team text, command text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
+COST 1000 AS $$
+    SELECT array_agg(team || '/' || part) FROM unnest(sightline.show_trgm(command)) AS part
+$$;
+-- Those that a command has wherever in it the word stands; NULL if none is sure.
+CREATE FUNCTION sightline.keys_within(team text, word text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT array_agg(DISTINCT team || '/' || part) FROM regexp_split_to_table(word, '[^A-Za-z0-9]+') AS run,
+        unnest(sightline.show_trgm(run)) AS part WHERE length(run) >= 3 AND strpos(part, ' ') = 0
+$$;
+REVOKE ALL ON FUNCTION sightline.word_keys, sightline.keys_within FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sightline.own_team, sightline.word_keys, sightline.show_trgm TO {HOST_GROUP};
+
+DROP INDEX sightline.buffers_command_idx;
+CREATE INDEX buffers_by_words ON sightline.buffers USING gin (sightline.word_keys(team, command));
+"""  # noqa: S608 - values come as parameters
+
+_FIND = f"""
+DROP FUNCTION IF EXISTS sightline.find_buffers;
+
+-- Newest buffers that the reader may see: of hosts by a pattern, with all words in the command, begun in a time.
+CREATE FUNCTION sightline.find_buffers(
+    words text[] DEFAULT '{{}}', hosts text DEFAULT '*', since timestamptz DEFAULT '-infinity',
+    before timestamptz DEFAULT 'infinity', most integer DEFAULT 100, only_failed boolean DEFAULT false
+) RETURNS SETOF sightline.buffers LANGUAGE plpgsql STABLE {_SAFE} SET plan_cache_mode = force_custom_plan AS $$
+DECLARE
+    allowed integer[];
+    teams text[];
+    likes text[];
+    rarest text;
+    wanted integer := least(greatest(most, 0), 10000);
+BEGIN
+    SELECT coalesce(array_agg(id), '{{}}'), coalesce(array_agg(DISTINCT team), '{{}}') INTO allowed, teams
+        FROM sightline.hosts AS known
+        WHERE known.id = ANY (sightline.granted()) AND known.name LIKE sightline.as_like(find_buffers.hosts);
+    SELECT array_agg('%' || replace(replace(replace(word, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'
+        ORDER BY length(word) DESC) INTO likes FROM unnest(words) AS word WHERE word <> '';
+    -- The index is asked for one word. Each common trigram in that costs a look at all its rows, so it is a number
+    -- or a hash if a word has one: `target-480113` is found by `480113`.
+    SELECT part INTO rarest FROM unnest(words) AS word, regexp_split_to_table(word, '[^[:alnum:]]+') AS part
+        WHERE length(part) >= 5 AND part ~ '[0-9]' ORDER BY length(part) DESC LIMIT 1;
+    IF sightline.keys_within('', rarest) IS NULL THEN
+        SELECT word INTO rarest FROM unnest(words) AS word WHERE sightline.keys_within('', word) IS NOT NULL
+            ORDER BY length(word) DESC LIMIT 1;
+    END IF;
+    -- Many that match would have to be sorted, while it takes few of the newest to find enough of them.
+    IF rarest IS NULL OR wanted <= (SELECT count(*) FROM (SELECT FROM (
+        SELECT command FROM sightline.buffers AS found WHERE found.host = ANY (allowed)
+            AND found.created >= since AND found.created < before ORDER BY found.created DESC LIMIT 500
+        ) AS newest WHERE command ILIKE ALL (likes) LIMIT wanted) AS enough)
+    OR 5000 <= (SELECT count(*) FROM (SELECT FROM unnest(teams) AS one (team) JOIN sightline.buffers AS found
+        ON sightline.word_keys(found.team, found.command) @> sightline.keys_within(one.team, rarest)
+        WHERE found.host = ANY (allowed) AND found.command ILIKE ALL (likes) LIMIT 5000) AS many)
+    THEN
+        RETURN QUERY SELECT * FROM sightline.buffers AS found
+            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
+            AND (likes IS NULL OR found.command ILIKE ALL (likes))
+            AND (found.failed OR NOT only_failed)
+            ORDER BY found.created DESC LIMIT wanted;
+    ELSE
+        RETURN QUERY SELECT found.* FROM unnest(teams) AS one (team) JOIN sightline.buffers AS found
+            ON sightline.word_keys(found.team, found.command) @> sightline.keys_within(one.team, rarest)
+            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
+            AND found.command ILIKE ALL (likes)
+            AND (found.failed OR NOT only_failed)
+            ORDER BY found.created DESC LIMIT wanted;
+    END IF;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sightline.find_buffers FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sightline.find_buffers TO {READER_GROUP};
+"""  # noqa: S608 - values come as parameters
+
+MIGRATIONS = {1: _LIVE, 2: _KEPT, 3: _JUDGED, 4: _OF_TEAMS + _FIND}
 """By version N, the script that leads to N + 1."""
 
 FIRST = _TABLES + _FUNCTIONS + _policies()

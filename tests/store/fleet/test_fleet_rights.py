@@ -166,6 +166,42 @@ def test_a_reader_sees_what_it_was_given_and_no_hint_of_more(fleet: Fleet, two_t
         assert len(reader.execute("SELECT * FROM sightline.find_buffers(hosts => 'a-*')").fetchall()) == 1
 
 
+def test_neither_plans_nor_costs_tell_a_reader_what_another_team_ran(
+    fleet: Fleet, two_teams: dict[str, FleetSettings]
+) -> None:
+    fleet.rows(
+        "INSERT INTO sightline.buffers (host, seq, name, created, kind, state, session, command, cwd, label, failed,"
+        " partial, bytes, lines, record, packs, frames, redacted, team) SELECT %s, 100 + g, 'cmd_' || g, now(), 'cmd',"
+        " 'sealed', 's', md5(g::text) || CASE g WHEN 7 THEN ' --token=secretxyz' ELSE '' END, '/', '', false, '', 0, 0,"
+        " '{}', '{}', '{}', 0, 'blue' FROM generate_series(1, 5000) AS g",
+        number_of(fleet, "b"),
+    )
+    fleet.rows("VACUUM ANALYZE sightline.buffers")
+    with psycopg.connect(fleet.grant("carl", "red"), autocommit=True) as reader:
+
+        def blocks_read(word: str) -> int:
+            plan = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM sightline.find_buffers(ARRAY[%s])"
+            return min(
+                int(reader.execute(plan, (word,)).fetchall()[0][0][0]["Plan"]["Shared Hit Blocks"]) for _ in range(4)
+            )
+
+        assert blocks_read("token=secretxyz") == blocks_read("token=secretxqz")
+        for statement in (
+            "EXPLAIN SELECT FROM sightline.buffers WHERE command < 'm'",
+            "EXPLAIN SELECT FROM sightline.buffers WHERE command = 'make b'",
+            "EXPLAIN SELECT FROM sightline.buffers WHERE cwd < 'm'",
+            "SELECT sightline.word_keys('blue', 'x')",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reader.execute(statement)
+    with psycopg.connect(fleet.grant("dora", "blue"), autocommit=True) as other:
+        find = "SELECT command FROM sightline.find_buffers(%s)"
+        for words in (["TOKEN=secretxyz"], ["etxy"], ["--", "oken"], ["z"] * 2 + ["secr"]):
+            found = other.execute(find, (words,)).fetchall()
+            assert [command.split()[-1] for (command,) in found] == ["--token=secretxyz"], words
+        assert len(other.execute(find, (["a"],)).fetchall()) == 100
+
+
 def test_a_grant_to_an_owners_hosts_is_no_grant_to_the_team(fleet: Fleet, two_teams: dict[str, FleetSettings]) -> None:
     fleet.add_host("d", "red", "dee")
     with psycopg.connect(fleet.grant("carl", "owner:dee")) as reader:
