@@ -86,17 +86,6 @@ class Hasher:
         else:
             self._hand_over(data, before)
 
-    @property
-    def reads_back(self) -> bool:
-        """Whether a thread reads the stream, so that `advance` does instead of `update`."""
-        return self._worker is not None
-
-    def advance(self, count: int) -> None:
-        """Take the next bytes, which are in the file already, and which the thread reads there."""
-        self._seen += count
-        if self._worker is not None:
-            self._worker.advance(self._seen)
-
     def _hand_over(self, data: bytes | memoryview, before: int) -> None:
         """Let a thread hash from here on, or this one if the system starts no more."""
         try:

@@ -155,12 +155,7 @@ class CommandCapture:
         if self._timeout is not None:
             self._deadline = began + self._timeout
         child = self._child
-        reader = PipeReader(
-            {child.out: "out", child.err: "err"},
-            self._take,
-            writers=[child.ended],
-            move=None if self._echo or self._filter_pipe else self._recorder.move,
-        )
+        reader = PipeReader({child.out: "out", child.err: "err"}, self._take, writers=[child.ended])
         try:
             if self._recorder.recording:
                 self._recorder.recording.tell_process(child.pid, own_group=child.own_group)

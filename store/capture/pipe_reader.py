@@ -26,11 +26,6 @@ _SMALL_PART = 16  # a read of less than this part of a pipe was not worth its wa
 Sink = Callable[[str, memoryview, int], None]
 """Takes (stream, bytes, newlines in them); the bytes are only valid during the call."""
 
-Move = Callable[[str, int, int], int]
-"""Takes (stream, descriptor, most bytes), and returns how many bytes it took from there; 0 if they have to be read.
-
-It raises BlockingIOError if there are none yet."""
-
 
 class PipeReader:
     """Reads streams until they or their writers have ended. It closes nothing.
@@ -42,13 +37,7 @@ class PipeReader:
     """
 
     def __init__(
-        self,
-        streams: Mapping[int, str],
-        sink: Sink,
-        *,
-        writers: Collection[int] | None = None,
-        pass_to: int = -1,
-        move: Move | None = None,
+        self, streams: Mapping[int, str], sink: Sink, *, writers: Collection[int] | None = None, pass_to: int = -1
     ) -> None:
         """Prepare to read; nothing is read yet.
 
@@ -58,13 +47,11 @@ class PipeReader:
             writers: descriptors of the writing processes, each readable once its process has ended; None if they are
                 not known.
             pass_to: descriptor that gets everything before the sink does; none by default.
-            move: gets the bytes before they are read, where nobody else has to see them; none by default.
         """
         self._sink = sink
         self._open = dict(streams)
         self._writers = set(writers or ())
         self._pass_to = pass_to
-        self._move = move
         self.at_end = False
         self.writers_ended = writers is not None and not self._writers
         self.reader_left = False
@@ -140,8 +127,6 @@ class PipeReader:
     def _take(self, fd: int) -> int:
         """Pass to the sink what is there; return the number of bytes, 0 at the end, -1 if there is nothing yet."""
         try:
-            if self._move and (moved := self._move(self._open[fd], fd, READ_BYTES)):
-                return moved
             got = os.readv(fd, [self._buffer])
         except BlockingIOError:
             return -1

@@ -147,22 +147,6 @@ class Recorder:
         elif shown:
             self._show(stream, self._redaction.feed(stream, data) if self._redaction else data)
 
-    def move(self, stream: str, fd: int, most: int) -> int:
-        """Take bytes of a shown stream from a pipe, at most so many, and return how many; 0 if they have to be read.
-
-        Raises:
-            BlockingIOError: there are none yet.
-        """
-        if not self.recording or stream not in self._streams:
-            return 0
-        try:
-            return self.recording.move(stream, fd, most)
-        except BlockingIOError:
-            raise
-        except Exception as error:  # as in `begin`
-            self.give_up(error)
-            return 0
-
     def end(self, seal: Callable[[Recording], Buffer], *, passed_on: bool = False) -> Buffer | Unkept:
         """Seal the recording, because all has come.
 
@@ -274,7 +258,7 @@ def capture_stdin(
         recorder.take(stream, data, newlines)
 
     try:
-        PipeReader({fd: "out"}, take, move=None if pass_on else recorder.move).run()
+        PipeReader({fd: "out"}, take).run()
         return recorder.end(lambda recording: recording.seal(exit_code=exit_code))
     except BaseException:  # the reader has left, or an interrupt came
         recorder.abandon()

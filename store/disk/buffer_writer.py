@@ -8,7 +8,7 @@ import time
 
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
-from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, count_newlines, pack_checkpoint
+from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.private_files import open_private, write_all
@@ -38,7 +38,6 @@ class StreamWriter:
         self._path = path
         self._most = most
         self._unterminated = False
-        self._moves = hasattr(os, "splice")
         self._fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         self._hasher = Hasher(self._fd)
 
@@ -56,32 +55,6 @@ class StreamWriter:
         self._unterminated = data[len(data) - 1] != 0x0A
         self._hasher.update(data)
         return len(data)
-
-    def move(self, fd: int, most: int) -> int:
-        """Move the next bytes here from a pipe, and return how many; 0 at the end, and if they have to be read instead.
-
-        The kernel copies them once, where reading and writing copy them twice. While it does, whoever writes into the
-        pipe waits. Only a stream that is hashed from its file can do without reading.
-
-        Raises:
-            BlockingIOError: there are none yet.
-        """
-        most = min(most, self._most - self.bytes)
-        if most <= 0 or not (self._moves and self._hasher.reads_back):
-            return 0
-        try:
-            got = os.splice(fd, self._fd, most, flags=os.SPLICE_F_NONBLOCK)
-        except BlockingIOError:
-            raise
-        except OSError:  # no pipe, a system that cannot do it, or a full disk: nothing was moved, and writing will tell
-            self._moves = False
-            return 0
-        if got:
-            before, self.bytes = self.bytes, self.bytes + got
-            self.newlines += count_newlines(self._fd, before, self.bytes)
-            self._unterminated = os.pread(self._fd, 1, self.bytes - 1) != b"\n"
-            self._hasher.advance(got)
-        return got
 
     def take_back(self, size: int) -> None:
         """Remove what was written after a size, because its writer is told that none of it was taken."""
@@ -169,31 +142,9 @@ class BufferWriter:
         if stream is None:
             path = self._layout.stream(self.name, name)
             stream = self._streams[name] = StreamWriter(path, self._max_stream_bytes)
-        if written := stream.append(data, newlines):
-            self._note(name, written)
-
-    def move(self, name: str, fd: int, most: int) -> int:
-        """Write bytes of a stream that a pipe has; see `StreamWriter.move`.
-
-        Args:
-            name: name of the stream.
-            fd: descriptor of the pipe.
-            most: number of bytes to move at most.
-
-        Raises:
-            StoreFailed: it could not be recorded when they came; they are kept.
-            BlockingIOError: there are none yet.
-        """
-        stream = self._streams.get(name)
-        if stream is None or not (moved := stream.move(fd, most)):
-            return 0
-        try:
-            self._note(name, moved)
-        except OSError as error:
-            raise store_failed(error) from error
-        return moved
-
-    def _note(self, name: str, written: int) -> None:
+        written = stream.append(data, newlines)
+        if not written:
+            return
         self._bytes += written
         if name in STREAM_CODES:
             self._note_arrival(name, written)

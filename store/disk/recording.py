@@ -76,7 +76,6 @@ class Recording:
         self._sizes: dict[str, int] | None = None
         self._is_registered = False
         self.append = self._append_redacted if redaction else self._writer.append
-        self.move = self._move_nothing if redaction else self._writer.move
         self.progress = self._writer.progress
         self.tell_process = self._writer.tell_process
 
@@ -122,10 +121,6 @@ class Recording:
                 raise store_failed(error) from error
             if self._is_registered:
                 self._put()
-
-    def _move_nothing(self, _stream: str, _fd: int, _most: int) -> int:
-        """Leave all bytes to be read, since secrets may be among them."""
-        return 0
 
     def settle(self) -> None:
         """Write what redaction holds back, because no more of the streams so far will come.

@@ -403,49 +403,6 @@ def test_a_file_size_limit_costs_nothing_of_the_first_64_kib(store: Store, pytho
     assert os.listdir(store.layout.buffers) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "splice"), reason="only Linux moves bytes from a pipe into a file")
-@pytest.mark.parametrize("full", ["the disk is full for what is moved", "and for what tells when it came"])
-def test_where_the_disk_gets_full_while_bytes_are_moved_none_are_lost(
-    store: Store, monkeypatch: pytest.MonkeyPatch, full: str
-) -> None:
-    splice, write, moved, shown = os.splice, os.write, list[int](), list[bytes]()
-
-    def moving(*given: Any, **named: Any) -> int:
-        moved.append(0)
-        if len(moved) == 1 or full.startswith("and"):
-            return splice(*given, **named)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    def writing(fd: int, data: Any) -> int:
-        if len(moved) > 1:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(fd, data)
-
-    store.index.totals()
-    monkeypatch.setattr(os, "splice", moving)
-    monkeypatch.setattr(os, "write", writing)
-    captured = run(store, "seq 1 900000", unkept_to=lambda _, data: shown.append(bytes(data)))
-    monkeypatch.undo()
-    assert captured.buffer is None
-    assert captured.unkept
-    whole = b"".join(b"%d\n" % number for number in range(1, 900_001))
-    assert b"".join(shown) == whole
-    assert captured.unkept.out_size == Size(len(whole), 900_000)
-    assert captured.unkept.error
-    assert "disk is full" in captured.unkept.error.message
-
-
-@pytest.mark.skipif(not hasattr(os, "splice"), reason="only Linux moves bytes from a pipe into a file")
-def test_where_bytes_cannot_be_moved_they_are_read_and_written(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: Any, **__: Any) -> int:
-        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-
-    monkeypatch.setattr(os, "splice", refused)
-    captured = run(store, "seq 1 900000")
-    assert captured.buffer
-    assert captured.buffer.stream("out").lines == 900_000
-
-
 START_IN_BACKGROUND = """
 import sys
 from sightline.capture.background import start_in_background

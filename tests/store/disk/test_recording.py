@@ -72,56 +72,6 @@ def test_bytes_are_in_the_file_as_soon_as_they_are_taken(store: Store) -> None:
     assert os.listdir(store.layout.buffers) == os.listdir(store.layout.live) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "splice"), reason="only Linux moves bytes from a pipe into a file")
-def test_what_a_pipe_has_is_moved_into_a_large_stream_as_if_it_had_been_read(store: Store) -> None:
-    first, rest = b"0123456789\n" * 150_000, [b"a\nb", b"\n" * 60_000, b"no newline"]
-    recording = store.begin("cmd", "true", "/", "s")
-    out, into = os.pipe()
-    try:
-        os.write(into, b"stays there")
-        recording.append("out", b"")
-        assert recording.move("out", out, 1 << 19) == 0
-        assert os.read(out, 100) == b"stays there"
-        recording.append("out", first)
-        with pytest.raises(BlockingIOError):
-            recording.move("out", out, 1 << 19)
-        for data in rest:
-            os.write(into, data)
-            assert recording.move("out", out, 1 << 19) == len(data)
-        os.close(into)
-        assert recording.move("out", out, 1 << 19) == 0
-    finally:
-        os.close(out)
-    whole = first + b"".join(rest)
-    assert recording.progress("out") == (len(whole), whole.count(b"\n"))
-    assert Path(store.layout.stream(recording.name, "out")).read_bytes() == whole
-    buffer = recording.seal(exit_code=0)
-    assert buffer.stream("out") == (len(whole), whole.count(b"\n") + 1, hashlib.sha256(whole).hexdigest(), "")
-    with store.open(Target(buffer, "out")) as reader:
-        assert reader.line_at(len(first) + 2) == 150_002
-        assert [line.data for line in reader.lines(150_001, 150_003)] == [b"a", b"b", b""]
-
-
-@pytest.mark.skipif(not hasattr(os, "splice"), reason="only Linux moves bytes from a pipe into a file")
-def test_no_more_is_moved_than_a_stream_may_hold(store: Store) -> None:
-    limited = Store(store.root, settings=store.settings._replace(max_stream_bytes=1_500_000))
-    recording = limited.begin("cmd", "true", "/", "s")
-    recording.append("out", b"x" * 1_490_000)
-    out, into = os.pipe()
-    try:
-        os.write(into, b"y" * 30_000)
-        assert recording.move("out", out, 1 << 19) == 10_000
-        assert recording.move("out", out, 1 << 19) == 0
-        recording.append("out", os.read(out, 30_000))
-    finally:
-        os.close(out)
-        os.close(into)
-    buffer = recording.seal(exit_code=0)
-    assert buffer.stream("out").bytes == 1_500_000
-    assert buffer.gaps == (Gap("out", 1, 20_000, "bytes"),)
-    limited.close()
-
-
 def test_identical_streams_share_their_storage(store: Store, keep: Keep) -> None:
     large, small = b"x" * 4096, b"x" * 4095
     first, second, third = keep(large, small), keep(large), keep(b"y", large)
