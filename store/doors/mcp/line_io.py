@@ -72,16 +72,15 @@ class LineWriter:
             self._lock.release()
 
     def write(self, line: bytes) -> None:
-        """Write a line and a newline; and a newline before it if the last line was not ended.
+        """Write a line and a newline, and a newline before it if the last line was not ended.
+
+        All of it is one piece, since a reader is woken by each.
 
         Raises:
             BrokenPipeError: the other side has gone.
         """
         with self._lock:
-            if self._is_within_line:
-                self._write(b"\n")
-            self._write(line)
-            self._write(b"\n")
+            self._write(b"\n" * self._is_within_line + line + b"\n")
 
     def write_pieces(self, pieces: Iterator[bytes]) -> None:
         """Write pieces with their newlines, and nothing of another thread between them.
