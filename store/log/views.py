@@ -11,6 +11,7 @@ from sightline.log.sessions import header_of
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
 from sightline.records import (
+    Buffer,
     IndexedView,
     LinePart,
     Session,
@@ -47,6 +48,7 @@ class Shows(NamedTuple):
         parts: the raw lines that it shows only in part.
         unknown: what of its text is not known, and why; empty if the text is exact.
         failed: whether it is an error, or what a tool reports as an error.
+        records: the records of these buffers from which it was made; those that are missing are looked up.
     """
 
     verb: str
@@ -62,6 +64,13 @@ class Shows(NamedTuple):
     parts: tuple[LinePart, ...] = ()
     unknown: str = ""
     failed: bool = False
+    records: tuple[Buffer, ...] = ()
+
+    def buffers(self, store: Reading) -> list[Buffer]:
+        """Return the records of all its buffers that the store knows, in the order of ``refs``."""
+        known = {buffer.name: buffer for buffer in self.records}
+        found = (known.get(name) or store.index.buffer(name) for name in dict.fromkeys(self.refs))
+        return [buffer for buffer in found if buffer is not None]
 
 
 class Other(NamedTuple):
@@ -144,7 +153,7 @@ def append_view(
     durable = store.settings.durable
     try:
         pieces = list(_pieces(store, text, cleaning))
-        entry = {"kind": "view", **fields, "sealed": _hashes(of or store, shows.refs), "text": pieces}
+        entry = {"kind": "view", **fields, "sealed": _hashes(shows.buffers(of or store)), "text": pieces}
         if file:
             place = file.append(entry, durable=durable)
         else:
@@ -252,14 +261,13 @@ def with_shown(view: View, traced: Traced) -> View:
     return view._replace(shown=traced.shown, asked=traced.asked, lines_shown=lines, parts=parts)
 
 
-def _hashes(store: Reading, refs: Iterable[str]) -> dict[str, dict[str, str]]:
+def _hashes(buffers: Iterable[Buffer]) -> dict[str, dict[str, str]]:
     """Return the hashes of the sealed buffers' streams, so that a view says from which bytes it was made."""
-    found = {}
-    for name in dict.fromkeys(refs):
-        buffer = store.index.buffer(name)
-        if buffer is not None and buffer.state == "sealed":
-            found[name] = {stream: info.sha256 for stream, info in buffer.streams.items()}
-    return found
+    return {
+        buffer.name: {stream: info.sha256 for stream, info in buffer.streams.items()}
+        for buffer in buffers
+        if buffer.state == "sealed"
+    }
 
 
 def indexed_view(session: str, place: log.LinePlace, fields: dict[str, Any]) -> IndexedView:

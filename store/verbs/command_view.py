@@ -289,6 +289,7 @@ def _reply(
         verb=verb,
         request=request,
         refs=(buffer.name,),
+        records=(buffer,),
         shown=shown_of(shaped.segments),
         lines_total=shaped.out_total + shaped.err_total,
         bytes_total=buffer.bytes,

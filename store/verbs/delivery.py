@@ -12,7 +12,7 @@ from sightline.log.views import Appended, append_view, index_view, record_shown
 from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
-from sightline.store import Reading, Target
+from sightline.store import Target
 from sightline.typing_names import TYPE_CHECKING
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
@@ -45,7 +45,9 @@ def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], N
 
 
 def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
-    if partial := [buffer for name in reply.shows.refs if (buffer := _partial(asking.store, name))]:
+    buffers = reply.shows.buffers(asking.store)
+    reply = reply._replace(shows=reply.shows._replace(records=tuple(buffers)))
+    if partial := [buffer for buffer in buffers if buffer.is_partial and buffer.state != "evicted"]:
         reply = _with_what_is_missing(reply, partial)
     if asking.local.settings.redacts:
         reply = _without_secrets(asking, reply)
@@ -75,12 +77,6 @@ def _index(asking: Asker, reply: Reply, logged: Appended | None, *, is_use: bool
             late.enforce_limits(asking.local)
     except Exception:  # the next call or `doctor` reports what is wrong with the store
         return
-
-
-def _partial(store: Reading, name: str) -> Buffer | None:
-    """Return a buffer of which only a part is there; None for any other."""
-    buffer = store.index.buffer(name)
-    return buffer if buffer and buffer.is_partial and buffer.state != "evicted" else None
 
 
 def _deliver_with_notes(asking: Asker, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:
@@ -199,7 +195,7 @@ def _without_secrets(asking: Asker, reply: Reply) -> Reply:
     fields = redaction.value(reply.fields)
     body = tuple(_hidden(redaction, segment) for segment in reply.body)
     note = fields.get("note") or ""
-    told = [] if _TOLD in note else [_told_of(asking.store.index.buffer(name)) for name in reply.shows.refs]
+    told = [] if _TOLD in note else list(map(_told_of, reply.shows.buffers(asking.store)))
     here = f"{_TOLD}{redaction.count:,} in this reply" if redaction.count else ""
     if not (here or any(told)):
         return reply
@@ -212,7 +208,6 @@ def _hidden(redaction: "Redaction", segment: Segment) -> Segment:
     return segment if text == segment.text else segment._replace(text=text, partial=bool(segment.ref))
 
 
-def _told_of(buffer: Buffer | None) -> str:
+def _told_of(buffer: Buffer) -> str:
     """Return what a buffer's note says about secrets hidden in it."""
-    notes = buffer.note.split("; ") if buffer else []
-    return next((note for note in notes if note.startswith(_TOLD)), "")
+    return next((note for note in buffer.note.split("; ") if note.startswith(_TOLD)), "")

@@ -8,7 +8,7 @@ from sightline.shape.json.result import Structured
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments, uncut
 from sightline.store import Target
-from sightline.typing_names import Any
+from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
@@ -16,6 +16,9 @@ from sightline.verbs.outline import definitions, summary_of
 from sightline.verbs.reply import Reply, fitting, in_order
 from sightline.verbs.short_output import clean, cut_to_lines_only, short_body
 from sightline.verbs.structured_view import shape_output
+
+if TYPE_CHECKING:
+    from sightline.store import Stream
 
 _NEXT_LINES = 200
 _SNIFFED_BYTES = 8192
@@ -43,15 +46,18 @@ def file_reply(asking: Asker, target: Target, called: Called, verbosity: str = "
         called: the call.
         verbosity: ``auto``, which is ``normal`` here, or a mode.
     """
-    if is_binary(asking, target):
-        return _binary(asking, target, called)
-    return _view(asking, target, called, verbosity)
-
-
-def is_binary(asking: Asker, target: Target) -> bool:
-    """Return whether a stream is not text."""
     with asking.store.open(target) as source:
-        return b"\0" in source.read(0, _SNIFFED_BYTES)
+        return reply_from(source, asking, target, called, verbosity)
+
+
+def reply_from(source: "Stream", asking: Asker, target: Target, called: Called, verbosity: str = "auto") -> Reply:
+    """Make the view as `file_reply` does, of the version's open stream."""
+    return _binary(asking, target, called) if is_binary(source) else _view(source, asking, target, called, verbosity)
+
+
+def is_binary(source: "Stream") -> bool:
+    """Return whether a stream is not text."""
+    return b"\0" in source.read(0, _SNIFFED_BYTES)
 
 
 def _binary(asking: Asker, target: Target, called: Called) -> Reply:
@@ -63,42 +69,41 @@ def _binary(asking: Asker, target: Target, called: Called) -> Reply:
     return reply_of(fields, (), buffer, called, missing=True)
 
 
-def _view(asking: Asker, target: Target, called: Called, verbosity: str) -> Reply:
+def _view(raw: "Stream", asking: Asker, target: Target, called: Called, verbosity: str) -> Reply:
     buffer, profile, nothing = target.buffer, asking.profile, BytesSource(b"")
     mode = "normal" if verbosity == "auto" else verbosity
     budget = budget_for(mode, True, profile.budgets)
-    with asking.store.open(target) as raw:
-        source = clean(raw, profile)
-        fields = fields_of(buffer)
-        own = budget if verbosity != "auto" or profile.short.measure == "budget" else None
-        if short := short_body(profile, fields, source, nothing, own, asking.room):
-            return reply_of({}, short.segments, buffer, called, missing=False)
-        few = cut_to_lines_only(profile, source, nothing)
-        outlined = definitions(buffer.command, source.lines(1, min(source.line_count, OUTLINED_LINES)))
+    source = clean(raw, profile)
+    fields = fields_of(buffer)
+    own = budget if verbosity != "auto" or profile.short.measure == "budget" else None
+    if short := short_body(profile, fields, source, nothing, own, asking.room):
+        return reply_of({}, short.segments, buffer, called, missing=False)
+    few = cut_to_lines_only(profile, source, nothing)
+    outlined = definitions(buffer.command, source.lines(1, min(source.line_count, OUTLINED_LINES)))
 
-        def told(at_most: int | None = None) -> str:
-            return summary_of(buffer.command, source.line_count, outlined, at_most)
+    def told(at_most: int | None = None) -> str:
+        return summary_of(buffer.command, source.line_count, outlined, at_most)
 
-        def made_for(body: int | None) -> Structured:
-            return fitting(
-                fields,
-                HARD_LIMIT_BYTES,
-                lambda limit: shape_output(profile, source, nothing, budget=body, failed=False, short=few, limit=limit),
-                lambda made: join_segments(made.shaped.segments),
-                asking.room,
-            )
+    def made_for(body: int | None) -> Structured:
+        return fitting(
+            fields,
+            HARD_LIMIT_BYTES,
+            lambda limit: shape_output(profile, source, nothing, budget=body, failed=False, short=few, limit=limit),
+            lambda made: join_segments(made.shaped.segments),
+            asking.room,
+        )
 
-        def headed(made: Structured) -> dict[str, Any]:
-            full = in_order(fields | _fields_of_view(asking, target, made, told()))
-            return full if paid is None else fitted_head(full, paid, failed=False, summary=told)
+    def headed(made: Structured) -> dict[str, Any]:
+        full = in_order(fields | _fields_of_view(asking, target, made, told()))
+        return full if paid is None else fitted_head(full, paid, failed=False, summary=told)
 
-        paid = budget if profile.budgets.measure == "reply" else None
-        made = made_for(budget)
-        above = headed(made)
-        if paid is not None and made.shaped.truncated:
-            made, above = with_paid_head(
-                paid, head_bytes(above), made_for, lambda made: join_segments(made.shaped.segments), headed
-            )
+    paid = budget if profile.budgets.measure == "reply" else None
+    made = made_for(budget)
+    above = headed(made)
+    if paid is not None and made.shaped.truncated:
+        made, above = with_paid_head(
+            paid, head_bytes(above), made_for, lambda made: join_segments(made.shaped.segments), headed
+        )
     return reply_of(above, made.shaped.segments, buffer, called, missing=made.shaped.truncated)
 
 
@@ -147,6 +152,7 @@ def reply_of(
         verb=called.verb,
         request=called.logged,
         refs=(buffer.name,),
+        records=(buffer,),
         shown=shown_of(body),
         lines_total=buffer.lines,
         bytes_total=buffer.bytes,

@@ -12,9 +12,12 @@ from sightline.shape.line_cut import common_head, raw_range
 from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import LINE_LIMIT, CutLine, Line
 from sightline.store import Reading, Target
-from sightline.typing_names import Protocol
+from sightline.typing_names import TYPE_CHECKING, Protocol
 from sightline.verbs import late
 from sightline.verbs.short_output import clean
+
+if TYPE_CHECKING:
+    from sightline.store import Stream
 
 
 class PageLines(Protocol):
@@ -40,14 +43,13 @@ class PageLines(Protocol):
 
 
 class _OneStream:
-    def __init__(self, store: Reading, target: Target, profile: Profile) -> None:
-        self._reader = store.open_text(target)
+    def __init__(self, reader: "Stream", target: Target, profile: Profile) -> None:
+        self._reader = reader
         self._cleaned = clean(self._reader, profile)
         self.line_count = self._reader.line_count
         sealed = target.buffer.state != "running"
         self.byte_count = target.buffer.stream(target.stream).bytes if sealed else self._reader.byte_count
         self.unended = () if self._reader.ends_with_newline else ((target.stream, self.line_count),)
-        self.close = self._reader.close
 
     def numbered(self, first: int, last: int) -> Iterator[tuple[str, Line]]:
         for line in self._cleaned.lines(first, min(last, self.line_count)):
@@ -93,11 +95,18 @@ class _BothStreams:
 @contextlib.contextmanager
 def open_lines(store: Reading, target: Target, profile: Profile = DEFAULT) -> Iterator[PageLines]:
     """Open the lines that a target names, as they are now, for reading by a profile's rule."""
-    lines = _BothStreams(store, target, profile) if target.stream == "all" else _OneStream(store, target, profile)
-    try:
-        yield lines
-    finally:
-        lines.close()
+    if target.stream == "all":
+        both = _BothStreams(store, target, profile)
+        with contextlib.closing(both):
+            yield both
+    else:
+        with store.open_text(target) as reader:
+            yield lines_of(reader, target, profile)
+
+
+def lines_of(reader: "Stream", target: Target, profile: Profile) -> PageLines:
+    """Return the lines of an open stream, as they are now, for reading by a profile's rule."""
+    return _OneStream(reader, target, profile)
 
 
 class Page(NamedTuple):

@@ -7,15 +7,18 @@ from sightline.errors import BadRange, StoreFailed, UsageError
 from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
 from sightline.store import Target
-from sightline.typing_names import Any
+from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.asker import Asker
-from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, file_reply, is_binary, reply_of
-from sightline.verbs.line_pieces import beyond, open_lines, page_of
+from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, is_binary, reply_from, reply_of
+from sightline.verbs.line_pieces import beyond, lines_of, page_of
 from sightline.verbs.outline import definitions, place_of
 from sightline.verbs.read_output import VERB as READ_OUTPUT
 from sightline.verbs.read_output import ReadRequest, clipping_fields, read_output
 from sightline.verbs.reply import Reply, fitting
 from sightline.verbs.unkept_view import unkept_file
+
+if TYPE_CHECKING:
+    from sightline.store import Stream
 
 VERB = "read_file"
 _LONG_LINES = 200  # in a shorter file, a part's place needs no words
@@ -74,27 +77,28 @@ def read_file(asking: Asker, request: FileRequest) -> Reply:
         return unkept_file(asking.local, fd, path, request.start_line, last, error, verb=VERB, request=request.logged())
     target = Target(buffer, "out", request.start_line or (1 if request.end_line else 0), last)
     called = Called(VERB, request.logged())
-    if target.first and not is_binary(asking, target):
-        return _part(asking, target, request, called)
-    return file_reply(asking, target, called)
+    with asking.store.open(target) as source:
+        if target.first and not is_binary(source):
+            return _part(source, asking, target, request, called)
+        return reply_from(source, asking, target, called)
 
 
-def _part(asking: Asker, target: Target, request: FileRequest, called: Called) -> Reply:
-    with open_lines(asking.store, target, asking.profile) as lines:
-        total = lines.line_count
-        if target.first > max(total, 1):
-            raise beyond(request.path, target.first, total)
-        last = min(target.last or total, total)
-        fields = fields_of(target.buffer)
-        if total > _LONG_LINES:
-            fields["summary"] = _where(asking, target)
-        page = fitting(
-            fields,
-            asking.profile.reading.page_bytes,
-            lambda limit: page_of(lines, target.first, last, limit),
-            lambda page: page.text,
-            asking.room,
-        )
+def _part(source: "Stream", asking: Asker, target: Target, request: FileRequest, called: Called) -> Reply:
+    lines = lines_of(source, target, asking.profile)
+    total = lines.line_count
+    if target.first > max(total, 1):
+        raise beyond(request.path, target.first, total)
+    last = min(target.last or total, total)
+    fields = fields_of(target.buffer)
+    if total > _LONG_LINES:
+        fields["summary"] = _where(source, target)
+    page = fitting(
+        fields,
+        asking.profile.reading.page_bytes,
+        lambda limit: page_of(lines, target.first, last, limit),
+        lambda page: page.text,
+        asking.room,
+    )
     fields["lines"] = f"{target.first}-{page.last}"
     cut = page.last < last
     if cut:
@@ -108,9 +112,8 @@ def _part(asking: Asker, target: Target, request: FileRequest, called: Called) -
     return reply_of(fields, page.segments, target.buffer, called, missing=cut)
 
 
-def _where(asking: Asker, target: Target) -> str | None:
+def _where(source: "Stream", target: Target) -> str | None:
     """Return where the wanted lines are; None if that is not known."""
-    with asking.store.open(target._replace(first=0, last=0)) as source:
-        found = definitions(target.buffer.command, source.lines(1, min(target.first, OUTLINED_LINES)))
+    found = definitions(target.buffer.command, source.lines(1, min(target.first, OUTLINED_LINES)))
     place = place_of(found, target.first) if target.first <= OUTLINED_LINES else ""
     return f"line {target.first:,} is in {place}" if place else None

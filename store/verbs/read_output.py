@@ -424,6 +424,7 @@ def _reply(
         verb=VERB,
         request=request.logged(),
         refs=(target.buffer.name,),
+        records=(target.buffer,),
         shown=shown_of(body),
         lines_total=total,
         bytes_total=target.buffer.bytes,

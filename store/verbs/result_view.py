@@ -261,6 +261,7 @@ def _reply(
         verb=verb,
         request=request,
         refs=(buffer.name,),
+        records=(buffer,),
         shown=shown_of(body),
         lines_total=buffer.lines,
         bytes_total=buffer.bytes,

@@ -19,6 +19,7 @@ from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import SightlineError, UsageError
 from sightline.harnesses import of_client
 from sightline.log.sessions import SHELL, current_session, safe_name
+from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.profile import load_profile
 from sightline.records import Session, storable
@@ -342,15 +343,15 @@ def result_of(asking: Asker, reply: Reply, text: str) -> dict[str, Any]:
     result: dict[str, Any] = {"content": [{"type": "text", "text": part} for part in (fields, body) if part]}
     if "error" in reply.fields:
         result["isError"] = True
-    if outputs := _outputs(asking, reply.shows.refs[:_REFS_TOLD]):
+    if outputs := _outputs(asking, reply.shows._replace(refs=reply.shows.refs[:_REFS_TOLD])):
         result["_meta"] = {"sightline/outputs": outputs}
     return result
 
 
-def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
+def _outputs(asking: Asker, shows: Shows) -> list[dict[str, Any]]:
     """For programs: the ref of each output that a reply is about, with the size and hash of its streams."""
     try:
-        buffers = [asking.store.index.buffer(name) for name in names]
+        buffers = shows.buffers(asking.store)
     except sqlite3.Error:  # without them the reply still goes out
         return []
     return [
@@ -362,7 +363,7 @@ def _outputs(asking: Asker, names: tuple[str, ...]) -> list[dict[str, Any]]:
             },
         }
         for buffer in buffers
-        if buffer is not None and buffer.state != "evicted"
+        if buffer.state != "evicted"
     ]
 
 
