@@ -51,7 +51,7 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
     rules = _rules_of(store)
     try:
         status = os.fstat(fd)
-        previous = store.index.newest_file(storable(path))
+        previous = store.index_behind.newest_file(storable(path))  # no file waits for the index
         if previous is not None:
             if _has_times_of(status, previous, rules):
                 return previous

@@ -36,5 +36,5 @@ def begin_finished(store: Store, kind: str, command: str, cwd: str, session: str
 
 def list_finished(store: Store, buffers: Sequence[Buffer]) -> None:
     """Put sealed outputs into the index, within a transaction; large equal ones share their bytes."""
-    share_streams(store.layout, store.index, buffers)
+    share_streams(store.layout, lambda: store.index, buffers)
     store.index.add_buffers(buffers)

@@ -123,6 +123,16 @@ class Database:
                 raise
 
     @contextlib.contextmanager
+    def writing_apart(self) -> Iterator[bool]:
+        """Begin such a transaction, and give True; give False within one of this thread, whose fate it would share."""
+        with self._lock:
+            if self._connection.in_transaction:
+                yield False
+                return
+            with self.writing():
+                yield True
+
+    @contextlib.contextmanager
     def hurried(self) -> Iterator[None]:
         """Wait only a moment for other processes that write."""
         with self._lock:

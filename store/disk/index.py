@@ -5,7 +5,8 @@ It takes and returns records. It is a cache: all of it can be rebuilt from the f
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.database import Database
 from sightline.disk.sqlite import sqlite3
@@ -63,6 +64,18 @@ class StoreTotals(NamedTuple):
 
     buffers: int
     bytes: int
+
+
+class IndexChange(NamedTuple):
+    """A change of the index that may wait, since it can be made from what lies in the folders and logs, too.
+
+    Attributes:
+        write: makes it, within a transaction.
+        end: called after that; gets False if the change was not made, so that somebody else has to.
+    """
+
+    write: "Callable[[Index], None]"
+    end: Callable[[bool], None] = lambda _: None
 
 
 class Listed(NamedTuple):
@@ -126,6 +139,24 @@ class Index(ViewIndex):
     def hurried(self) -> contextlib.AbstractContextManager[None]:
         """Give up soon if others write for long; SQLite's error then says that the index is locked."""
         return self._db.hurried()
+
+    def take_in(self, waiting: "deque[IndexChange]") -> None:
+        """Make the changes that wait, in order and all at once, or give them up if others write for long.
+
+        Within a transaction of this thread they wait on.
+        """
+        taken, is_made = list[IndexChange](), False
+        try:
+            with self.hurried(), self._db.writing_apart() as apart:
+                while apart and waiting:
+                    taken.append(waiting.popleft())
+                    taken[-1].write(self)
+            is_made = True
+        except (sqlite3.Error, OSError):
+            while waiting:
+                taken.append(waiting.popleft())
+        for change in taken:
+            change.end(is_made)
 
     def data_version(self) -> int:
         """A number that changes when another process has written."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.errors import is_busy, store_failed
-from sightline.disk.index import Index
+from sightline.disk.index import Index, IndexChange
 from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.meta import write_meta
 from sightline.disk.sqlite import sqlite3
@@ -42,6 +42,7 @@ class Recording:
         max_stream_bytes: int,
         durable: bool = False,
         redaction: "Redaction | None" = None,
+        later: Callable[[IndexChange], bool] | None = None,
     ) -> None:
         """Make the folder, marker and record of a buffer with a name from `reserve`.
 
@@ -52,6 +53,7 @@ class Recording:
             max_stream_bytes: most bytes of a stream to keep.
             durable: whether to sync files.
             redaction: hides secrets before anything is written; a line is then written once it is complete.
+            later: lets the entry of a buffer that was never listed as running wait, if that may be; see `Store.later`.
 
         Raises:
             StoreFailed: the store cannot keep it.
@@ -59,6 +61,7 @@ class Recording:
         self._layout = layout
         self._index = index
         self._durable = durable
+        self._later = later
         self.buffer = buffer
         try:
             self._writer = BufferWriter(layout, buffer.name, max_stream_bytes=max_stream_bytes, durable=durable)
@@ -204,7 +207,9 @@ class Recording:
             redacted=self.redaction.count if self.redaction else 0,
         )
         try:
-            share_streams(self._layout, self._index(), [self.buffer])
+            share_streams(self._layout, self._index, [self.buffer])
+            if self._is_put_later():
+                return self.buffer
             with self._index().transaction():
                 self._take_over_marks()
                 write_meta(self._layout, self.buffer, durable=self._durable)
@@ -217,6 +222,29 @@ class Recording:
             self._leave_sealed()
         self._writer.release()
         return self.buffer
+
+    def _is_put_later(self) -> bool:
+        """Write the record, and let its entry in the index wait, if it may; until then the marker stays locked.
+
+        If we are killed, the next to look takes the buffer into the index.
+        """
+        if self._later is None or self._is_registered:
+            return False
+        write_meta(self._layout, self.buffer, durable=self._durable)
+
+        def put(index: Index) -> None:
+            if index.knows(self.name):  # who got it by its name has put it there, and may have pinned it
+                self._take_over_marks()
+                write_meta(self._layout, self.buffer, durable=self._durable)
+            index.put_buffer(self.buffer)
+
+        def end(is_put: bool) -> None:
+            if is_put:
+                self._writer.release()
+            else:
+                self._writer.abandon(for_adoption=True)
+
+        return self._later(IndexChange(put, end))
 
     def _leave_sealed(self) -> None:
         """Write the record alone, the index being locked for long: the next to look takes the buffer into it."""
@@ -289,7 +317,7 @@ def sealed_record(
     return sealed._replace(partial=partial, gaps=(*kept, *gaps))
 
 
-def share_streams(layout: Layout, index: Index, buffers: Sequence[Buffer]) -> None:
+def share_streams(layout: Layout, index: Callable[[], Index], buffers: Sequence[Buffer]) -> None:
     """Make large streams of just sealed buffers further names of identical ones, if there are any.
 
     An identical stream may belong to an indexed buffer, or to one that stands before it.
@@ -300,12 +328,12 @@ def share_streams(layout: Layout, index: Index, buffers: Sequence[Buffer]) -> No
         for stream, info in buffer.streams.items()
         if info.bytes >= SHARED_BYTES
     ]
-    known = index.known_hashes(info.sha256 for _, _, info in large) if large else ()
+    known = index().known_hashes(info.sha256 for _, _, info in large) if large else ()
     first: dict[str, tuple[str, str]] = {}
     for name, stream, info in large:
         others = [first[info.sha256]] if info.sha256 in first else []
         if info.sha256 in known:
-            others += [(other, other_stream) for _, other, other_stream in index.with_hash(info.sha256)]
+            others += [(other, other_stream) for _, other, other_stream in index().with_hash(info.sha256)]
         path = layout.stream(name, stream)
         if not any(share_stream(layout.stream(*other), path, info) for other in others if other[0] != name):
             first[info.sha256] = (name, stream)

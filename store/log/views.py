@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from sightline.disk.errors import cause_of, is_busy
+from sightline.disk.index import Index, IndexChange
 from sightline.errors import StoreFailed
 from sightline.json_text import dumps
 from sightline.log import log
@@ -129,6 +130,11 @@ class Appended(NamedTuple):
     place: log.LinePlace
     fields: dict[str, Any]
 
+    @property
+    def indexed(self) -> IndexedView:
+        """Its record for the index."""
+        return indexed_view(self.session.name, self.place, self.fields)
+
 
 def append_view(
     store: Store,
@@ -207,19 +213,29 @@ def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> Vi
 
     It does not wait for an index that is locked for long: the log has the view, and lists find it there later.
     """
-    indexed = indexed_view(appended.session.name, appended.place, appended.fields)
+    indexed = appended.indexed
     try:
         index = store.index
         with index.hurried(), index.transaction():
-            if appended.place.number == 1:
-                index.put_session(appended.session)
-            index.put_view(indexed)
-            for name in uses:
-                index.touch(name, indexed.view.time)
+            _put(index, appended, indexed, uses)
     except Exception as error:
         if not is_busy(error):
             raise _not_logged(store, error) from error
     return indexed.view
+
+
+def index_soon(store: Store, appended: Appended, uses: Sequence[str] = ()) -> None:
+    """Index a view when the store next settles, if it lets such changes wait; else do what `index_view` does."""
+    if not store.later(IndexChange(lambda index: _put(index, appended, appended.indexed, uses))):
+        index_view(store, appended, uses)
+
+
+def _put(index: Index, appended: Appended, indexed: IndexedView, uses: Sequence[str]) -> None:
+    if appended.place.number == 1:
+        index.put_session(appended.session)
+    index.put_view(indexed)
+    for name in uses:
+        index.touch(name, indexed.view.time)
 
 
 def _not_logged(store: Store, error: Exception) -> StoreFailed:

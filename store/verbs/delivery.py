@@ -8,11 +8,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from sightline.errors import StoreFailed
-from sightline.log.views import Appended, append_view, index_view, record_shown
+from sightline.log.views import Appended, append_view, index_soon, record_shown
 from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
-from sightline.store import Target
+from sightline.store import Store, Target
 from sightline.typing_names import TYPE_CHECKING
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
@@ -70,13 +70,19 @@ def _index(asking: Asker, reply: Reply, logged: Appended | None, *, is_use: bool
     """Do what nobody has to wait for once a reply is out."""
     try:
         if logged:
-            view = index_view(asking.local, logged, reply.shows.refs if is_use else ())
+            index_soon(asking.local, logged, reply.shows.refs if is_use else ())
             if reply.find_shown:
-                record_shown(asking.local, view, reply.find_shown())
-        if is_use and asking.local.over_limits():
-            late.enforce_limits(asking.local)
+                record_shown(asking.local, logged.indexed.view, reply.find_shown())
+        if is_use and not asking.local.waits_to_index:
+            keep_within_limits(asking.local)
     except Exception:  # the next call or `doctor` reports what is wrong with the store
         return
+
+
+def keep_within_limits(store: Store) -> None:
+    """Evict what is over the store's limits."""
+    if store.over_limits():
+        late.enforce_limits(store)
 
 
 def _deliver_with_notes(asking: Asker, reply: Reply, render: Render, deliver: Callable[[Reply], None]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from sightline.capture.file import LONGEST_PATH
 from sightline.config import working_directory
 from sightline.doors.mcp import resources
+from sightline.doors.mcp.index_thread import IndexThread
 from sightline.doors.mcp.protocol import INVALID_PARAMS, Context, OpenCall, Rejected, Withdrawn
 from sightline.doors.mcp.running_commands import Commands
 from sightline.doors.mcp.subscriptions import Watch
@@ -442,11 +443,13 @@ class Handlers:
         self._sessions = Sessions(options.session)
         self._commands = Commands(options.patience_secs, threads)
         self._calls = calls or calls_in(options.tools)
+        self._indexing = IndexThread(self.store)
 
     def close(self) -> None:
         """End the commands. The index stays open while a thread may use it; the process ends anyway."""
         self.watch.close()
         self._commands.close()
+        self._indexing.finish()
 
     def asking(self, context: Context) -> tuple[Asker, Caller]:
         """Who makes a request, as an asker for the verbs and as a caller for the log."""
