@@ -4,6 +4,7 @@ A hash covers everything but a view's text, whose own hash it covers instead: so
 still holds. The chain alone cannot show that its newest lines were cut off.
 """
 
+import _thread
 import contextlib
 import fcntl
 import os
@@ -144,7 +145,7 @@ class _End(NamedTuple):
 
 
 class LogWriter:
-    """A session's file, kept open for a caller that appends many entries. Only one thread may use it.
+    """A session's file, kept open for a caller that appends many entries. Any thread may use it.
 
     Others may append, or replace the file, between two entries; then the end is read again.
 
@@ -164,6 +165,8 @@ class LogWriter:
         self.path = path
         self.header = header
         self._before_wait = before_wait
+        self._turn = _thread.allocate_lock()
+        self._is_kept = True
         self._fd = -1
         self._end = _End(-1, 0, -1, NO_HASH)
 
@@ -175,15 +178,23 @@ class LogWriter:
         """Append entries; see `append_all`."""
         if durable:
             self._before_wait()
-        self._lock()
-        try:
-            return self._added(self._now(), entries, durable)
-        finally:
-            if self._fd >= 0:
-                fcntl.flock(self._fd, fcntl.LOCK_UN)
+        with self._turn:
+            self._lock()
+            try:
+                return self._added(self._now(), entries, durable)
+            finally:
+                if not self._is_kept:
+                    self._close()
+                elif self._fd >= 0:
+                    fcntl.flock(self._fd, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file. What is appended after that opens it only for itself."""
+        with self._turn:
+            self._is_kept = False
+            self._close()
+
+    def _close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -211,7 +222,7 @@ class LogWriter:
                     return _End(found.st_ino, size, *_last(self._fd, size))
             except FileNotFoundError:
                 pass  # it was removed, so a new one is made
-            self.close()
+            self._close()
             self._lock()
 
     def _added(self, end: _End, entries: Sequence[Encoded], durable: bool) -> list[LinePlace]:

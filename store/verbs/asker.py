@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from sightline.errors import BadRef, UnknownRef
+from sightline.log.log import LogWriter
 from sightline.log.sessions import is_person
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, Profile
@@ -34,6 +35,7 @@ class Asker(NamedTuple):
         cancel: cancels a query, a search or a wait from another thread; None if the caller always waits.
         room: the size that a reply may have.
         shared: the store that is read instead; None for this machine's.
+        log: the session's audit file, from a door that keeps it open; None to open it for each reply.
     """
 
     local: Store
@@ -43,6 +45,7 @@ class Asker(NamedTuple):
     cancel: Cancel | None = None
     room: Room = ROOMY
     shared: Reading | None = None
+    log: LogWriter | None = None
 
     @property
     def store(self) -> Reading:

@@ -55,7 +55,13 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
     logged = None
     try:
         logged = append_view(
-            asking.local, asking.session, reply.shows, text, asking.profile.cleaning.views, of=asking.store
+            asking.local,
+            asking.session,
+            reply.shows,
+            text,
+            asking.profile.cleaning.views,
+            file=asking.log,
+            of=asking.store,
         )
     except StoreFailed as error:
         reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))

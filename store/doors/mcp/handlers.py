@@ -19,7 +19,8 @@ from sightline.doors.mcp.tools import Options, calls_in, schema_of
 from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import SightlineError, UsageError
 from sightline.harnesses import of_client
-from sightline.log.sessions import SHELL, current_session, safe_name
+from sightline.log.log import LogWriter
+from sightline.log.sessions import SHELL, current_session, header_of, safe_name
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.profile import load_profile
@@ -231,6 +232,7 @@ def under(root: str, path: str) -> str:
     return real
 
 
+_LOGS_OPEN = 8
 _REFS_TOLD = 8  # hashes of so many outputs at most: a query may name any number
 
 
@@ -408,6 +410,26 @@ class SentReplies:
                 indexing.release()
 
 
+class KeptLogs:
+    """The audit files of the sessions that asked last, kept open. Any thread may use it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._open: dict[Session, LogWriter] = {}
+        self._lock = threading.Lock()
+
+    def of(self, session: Session) -> LogWriter:
+        """The file of a session."""
+        with self._lock:
+            file = self._open.pop(session, None)
+            if file is None:
+                file = LogWriter(self._store.layout.audit_file(session.name), header_of(session))
+            self._open[session] = file
+            if len(self._open) > _LOGS_OPEN:
+                self._open.pop(next(iter(self._open))).close()
+            return file
+
+
 class Handlers:
     """The open store with its profile, the sessions so far, and the commands that run.
 
@@ -440,6 +462,7 @@ class Handlers:
             options.profile or self.store.settings.profile, "--profile" if options.profile else "profile"
         )
         self.sent = SentReplies()
+        self._logs = KeptLogs(self.store)
         self._sessions = Sessions(options.session)
         self._commands = Commands(options.patience_secs, threads)
         self._calls = calls or calls_in(options.tools)
@@ -454,7 +477,8 @@ class Handlers:
     def asking(self, context: Context) -> tuple[Asker, Caller]:
         """Who makes a request, as an asker for the verbs and as a caller for the log."""
         session, caller = self.caller(context)
-        return Asker(self.store, session, self._calls, self.profile, room=room_of(caller), shared=self._shared), caller
+        asker = Asker(self.store, session, self._calls, self.profile, room=room_of(caller), shared=self._shared)
+        return asker._replace(log=self._logs.of(session)), caller
 
     def caller(self, context: Context) -> tuple[Session, Caller]:
         """The session and the caller of a request."""
