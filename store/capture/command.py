@@ -52,7 +52,10 @@ class Captured(NamedTuple):
 
 
 class CommandCapture:
-    """One captured command. `run` does everything; `stop` may be called from a signal handler or another thread."""
+    """One captured command. `run` does everything, or else `begin`, and `wait` until it returns how the command ended.
+
+    `stop` may be called from a signal handler or another thread.
+    """
 
     def __init__(
         self,
@@ -72,7 +75,9 @@ class CommandCapture:
         unkept_to: Echo | None = None,
         started: Callable[[str], None] | None = None,
     ) -> None:
-        """Reserve the buffer, so that it has a ref before the command starts.
+        """Prepare; with ``started`` or ``split`` the buffer has a ref before the command starts.
+
+        Otherwise the buffer is made while the command starts, since both take time and use different processors.
 
         Args:
             store: the store that keeps it.
@@ -108,12 +113,21 @@ class CommandCapture:
         self._kill_at: float | None = None
         self._timed_out = False
         self._recorder = Recorder(store, unkept_to)
-        if keep:
-            self._recorder.begin(lambda: store.begin("cmd", command, cwd or os.getcwd(), session, label=label))
+        self._reader: PipeReader  # from `begin` on
+        self._began = 0.0
+        self._make = (lambda: store.begin("cmd", command, cwd or os.getcwd(), session, label=label)) if keep else None
+        if started or split:
+            self._reserve()
+
+    def _reserve(self) -> None:
+        """Make the buffer, unless it is made already, or nothing may be kept."""
+        make, self._make = self._make, None
+        if make:
+            self._recorder.begin(make)
 
     @property
     def name(self) -> str:
-        """Name of its buffer; empty if nothing is kept."""
+        """Name of its buffer; empty if nothing is kept, or it is not made yet."""
         return self._recorder.recording.name if self._recorder.recording else ""
 
     @property
@@ -131,7 +145,14 @@ class CommandCapture:
         return out[0] + err[0], out[1] + err[1]
 
     def run(self, begun: Callable[[int], None] | None = None) -> Captured:
-        """Run the command to its end.
+        """Run the command to its end. Arguments and errors are those of `begin`."""
+        self.begin(begun)
+        captured = self.wait()
+        assert captured
+        return captured
+
+    def begin(self, begun: Callable[[int], None] | None = None) -> None:
+        """Start the command; it has to be waited for.
 
         Args:
             begun: gets the command's process id once it runs; it is also its group's id, if it has an own group.
@@ -139,7 +160,7 @@ class CommandCapture:
         Raises:
             CommandNotStarted: there is no such program; nothing is kept.
         """
-        began = time.monotonic()
+        self._began = time.monotonic()
         argv = self._redirected()
         try:
             self._child = start(argv, cwd=self._cwd, stdin=self._stdin, own_group=self._own_group)
@@ -153,29 +174,46 @@ class CommandCapture:
         for number in self._early:
             self._child.kill(number)
         if self._timeout is not None:
-            self._deadline = began + self._timeout
+            self._deadline = self._began + self._timeout
         child = self._child
-        reader = PipeReader({child.out: "out", child.err: "err"}, self._take, writers=[child.ended])
+        self._reader = PipeReader({child.out: "out", child.err: "err"}, self._take, writers=[child.ended])
         try:
+            self._reserve()
             if self._recorder.recording:
                 self._recorder.recording.tell_process(child.pid, own_group=child.own_group)
-            if self._started or self._filter_pipe or not self._is_over_at_once(reader):
+            if self._started or self._filter_pipe or not self._is_over_at_once():
                 self._recorder.register()
             if self._started and self.name:
                 self._started(self.name)
             if self._filter_pipe:
                 self._filter_pipe.start()
-            self._read(child, reader)
+        except BaseException:
+            self._break_off(child)
+            raise
+
+    def wait(self, seconds: float | None = None) -> Captured | None:
+        """Keep what the command writes until it has ended; None if it has not after so many seconds.
+
+        It must be called again then, by any thread.
+        """
+        child = self._child
+        assert child
+        try:
+            if not self._read(child, seconds):
+                return None
             if self._filter_pipe:
                 self._filter_pipe.finish()
-            if not reader.at_end:
+            if not self._reader.at_end:
                 child.leave_streams()
         except BaseException:
             self._break_off(child)
             raise
-        finally:
-            child.close_streams()
-        seconds = self._ended - began
+        child.close_streams()
+        return self._sealed()
+
+    def _sealed(self) -> Captured:
+        """Seal the buffer, all having come."""
+        seconds = self._ended - self._began
         ended_at = time.time() - (time.monotonic() - self._ended)
         status = self._status or 0
         number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
@@ -186,7 +224,7 @@ class CommandCapture:
                 ended=ended_at,
                 signal=number,
                 timed_out=self._timed_out,
-                note=LEFT_BEHIND * (not reader.at_end),
+                note=LEFT_BEHIND * (not self._reader.at_end),
             ),
             passed_on=self._echo is not None,
         )
@@ -212,25 +250,29 @@ class CommandCapture:
             return self._argv
         return self._filter_pipe.redirected(self._argv)
 
-    def _is_over_at_once(self, reader: PipeReader) -> bool:
+    def _is_over_at_once(self) -> bool:
         """Return whether the command ended so soon that one index entry at the end is enough.
 
         Meanwhile the entry is prepared.
         """
         self._recorder.prepare()
         deadline = time.monotonic() + _UNSEEN_SECONDS
+        reader = self._reader
         while not reader.writers_ended and (left := deadline - time.monotonic()) > 0:
             reader.turn(left * 1000 + 1)
         return reader.writers_ended
 
-    def _read(self, child: Child, reader: PipeReader) -> None:
-        """Read what the command writes until it has ended, and wait for it.
+    def _read(self, child: Child, seconds: float | None) -> bool:
+        """Read what the command writes until it has ended, and wait for it; False if that takes longer.
 
         Its own end counts, rather than the end of its streams, because processes that it left may hold these open
         for ever. They are read until they are quiet for a moment.
         """
+        reader, until = self._reader, None if seconds is None else time.monotonic() + seconds
         while not reader.writers_ended:
             wait = self._tick()
+            if until is not None and time.monotonic() >= until:
+                return False
             reader.turn(_WAKE_MS if wait is None else min(_WAKE_MS, max(wait, 0.0) * 1000 + 1))
         self._status = child.wait()
         self._ended = time.monotonic()
@@ -240,6 +282,7 @@ class CommandCapture:
             if child.group_lives:
                 child.kill(signal.SIGKILL)
         reader.take_rest()
+        return True
 
     def _break_off(self, child: Child) -> None:
         """After an error of ours, such as the echo's or an interrupt, end the command, and keep what came."""
@@ -250,6 +293,7 @@ class CommandCapture:
             self._filter_pipe.finish()
             self._filter_pipe.abandon()
         self._recorder.abandon()
+        child.close_streams()
 
     def discard(self) -> None:
         """Drop the buffer, because the command will not run."""

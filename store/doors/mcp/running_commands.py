@@ -1,5 +1,6 @@
-"""Runs the server's commands, each captured on a thread of its own, so that it can outlive its call."""
+"""Runs the server's commands, each captured by the thread of its call, and by another one if it outlives that."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -103,9 +104,6 @@ class _Command:
     def __init__(self, capture: CommandCapture) -> None:
         self.capture = capture
         self.began = time.monotonic()
-        self.woken = threading.Event()  # set when it has ended, or nobody waits for it any more
-        self.captured: Captured | None = None
-        self.failure: BaseException | None = None
         self.group = 0  # its process group, once it runs
 
     def begun(self, watchdog: Watchdog) -> Callable[[int], None]:
@@ -118,7 +116,6 @@ class _Command:
     def cancel(self) -> None:
         """End it, since nobody wants it any more; what it wrote stays."""
         self.capture.stop()
-        self.woken.set()
 
     def telling(self) -> str:
         size, lines = self.capture.written
@@ -131,7 +128,7 @@ class Commands:
 
     Args:
         patience_secs: how many seconds a call waits for its command before it is answered as running.
-        threads: run the commands.
+        threads: go on with those that take longer.
     """
 
     def __init__(self, patience_secs: float, threads: WorkerThreads) -> None:
@@ -149,45 +146,44 @@ class Commands:
 
         Raises:
             Withdrawn: the call was withdrawn, which ends the command, or the server ends.
-            CommandNotStarted: as `CommandCapture.run`; OutOfProcesses: there is no thread for it.
+            CommandNotStarted: as `CommandCapture.run`.
         """
         command = _Command(capture)
         with self._lock:
             if self._closed:
                 raise Withdrawn
             self._running.add(command)
+        goes_on = False
         try:
-            self._threads.start(lambda: self._capture(command))
-        except OutOfProcesses:
-            self._over(command)
-            capture.discard()
-            raise
-        call.telling = command.telling
-        call.at_cancel(command.cancel)
-        command.woken.wait(self._patience_secs)
-        if not command.woken.is_set() and capture.name:
-            return None
-        command.woken.wait()
+            call.telling = command.telling
+            call.at_cancel(command.cancel)
+            self._watchdog.watch()
+            capture.begin(command.begun(self._watchdog))
+            captured = capture.wait(self._patience_secs)
+            if captured is None and capture.name and not call.cancelled:
+                with contextlib.suppress(OutOfProcesses):  # without a thread for it, it is waited for
+                    self._threads.start(lambda: self._go_on(command))
+                    goes_on = True
+                    return None
+            captured = captured or capture.wait()
+        finally:
+            if not goes_on:
+                self._over(command)
         if call.cancelled:
             raise Withdrawn
-        if command.failure is not None:
-            raise command.failure
-        return command.captured
+        return captured
 
-    def _capture(self, command: _Command) -> None:
+    def _go_on(self, command: _Command) -> None:
         try:
-            self._watchdog.watch()
-            command.captured = command.capture.run(command.begun(self._watchdog))
-        except BaseException as error:
-            command.failure = error
-        if command.group:
-            self._watchdog.remove(command.group)
-        self._over(command)
+            command.capture.wait()
+        finally:
+            self._over(command)
 
     def _over(self, command: _Command) -> None:
+        if command.group:
+            self._watchdog.remove(command.group)
         with self._lock:
             self._running.discard(command)
-        command.woken.set()
 
     def close(self) -> None:
         """End what runs, first by asking; nothing is started any more. Returns when all of it has been captured."""
