@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 
 from sightline.capture.recorder import Recorder, Unkept
+from sightline.disk.line_index import newlines_in
 from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block of JSON becomes
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
 from sightline.disk.stream_files import open_stream
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Gap
+from sightline.sha256 import STEP_BYTES
 from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.strings import string_text, text_size
@@ -106,7 +108,9 @@ def capture_result(
         for number, block in enumerate(blocks):
             for data in block.chunks:
                 mimes[stream := f"part.{number}"] = block.mime
-                recorder.take(stream, data, shown=block.mime == TEXT_MIME)
+                for start in range(0, len(data) or 1, STEP_BYTES):  # each is hashed while the next one is written
+                    piece = memoryview(data)[start : start + STEP_BYTES]
+                    recorder.take(stream, piece, newlines_in(piece), shown=block.mime == TEXT_MIME)
         return recorder.end(
             lambda recording: sealed_result(
                 store, recording, mimes, note, sampling or Sampling(), partial=partial, gaps=gaps

@@ -1,6 +1,7 @@
 """Makes what an agent is shown of a tool's result: all of a short one, else a sample with a ref to the whole."""
 
-from collections.abc import Collection, Mapping
+import contextlib
+from collections.abc import Collection, Iterator, Mapping
 
 from sightline.capture.result import JSON_MIME, TEXT_MIME, Field, fields_of, key_of, number_of
 from sightline.log.views import Shows, parts_of, shown_of
@@ -20,15 +21,19 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
 from sightline.shape.source import Source
 from sightline.store import Reading, Target
-from sightline.typing_names import Any
+from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import fitted_head, head_bytes, with_paid_head
 from sightline.verbs.reply import Reply, fitting, in_order, serialised_bytes
 from sightline.verbs.structured_view import sampling_of
 
+if TYPE_CHECKING:
+    from sightline.store import Stream
+
 _NEXT_LINES = 200
 _SNIFFED_BYTES = 4096
+_OPEN_STREAMS = 32
 
 
 class _Part(NamedTuple):
@@ -90,7 +95,8 @@ def result_reply(
             parts = []
             for place, stream in enumerate(streams):
                 room = left // (len(streams) - place)
-                part = _part(asking, Target(buffer, stream), moved, room, body is None, sampling, failed)
+                with sources.of(stream) as source:
+                    part = _part(asking, source, Target(buffer, stream), moved, room, body is None, sampling, failed)
                 left -= len(join_segments(part.made.shaped.segments).encode()) + _SEPARATOR_BYTES * (len(streams) > 1)
                 parts.append(part)
             return parts
@@ -118,14 +124,38 @@ def result_reply(
 
     paid = budget if budgets.measure == "reply" else None
     files = file_fields(asking.store, buffer, asking.profile) if asking.profile.files.shown else {}
-    parts = made_for(budget)
-    above = headed(parts)
-    if paid is not None and above.get("truncated"):
-        parts, above = with_paid_head(paid, head_bytes(above), made_for, text, headed)
+    with contextlib.ExitStack() as opened:
+        sources = _Sources(asking.store, buffer, opened)
+        parts = made_for(budget)
+        above = headed(parts)
+        if paid is not None and above.get("truncated"):
+            parts, above = with_paid_head(paid, head_bytes(above), made_for, text, headed)
     return _reply(above, _body(parts), buffer, verb, request, truncated=bool(above.get("truncated")))
 
 
 _SEPARATOR_BYTES = 12
+
+
+class _Sources:
+    """The streams of a result. Some stay open, since each try of a view reads them, and finds their lines anew else."""
+
+    def __init__(self, store: Reading, buffer: Buffer, opened: contextlib.ExitStack) -> None:
+        self._store = store
+        self._buffer = buffer
+        self._opened = opened
+        self._kept: dict[str, Stream] = {}
+
+    @contextlib.contextmanager
+    def of(self, stream: str) -> "Iterator[Stream]":
+        """Open a stream."""
+        if stream not in self._kept:
+            source = self._store.open_text(Target(self._buffer, stream))
+            if len(self._kept) >= _OPEN_STREAMS:
+                with source:
+                    yield source
+                return
+            self._kept[stream] = self._opened.enter_context(source)
+        yield self._kept[stream]
 
 
 def _short(
@@ -158,25 +188,31 @@ def _is_binary(buffer: Buffer, stream: str) -> bool:
 
 
 def _part(
-    asking: Asker, target: Target, moved: list[Field], room: int, everything: bool, sampling: Sampling, failed: bool
+    asking: Asker,
+    source: "Stream",
+    target: Target,
+    moved: list[Field],
+    room: int,
+    everything: bool,
+    sampling: Sampling,
+    failed: bool,
 ) -> _Part:
     info = target.buffer.stream(target.stream)
     if _is_binary(target.buffer, target.stream):
         segment = Segment(markers.binary(target.ref, info.bytes, info.mime or "application/octet-stream") + "\n")
         return _Part(target.ref, Structured(Shaped((segment,), 0, 0, 0, 0, truncated=True), info.mime))
-    with asking.store.open_text(target) as source:
-        mine = [field for field in moved if f"part.{field.block}" == target.stream]
-        if mine:
-            field = Target(target.buffer, mine[0].stream).ref
-            return _Part(target.ref, _with_fields(asking.store, target, source, mine, room, sampling), field)
-        budget = None if everything else room
-        made = shape_result(source, budget=budget, failed=failed, limit=room, sampling=sampling)
-        if made:
-            return _Part(target.ref, made)
-        shaped = shape(source, BytesSource(b""), budget=budget, failed=failed, limit=room)
-        is_json = asking.store.pretty_facts(target) is not None
-        description = describe(read_document(source, sampling), source, sampling) if is_json else TEXT
-        return _Part(target.ref, Structured(shaped, description))
+    mine = [field for field in moved if f"part.{field.block}" == target.stream]
+    if mine:
+        field = Target(target.buffer, mine[0].stream).ref
+        return _Part(target.ref, _with_fields(asking.store, target, source, mine, room, sampling), field)
+    budget = None if everything else room
+    made = shape_result(source, budget=budget, failed=failed, limit=room, sampling=sampling)
+    if made:
+        return _Part(target.ref, made)
+    shaped = shape(source, BytesSource(b""), budget=budget, failed=failed, limit=room)
+    is_json = asking.store.pretty_facts(target) is not None
+    description = describe(read_document(source, sampling), source, sampling) if is_json else TEXT
+    return _Part(target.ref, Structured(shaped, description))
 
 
 def _with_fields(

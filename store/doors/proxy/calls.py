@@ -226,7 +226,8 @@ def dumped(value: Any) -> str:
 
 def written(value: Any, line: bytes) -> bytes:
     """A message as a line, with the same line end as the line that it replaces."""
-    return dumped(value).encode() + line[len(line.rstrip(b"\r\n")) :]
+    end = line[-2:]  # of a long line, a copy would take as long as writing it
+    return dumped(value).encode() + end[len(end.rstrip(b"\r\n")) :]
 
 
 class LongLine:
