@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index, IndexChange
+from sightline.disk.view_index import ViewRow
 from sightline.errors import StoreFailed
 from sightline.json_text import dumps
 from sightline.log import log
@@ -213,29 +214,29 @@ def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> Vi
 
     It does not wait for an index that is locked for long: the log has the view, and lists find it there later.
     """
-    indexed = appended.indexed
     try:
         index = store.index
         with index.hurried(), index.transaction():
-            _put(index, appended, indexed, uses)
+            _put(index, appended, uses)
     except Exception as error:
         if not is_busy(error):
             raise _not_logged(store, error) from error
-    return indexed.view
+    return appended.indexed.view
 
 
 def index_soon(store: Store, appended: Appended, uses: Sequence[str] = ()) -> None:
     """Index a view when the store next settles, if it lets such changes wait; else do what `index_view` does."""
-    if not store.later(IndexChange(lambda index: _put(index, appended, appended.indexed, uses))):
+    if not store.later(IndexChange(lambda index: _put(index, appended, uses))):
         index_view(store, appended, uses)
 
 
-def _put(index: Index, appended: Appended, indexed: IndexedView, uses: Sequence[str]) -> None:
-    if appended.place.number == 1:
-        index.put_session(appended.session)
-    index.put_view(indexed)
+def _put(index: Index, appended: Appended, uses: Sequence[str]) -> None:
+    session, place, fields = appended
+    if place.number == 1:
+        index.put_session(session)
+    index.put_row(ViewRow.of_fields(session.name, fields).at(*place))
     for name in uses:
-        index.touch(name, indexed.view.time)
+        index.touch(name, fields["time"])
 
 
 def _not_logged(store: Store, error: Exception) -> StoreFailed:
