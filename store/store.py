@@ -268,18 +268,13 @@ class Store:
         """
         self._wake = wake
 
-    @property
-    def waits_to_index(self) -> bool:
-        """Whether changes of the index wait, so that whoever settles it looks after the limits, too."""
-        return self._wake is not None
-
-    def later(self, change: IndexChange) -> bool:
-        """Let a change of the index wait; return False if nothing may wait, so that the caller has to make it."""
+    def later(self, change: IndexChange) -> int:
+        """Let a change of the index wait, and return how many do; 0 if none may, so that the caller has to make it."""
         if self._wake is None:
-            return False
+            return 0
         self._waiting.append(change)
         self._wake()
-        return True
+        return len(self._waiting)
 
     def settle(self) -> None:
         """Have the index take in what waits for it."""

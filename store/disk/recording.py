@@ -42,7 +42,7 @@ class Recording:
         max_stream_bytes: int,
         durable: bool = False,
         redaction: "Redaction | None" = None,
-        later: Callable[[IndexChange], bool] | None = None,
+        later: Callable[[IndexChange], int] | None = None,
     ) -> None:
         """Make the folder, marker and record of a buffer with a name from `reserve`.
 
@@ -244,7 +244,8 @@ class Recording:
             else:
                 self._writer.abandon(for_adoption=True)
 
-        return self._later(IndexChange(put, end))
+        self._later(IndexChange(put, end))
+        return True
 
     def _leave_sealed(self) -> None:
         """Write the record alone, the index being locked for long: the next to look takes the buffer into it."""

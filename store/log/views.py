@@ -224,10 +224,12 @@ def index_view(store: Store, appended: Appended, uses: Sequence[str] = ()) -> Vi
     return appended.indexed.view
 
 
-def index_soon(store: Store, appended: Appended, uses: Sequence[str] = ()) -> None:
-    """Index a view when the store next settles, if it lets such changes wait; else do what `index_view` does."""
-    if not store.later(IndexChange(lambda index: _put(index, appended, uses))):
-        index_view(store, appended, uses)
+def index_soon(store: Store, appended: Appended, uses: Sequence[str] = ()) -> int:
+    """Let a view wait for the index, and return how many changes of it wait; if none may, do what `index_view` does."""
+    if waiting := store.later(IndexChange(lambda index: _put(index, appended, uses))):
+        return waiting
+    index_view(store, appended, uses)
+    return 0
 
 
 def _put(index: Index, appended: Appended, uses: Sequence[str]) -> None:

@@ -74,19 +74,24 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
 
 def _index(asking: Asker, reply: Reply, logged: Appended | None, *, is_use: bool) -> None:
     """Do what nobody has to wait for once a reply is out."""
+    waiting = 0
     try:
         if logged:
-            index_soon(asking.local, logged, reply.shows.refs if is_use else ())
+            waiting = index_soon(asking.local, logged, reply.shows.refs if is_use else ())
             if reply.find_shown:
                 record_shown(asking.local, logged.indexed.view, reply.find_shown())
-        if is_use and not asking.local.waits_to_index:
+        if is_use and (not waiting or waiting >= _INDEXED_TOGETHER):
             keep_within_limits(asking.local)
     except Exception:  # the next call or `doctor` reports what is wrong with the store
         return
 
 
+_INDEXED_TOGETHER = 8
+"""So many replies in a row go into the index together, in half of the time. More would keep the next one waiting."""
+
+
 def keep_within_limits(store: Store) -> None:
-    """Evict what is over the store's limits."""
+    """Evict what is over the store's limits, after the index has taken in what waits for it."""
     if store.over_limits():
         late.enforce_limits(store)
 

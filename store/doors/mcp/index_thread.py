@@ -1,6 +1,7 @@
-"""Has the index take in what waits for it, a moment after it began to wait, on a thread of its own."""
+"""Has the index take in what waits for it, on a thread of its own, once there is a pause."""
 
 import contextlib
+import sqlite3
 import threading
 
 from sightline.errors import OutOfProcesses, SightlineError
@@ -8,12 +9,13 @@ from sightline.store import Store
 from sightline.threads import start_thread
 from sightline.verbs.delivery import keep_within_limits
 
-WITHIN_SECONDS = 0.01
-"""How long lists in other processes may lag behind: changes of this time are one transaction, a tenth of the work."""
+PAUSE_SECONDS = 0.02
+"""How long nothing new must come. A thread that works beside the one of a call costs that more than it saves, and
+while replies follow each other at once, the threads that make these index several together."""
 
 
 class IndexThread:
-    """Settles a store that lets changes of its index wait. Any thread may use it."""
+    """Looks after a store that lets changes of its index wait. Any thread may use it."""
 
     def __init__(self, store: Store) -> None:
         """Let the store's changes wait, unless the system starts no more threads."""
@@ -30,7 +32,7 @@ class IndexThread:
             self._has_more.set()
 
     def finish(self) -> None:
-        """Settle a last time; what waits from then on is settled by whoever uses the index, or closes it."""
+        """Have it take in what waits now; what does later is taken in by whoever uses the index, or closes it."""
         self._is_over.set()
         self._has_more.set()
         if self._thread.is_alive():
@@ -39,8 +41,10 @@ class IndexThread:
     def _run(self) -> None:
         while not self._is_over.is_set():
             self._has_more.wait()
-            self._is_over.wait(WITHIN_SECONDS)
-            self._has_more.clear()
-            with contextlib.suppress(SightlineError, OSError):  # the next call or `doctor` reports it
-                self._store.settle()
-                keep_within_limits(self._store)
+            self._has_more.clear()  # so that nobody has to wake this thread while it sleeps
+            self._is_over.wait(PAUSE_SECONDS)
+            if not self._has_more.is_set() or self._is_over.is_set():
+                with contextlib.suppress(
+                    SightlineError, OSError, sqlite3.Error
+                ):  # the next call or `doctor` reports it
+                    keep_within_limits(self._store)
