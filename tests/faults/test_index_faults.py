@@ -4,6 +4,7 @@ import os
 import random
 import re
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from sightline.log.log import verify
 from sightline.log.log_index import list_views, rebuild_views
 from sightline.log.notes import list_notes, write_note
 from sightline.log.view_text import view_text
-from sightline.log.views import Shows, Traced, append_view, index_view, record_shown, record_view
+from sightline.log.views import Shows, Traced, append_view, index_soon, index_view, record_shown, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
@@ -174,6 +175,95 @@ def test_the_output_of_a_command_outlasts_an_index_that_stays_locked(root: str, 
         assert captured.buffer
         assert captured.buffer.state == "sealed"
         assert store.listed(1)[0].buffer.streams == captured.buffer.streams
+        assert levels(store) <= {"ok", "note"}
+
+
+# a server, whose changes of the index wait
+
+
+def captured_in(store: Store, word: str) -> Buffer:
+    captured = CommandCapture(store, ["echo", word], command=f"echo {word}", session="s").run()
+    assert captured.buffer
+    return captured.buffer
+
+
+def test_whoever_uses_the_index_finds_what_waited_for_it(root: str) -> None:
+    with Store(root, Settings()) as server, Store(root, Settings()) as other:
+        server.let_wait(lambda: None)
+        before = server.listed(1)[0].buffer
+        made = captured_in(server, "waits")
+        reading = shows(before)._replace(records=(before,))  # which need not be looked up
+        index_soon(server, append_view(server, ASKING, reading, (Segment("waits"),)), [before.name])
+        assert server.index_behind.buffer(made.name) is None
+        assert other.resolve(made.ref).buffer.streams == made.streams, "by its name it is found"
+        assert "waits" in texts(other), "and views are found in the log"
+        assert [item.buffer.name for item in server.listed(2)] == [before.name, made.name]
+        assert texts(server)[-1] == "waits"
+        assert levels(server) == {"ok"}
+    assert not os.listdir(Layout(root).live)
+
+
+def test_a_change_that_another_made_first_is_not_made_twice(root: str) -> None:
+    with Store(root, Settings()) as server, Store(root, Settings()) as other:
+        server.let_wait(lambda: None)
+        made = captured_in(server, "pinned meanwhile")
+        other.resolve(made.ref)
+        other.index.put_buffer(made._replace(pinned=True))
+        assert server.listed(1)[0].buffer.pinned
+    with Store(root, Settings()) as store:
+        rebuild_buffers(store.layout, store.index)
+        assert store.resolve(made.ref).buffer.pinned, "its record on disk says so, too"
+
+
+def test_what_waits_in_a_transaction_is_not_lost_with_it(root: str) -> None:
+    with Store(root, Settings()) as server:
+        server.let_wait(lambda: None)
+        made = captured_in(server, "waits")
+        with pytest.raises(RuntimeError), server.index_behind.transaction():
+            assert server.index.buffer(made.name) is None
+            raise RuntimeError("undoes the transaction")
+        assert server.listed(1)[0].buffer == made
+
+
+def test_what_waits_for_an_index_that_stays_locked_is_left_to_whoever_looks_next(
+    root: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    with Store(root, Settings()) as server:
+        server.let_wait(lambda: None)
+        made = captured_in(server, "waits")
+        index_soon(server, append_view(server, ASKING, shows(made), (Segment("waits"),)), [made.name])
+        assert server.index.buffer(made.name) is None
+        locked.execute("COMMIT")
+        assert server.listed(1)[0].buffer.streams == made.streams
+        assert texts(server)[-1] == "waits"
+
+
+DIES = """
+import os, sys
+from sightline import Store
+from sightline.capture.command import CommandCapture
+from sightline.log.views import Shows, append_view, index_soon
+from sightline.records import Session
+from sightline.shape.segments import Segment
+store = Store(sys.argv[1])
+store.let_wait(lambda: None)
+made = CommandCapture(store, ["echo", "kept"], command="echo kept", session="s").run().buffer
+shows = Shows("run_command", {}, refs=(made.name,))
+index_soon(store, append_view(store, Session("s", "", "", "", "/", 1.0), shows, (Segment("shown"),)), [made.name])
+print(made.name, flush=True)
+os._exit(9)
+"""
+
+
+def test_what_waited_in_a_process_that_died_is_found(
+    root: str, python: Callable[..., "subprocess.Popen[bytes]"]
+) -> None:
+    told, _ = python(DIES, root).communicate()
+    with Store(root, Settings()) as store:
+        found = store.listed(1)[0].buffer
+        assert (found.name, found.state, found.exit_code) == (told.decode().strip(), "sealed", 0)
+        assert texts(store)[-1] == "shown"
         assert levels(store) <= {"ok", "note"}
 
 

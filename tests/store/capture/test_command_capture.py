@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,6 +55,25 @@ def alive(pid: int) -> bool:
 
 def fds() -> int:
     return len(os.listdir("/proc/self/fd"))
+
+
+def test_another_thread_goes_on_with_a_command_for_which_one_has_waited_long_enough(
+    store: Store, tmp_path: Path
+) -> None:
+    gate, ended = str(tmp_path / "gate"), list[Captured | None]()
+    os.mkfifo(gate)
+    command = f"echo begun; cat {gate}"
+    capture = CommandCapture(store, shell_argv(command), command=command, session="s")
+    capture.begin()
+    assert capture.wait(0.01) is None
+    assert store.resolve(f"@{capture.name}").buffer.state == "running"
+    waiting = threading.Thread(target=lambda: ended.append(capture.wait()))
+    waiting.start()
+    Path(gate).write_text("and ended\n")
+    waiting.join()
+    (captured,) = ended
+    assert captured
+    assert read(store, captured) == b"begun\nand ended\n"
 
 
 @pytest.mark.parametrize("code", [0, 1, 77, 255])

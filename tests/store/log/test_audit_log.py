@@ -4,6 +4,7 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,23 @@ def test_a_file_kept_open_in_a_folder_that_is_gone_says_so_and_goes_on_in_one_th
         folder.mkdir()
         file.append(entry)
         assert log.verify(file.path) == 2
+
+
+def test_a_file_that_is_no_longer_kept_open_is_opened_for_each_entry(path: str) -> None:
+    file = log.LogWriter(path, HEADER)
+    opened = set(os.listdir("/dev/fd"))
+    for turn in range(3):
+        file.append({"kind": "view", "refs": [], "text": [f"mine {turn}"]})
+        file.close()
+        assert set(os.listdir("/dev/fd")) <= opened
+    assert log.verify(path) == 7
+
+
+def test_threads_that_share_a_file_keep_one_chain(path: str) -> None:
+    with contextlib.closing(log.LogWriter(path, HEADER)) as file, ThreadPoolExecutor(8) as pool:
+        places = list(pool.map(lambda turn: file.append({"kind": "view", "refs": [], "text": [str(turn)]}), range(200)))
+    assert log.verify(path) == 204
+    assert [_entry(path, place)["text"] for place in places] == [[str(turn)] for turn in range(200)]
 
 
 APPEND_MANY = """
