@@ -58,6 +58,8 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
 def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     """Take care of one capture if its writer died, and return its record; None if it lives, or nothing is left.
 
+    One that is sealed, and waits for its writer to tell the index, is taken into it.
+
     What a newer version left is for that version to take care of.
     """
     if index.unwritable:
@@ -65,7 +67,7 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
         return as_left(layout, buffer) if buffer and not writer_alive(layout, name) else None
     marker = take_dead(layout, name)
     if marker is None and (writer_alive(layout, name) or os.path.lexists(layout.marker(name))):
-        return None
+        return _sealed_and_unknown(layout, index, name)
     try:
         buffer = read_meta(layout, name)
     except OfNewerVersion:
@@ -92,6 +94,18 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     if marker:
         marker.close()
     return buffer
+
+
+def _sealed_and_unknown(layout: Layout, index: Index, name: str) -> Buffer | None:
+    """Take a sealed buffer into the index that does not know it yet, and return its record; None for any other."""
+    if index.knows(name):
+        return None
+    with suppress(FileNotFoundError, ValueError, OfNewerVersion):
+        buffer = read_meta(layout, name)
+        if buffer.state == "sealed":
+            index.put_buffer(buffer)
+            return buffer
+    return None
 
 
 def waiting_for_index(layout: Layout, artifact: str) -> Buffer | None:

@@ -195,7 +195,8 @@ def test_whoever_uses_the_index_finds_what_waited_for_it(root: str) -> None:
         reading = shows(before)._replace(records=(before,))  # which need not be looked up
         index_soon(server, append_view(server, ASKING, reading, (Segment("waits"),)), [before.name])
         assert server.index_behind.buffer(made.name) is None
-        assert other.resolve(made.ref).buffer.streams == made.streams, "by its name it is found"
+        assert other.listed(1)[0].buffer.streams == made.streams, "others list it"
+        assert other.resolve(made.ref).buffer.streams == made.streams
         assert "waits" in texts(other), "and views are found in the log"
         assert [item.buffer.name for item in server.listed(2)] == [before.name, made.name]
         assert texts(server)[-1] == "waits"
