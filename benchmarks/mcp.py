@@ -62,6 +62,8 @@ _OPENING = {
 }
 _LINES = 5000
 _AIMS_MS = {"read a page": 1.0, "run true": 2.6}
+_AT_ONCE = 32
+_AT_ONCE_AIM_MS = 1000 / 600
 _Calls = dict[str, dict[str, Any]]
 
 
@@ -109,6 +111,23 @@ class _Server:
         if "result" not in answer or answer["result"].get("isError"):
             raise RuntimeError(str(answer)[:500])
         return seconds, "".join(block["text"] for block in answer["result"]["content"])
+
+    def call_at_once(self, params: dict[str, Any]) -> float:
+        """Call a tool many times without waiting for answers between: seconds for each."""
+        numbers = range(self._number + 1, self._number + 1 + _AT_ONCE)
+        self._number = numbers[-1]
+        lines = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in numbers]
+        data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        assert self._process.stdin
+        assert self._process.stdout
+        began = time.perf_counter()
+        self._process.stdin.write(data)
+        self._process.stdin.flush()
+        answered = {json.loads(self._process.stdout.readline())["id"] for _ in numbers}
+        seconds = (time.perf_counter() - began) / _AT_ONCE
+        if answered != set(numbers):
+            raise RuntimeError(f"not all of {numbers} were answered")
+        return seconds
 
     def resident_bytes(self) -> int:
         """What it holds of memory now."""
@@ -211,10 +230,17 @@ def _call_rows(contenders: dict[str, _Contender], environment: Mapping[str, str]
             if quantile == "p50" and what in _AIMS_MS:
                 ours = figures["sightline mcp"]
                 made.append(Row(f"sightline mcp: {what}, ms", ms(ours), "", ours * 1000, _AIMS_MS[what]))
+    made.append(_at_once(servers["sightline mcp"], contenders["sightline mcp"].calls["read a page"], rounds))
     made.append(_after_calls(servers["sightline mcp"]))
     for server in servers.values():
         server.close()
     return made
+
+
+def _at_once(server: _Server, call: dict[str, Any], rounds: int) -> Row:
+    each = statistics.median(server.call_at_once(call) for _ in range(max(3, rounds // 10)))
+    what = f"sightline mcp: a page, {_AT_ONCE} asked for at once, ms"
+    return Row(what, ms(each), f"{1 / each:.0f} a second", each * 1000, _AT_ONCE_AIM_MS)
 
 
 def _after_calls(server: _Server) -> Row:

@@ -209,9 +209,11 @@ class CommandCapture:
             self._break_off(child)
             raise
         child.close_streams()
-        return self._sealed()
+        is_all = self._reader.at_end
+        del self._reader  # each refers to the other, so that its memory would stay for a while
+        return self._sealed(LEFT_BEHIND * (not is_all))
 
-    def _sealed(self) -> Captured:
+    def _sealed(self, note: str) -> Captured:
         """Seal the buffer, all having come."""
         seconds = self._ended - self._began
         ended_at = time.time() - (time.monotonic() - self._ended)
@@ -224,7 +226,7 @@ class CommandCapture:
                 ended=ended_at,
                 signal=number,
                 timed_out=self._timed_out,
-                note=LEFT_BEHIND * (not self._reader.at_end),
+                note=note,
             ),
             passed_on=self._echo is not None,
         )

@@ -155,8 +155,9 @@ class Index(ViewIndex):
         except (sqlite3.Error, OSError):
             while waiting:
                 taken.append(waiting.popleft())
-        for change in taken:
-            change.end(is_made)
+        finally:
+            for change in taken:
+                change.end(is_made)
 
     def data_version(self) -> int:
         """A number that changes when another process has written."""

@@ -208,7 +208,7 @@ class Recording:
         )
         try:
             share_streams(self._layout, self._index, [self.buffer])
-            if self._is_put_later():
+            if self._puts_later():
                 return self.buffer
             with self._index().transaction():
                 self._take_over_marks()
@@ -223,10 +223,10 @@ class Recording:
         self._writer.release()
         return self.buffer
 
-    def _is_put_later(self) -> bool:
-        """Write the record, and let its entry in the index wait, if it may; until then the marker stays locked.
+    def _puts_later(self) -> bool:
+        """Write the record, and let its entry in the index wait; return False if it may not.
 
-        If we are killed, the next to look takes the buffer into the index.
+        Until then the marker stays locked. If we are killed, the next to look takes the buffer into the index.
         """
         if self._later is None or self._is_registered:
             return False

@@ -477,8 +477,8 @@ class Handlers:
     def asking(self, context: Context) -> tuple[Asker, Caller]:
         """Who makes a request, as an asker for the verbs and as a caller for the log."""
         session, caller = self.caller(context)
-        asker = Asker(self.store, session, self._calls, self.profile, room=room_of(caller), shared=self._shared)
-        return asker._replace(log=self._logs.of(session)), caller
+        room, log = room_of(caller), self._logs.of(session)
+        return Asker(self.store, session, self._calls, self.profile, room=room, shared=self._shared, log=log), caller
 
     def caller(self, context: Context) -> tuple[Session, Caller]:
         """The session and the caller of a request."""

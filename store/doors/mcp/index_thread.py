@@ -43,8 +43,7 @@ class IndexThread:
             self._has_more.wait()
             self._has_more.clear()  # so that nobody has to wake this thread while it sleeps
             self._is_over.wait(PAUSE_SECONDS)
-            if not self._has_more.is_set() or self._is_over.is_set():
-                with contextlib.suppress(
-                    SightlineError, OSError, sqlite3.Error
-                ):  # the next call or `doctor` reports it
-                    keep_within_limits(self._store)
+            if self._has_more.is_set() and not self._is_over.is_set():
+                continue
+            with contextlib.suppress(SightlineError, OSError, sqlite3.Error):  # the next call or `doctor` reports it
+                keep_within_limits(self._store)
