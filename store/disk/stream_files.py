@@ -28,8 +28,9 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
     Raises:
         ExpiredRef, StoreFailed: the record has bytes that the disk does not have.
     """
-    fd = _open_file(layout, buffer.name, stream)
-    if fd < 0 and buffer.state != "running" and buffer.stream(stream).bytes:
+    is_complete = buffer.state != "running"
+    fd = _open_file(layout, buffer.name, stream) if not is_complete or buffer.stream(stream).bytes else -1
+    if fd < 0 and is_complete and buffer.stream(stream).bytes:
         raise lost_stream(layout, buffer, stream)
     index = None
     if stream in STREAM_CODES and fd >= 0:
@@ -38,7 +39,7 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
         except BaseException:
             os.close(fd)
             raise
-        if lines_fd >= 0 or buffer.state == "running" or buffer.stream(stream).bytes < _SCAN_BYTES:
+        if lines_fd >= 0 or not is_complete or buffer.stream(stream).bytes < _SCAN_BYTES:
             index = StreamIndex(Checkpoints(lines_fd), stream)
     return StreamReader(fd, refs.format_ref(buffer.name, stream), index)
 
