@@ -22,7 +22,7 @@ model's makes (tools ``exec`` and ``wait``) have only items, with ids of their o
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sightline.harnesses.codex import HARNESS
 from sightline.harnesses.tool_call import (
@@ -72,7 +72,7 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call
 _SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell")
 _EXIT = re.compile(r"(?m)^(?:Process exited with code|Exit code:) (-?\d{1,10})$")
 _INNER_HEAD = re.compile(r"Exit code: (-?\d{1,10})\nWall time: [^\n]*\nOutput:\n")  # apply_patch, run as a command
-_RUNNING = re.compile(r"(?m)^Process running with session ID \d+$")
+_RUNNING = re.compile(r"(?m)^Process running with session ID (\d+)$")
 _BODY = re.compile(r"(?m)^Output:\n")
 _CUT_HEAD = re.compile(r"(?:Warning: truncated output[^\n]*\n)?(?:Total output lines: \d+\n\n)?")
 _CUT_INSIDE = re.compile(
@@ -81,6 +81,9 @@ _CUT_INSIDE = re.compile(
 )
 _CUT_STORED = re.compile(r"\n\.\.\. command output truncated for persistence \.\.\.\n")
 _PROGRAMS = ("exec", "wait")
+_ASKS_MORE = "write_stdin"
+"""The tool that shows what a command, which goes on, has written since."""
+
 _PENDING = 10_000
 _INNER = 500  # calls of one program that are kept until its output comes
 _EMPTY: dict[str, Any] = {}
@@ -137,6 +140,13 @@ class Parser:
         self._answered: set[str] = set()
         self._has_subject = False
         self._inner: list[ToolCall] = []
+        self._running: dict[str, str] = {}  # calls of commands by the numbers that Codex gives to these
+        self._shown_more: dict[str, list[ToolCall]] = {}  # later calls that showed more of a command, by its call
+
+    @property
+    def held(self) -> Sequence[ToolCall]:
+        """Calls that showed more of commands whose end is not written yet, which come behind that end."""
+        return [call for calls in self._shown_more.values() for call in calls]
 
     @property
     def waiting(self) -> bool:
@@ -219,8 +229,15 @@ class Parser:
             self._answered.add(call)
             asked = self._asked.pop(call, _Asked("tool", None, "", self._session.cwd, self._time))
             asked = asked._replace(output=_output(payload.get("output")), answered=self._time, line=line)
-            if not asked.whole and _RUNNING.search(_head("\n".join(shown_of(asked.output)))):
-                self._asked[call] = asked
+            number = str(dict_of(asked.arguments).get("session_id")) if asked.tool == _ASKS_MORE else ""
+            of = self._running.get(number, "")
+            goes_on = _RUNNING.search(_head("\n".join(shown_of(asked.output)))) if asked.command else None
+            if goes_on and not asked.whole:
+                self._asked[call], self._running[goes_on[1]] = asked, call
+            elif of in self._asked:
+                self._shown_more.setdefault(of, []).append(self._call(call, asked)._replace(of=of))
+            elif of:
+                yield self._call(call, asked)._replace(of=of)
             else:
                 inner, self._inner = (self._inner, []) if asked.tool in _PROGRAMS else ([], self._inner)
                 yield self._call(call, asked)._replace(inner=tuple(inner))
@@ -262,6 +279,7 @@ class Parser:
         if asked.line:
             del self._asked[call]
             yield self._call(call, asked)
+            yield from self._shown_more.pop(call, ())
 
     def _of_program(self, call: str, item: dict[str, Any], line: int) -> ToolCall:
         """Return a call that a program of the model's made."""
@@ -280,6 +298,7 @@ class Parser:
             if asked.line:
                 del self._asked[call]
                 yield self._call(call, asked)
+                yield from self._shown_more.pop(call, ())
 
     def _call(self, call: str, asked: _Asked) -> ToolCall:
         shown = shown_of(asked.output)

@@ -15,7 +15,7 @@ resultDisplay}``. ``output`` is what the model saw, within ``<untrusted_context>
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sightline.harnesses.gemini import HARNESS
 from sightline.harnesses.tool_call import (
@@ -97,6 +97,7 @@ class Parser:
 
     waiting = False
     is_idle = True
+    held: Sequence[ToolCall] = ()
 
     def __init__(self, path: str, written: float) -> None:
         """Prepare to read; other files of the chat lie in the project's folder, two above."""

@@ -112,6 +112,7 @@ class ToolCall(NamedTuple):
         gaps: where something of the parts is missing, as far as that is told.
         first: number of the first line of the parts, if a file was read from a line on.
         saved: a file that may have a single part whole; None for none.
+        of: the id of the tool use that ran the command of which this shows more; empty for none.
     """
 
     session: CallSession
@@ -136,6 +137,7 @@ class ToolCall(NamedTuple):
     gaps: tuple[Gap, ...] = ()
     first: int = 1
     saved: SavedOutput | None = None
+    of: str = ""
 
     @property
     def text(self) -> str:

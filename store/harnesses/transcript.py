@@ -303,6 +303,10 @@ class LiveParser(Parser, Protocol):
     def is_idle(self) -> bool:
         """Whether nothing waits for later records, so that reading can resume here."""
 
+    @property
+    def held(self) -> Sequence[ToolCall]:
+        """Calls that come behind the end of something that goes on."""
+
     def ended(self, use: str) -> ToolCall | None:
         """Return what a call gave that has ended, even without its result; None while that is not written."""
 

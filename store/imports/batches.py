@@ -51,9 +51,13 @@ class KeptBatch(NamedTuple):
 def keep_calls(store: Store, calls: Calls) -> KeptBatch:
     """Write their buffers, up to the first that the store could not keep."""
     kept: list[KeptCall] = []
+    ran: dict[tuple[str, str], Buffer] = {}
     try:
         for call, session in calls:
-            kept.append(keep_call(store, call, session))
+            of = ran.get((session.name, call.of)) if call.of else None
+            kept.append(keep_call(store, call, session, of=of))
+            if call.kind == "cmd" and call.use and kept[-1].buffers:
+                ran[session.name, call.use] = kept[-1].buffers[0]
     except StoreFailed as error:
         return KeptBatch(kept, error)
     except Exception as error:  # this process reports errors only through the pipe

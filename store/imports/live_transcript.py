@@ -98,6 +98,7 @@ class LiveTranscript:
         self._known: LoggedCalls | None = None
         self._kept: list[KeptCall] = []
         self._told: list[SessionEvent] = []
+        self._later: list[ToolCall] = []
         self.is_readable = True
 
     @property
@@ -127,10 +128,14 @@ class LiveTranscript:
             for call in self._calls():
                 if but and call.use == but:
                     held = call
+                elif but and call.of == but:
+                    self._later.append(call)  # the buffer of its command is made next
                 else:
                     self._settle(call)
             if held is None and but and self._parser:
                 held = self._parser.ended(but)
+            for call in self._parser.held if self._parser and not but else ():
+                self._settle(call)  # somebody looks, or a turn has ended, and its command goes on
             self._give_up(f"{self._place.title} has not written down what it showed", time.time() - _PATIENCE_SECONDS)
         except NotReadable:
             self.is_readable = False
@@ -153,9 +158,10 @@ class LiveTranscript:
     def add(self, waiting: WaitingCall, *, is_told: bool) -> None:
         """Let the view of a recorded call wait, or log it if its shown text is known."""
         self._waiting.append(waiting)
-        if is_told:
-            self._settle(waiting.call)
-            self._record()
+        later, self._later = self._later, []
+        for call in (*((waiting.call,) if is_told else ()), *later):
+            self._settle(call)
+        self._record()
 
     def _calls(self) -> Iterator[ToolCall]:
         """Yield the calls that came into the transcript since the last reading. Raises NotReadable."""
@@ -205,7 +211,9 @@ class LiveTranscript:
                 buffer = self._store.amend(buffer.name, exit_code=one.exit_code)
             if buffer or name is not None:
                 recorded[one.id] = Recorded(buffer, waiting[one.id].shown if one.id in waiting else ())
-        self._kept.append(keep_call(self._store, call, self._session, recorded))
+        of = self._store.of_artifact(use_key(self._session.name, call.of)) if call.of else None
+        of = of if of and of.state == "sealed" else None
+        self._kept.append(keep_call(self._store, call, self._session, recorded, of))
 
     def _take_waiting(self, call: ToolCall) -> WaitingCall | None:
         """Return what waited for this call, and remove it."""

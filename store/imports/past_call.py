@@ -62,7 +62,13 @@ class KeptCall(NamedTuple):
 _NOTHING: Mapping[str, Recorded] = {}
 
 
-def keep_call(store: Store, call: ToolCall, session: Session, recorded: Mapping[str, Recorded] = _NOTHING) -> KeptCall:
+def keep_call(
+    store: Store,
+    call: ToolCall,
+    session: Session,
+    recorded: Mapping[str, Recorded] = _NOTHING,
+    of: Buffer | None = None,
+) -> KeptCall:
     """Write a call's buffers.
 
     Args:
@@ -70,6 +76,7 @@ def keep_call(store: Store, call: ToolCall, session: Session, recorded: Mapping[
         call: the call.
         session: the session that called.
         recorded: what there is already, by ids of calls.
+        of: the buffer of the command of which the call shows more, so that it makes none itself; None for none.
 
     Raises:
         StoreFailed: the store cannot keep them; none of them is left then.
@@ -80,6 +87,8 @@ def keep_call(store: Store, call: ToolCall, session: Session, recorded: Mapping[
         for one in (call, *call.inner):
             if one.id in recorded:
                 buffer = recorded[one.id].buffer
+            elif of and one is call:
+                buffer = of
             elif one.tool in CHANGES_FILES:
                 buffer = None
             else:

@@ -23,6 +23,9 @@ PARTIAL = {
 CHANGES = {"claude-code": 2, "codex": 0, "gemini": 1, "opencode": 1}
 """Calls that changed a file, of whose results no buffers are made."""
 
+MORE = {"claude-code": 0, "codex": 1, "gemini": 0, "opencode": 0}
+"""Calls that showed more of a command that went on, whose buffer they share."""
+
 MANY = {"claude-code": 1800, "gemini": 2400, "opencode": 2300}
 
 
@@ -40,7 +43,7 @@ def test_every_view_is_what_the_model_was_sent(harness: str, store: Store, kept:
     assert sorted(hashlib.sha256(text.encode()).hexdigest() for _, text in views(store)) == sorted(
         one["sha256"] for one in shown
     )
-    assert len(kept) == len(shown) - CHANGES[harness]
+    assert len(kept) == len(shown) - CHANGES[harness] - MORE[harness]
 
 
 def test_times_and_places_are_those_of_the_session(harness: str, store: Store, kept: list[Buffer]) -> None:
@@ -108,8 +111,20 @@ def test_a_second_run_adds_nothing_though_its_ledger_is_lost(
 
 def test_the_store_is_sound_afterwards(harness: str, store: Store, kept: list[Buffer]) -> None:
     assert {finding.level for finding in examine(store, rebuild=True)} <= {"ok", "note", "mended"}
-    assert len(views(store)) == len(kept) + CHANGES[harness]
+    assert len(views(store)) == len(kept) + CHANGES[harness] + MORE[harness]
     assert [finding.text for finding in examine(store) if finding.level in ("mended", "problem")] == []
+
+
+def test_what_a_later_call_showed_of_a_command_was_seen_of_that_command(
+    harness: str, store: Store, kept: list[Buffer]
+) -> None:
+    if not MORE[harness]:
+        pytest.skip("no command of it went on after its call")
+    (buffer,) = [one for one in kept if one.command == "sleep 3; echo late"]
+    (view,) = [view for view, _ in views(store) if json.loads(view.request)["tool"] == "write_stdin"]
+    assert view.refs == (buffer.name,)
+    assert [(one.first, one.last) for one in (*view.shown, *view.matched)] == [(1, 1)]
+    assert not [one for one in kept if "write_stdin" in one.command]
 
 
 def test_a_short_output_is_known_to_have_been_shown_whole(harness: str, store: Store, kept: list[Buffer]) -> None:
