@@ -21,8 +21,8 @@ SMALL_BYTES = (
 )  # up to this size, loading OpenSSL by hashlib (2.8 ms, Python 3.11) costs more than its speed saves
 INLINE_BYTES = 1 << 20  # 0.6 ms of hashing: up to this size, a thread would cost more
 STEP_BYTES = 1 << 22  # the thread is woken after this much, and reads as much back at once
-"""For each piece it needs the interpreter's lock twice, for which it waits while the writer counts lines: with pieces of
-512 KiB it fell behind, and a capture of 256 MiB took a sixth longer."""
+"""For each piece it waits for the interpreter's lock twice, while the writer counts lines: with pieces of 512 KiB it
+fell behind, and a capture of 256 MiB took a sixth longer."""
 
 _FILE_READ_BYTES = 1 << 20  # at once, of a file that is complete
 
