@@ -57,7 +57,7 @@ else:
             return made
 
         def _replace(self, /, **changes: Any) -> Any:
-            made = self._make(map(changes.pop, self._fields, self))
+            made = _tuple(type(self), map(changes.pop, self._fields, self))
             if changes:
                 raise TypeError(f"no such fields: {', '.join(changes)}")
             return made

@@ -92,8 +92,8 @@ def _opened(path: str, flags: int, dir_fd: int | None = None) -> tuple[int, os.s
 
 
 def new_file(path: str, mode: int) -> int:
-    """Make a file and open it for writing. Raises FileExistsError."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    """Make a file and open it for reading and writing, even if its mode allows only reading. Raises FileExistsError."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # the umask may have removed bits
         os.fchmod(fd, mode)
     return fd

@@ -11,7 +11,7 @@ from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
-from sightline.private_files import open_private, write_all
+from sightline.private_files import FILE_MODE, new_file, open_private, write_all
 from sightline.records import StreamInfo
 from sightline.sha256 import Hasher
 
@@ -25,12 +25,13 @@ class StreamWriter:
         dropped: number of bytes that came after the limit.
     """
 
-    def __init__(self, path: str, most: int) -> None:
+    def __init__(self, path: str, most: int, *, sealed: bool = False) -> None:
         """Make the file.
 
         Args:
             path: path of the file.
             most: number of bytes to keep.
+            sealed: whether it is read-only from the beginning, because nobody knows of it before it is sealed.
         """
         self.bytes = 0
         self.newlines = 0
@@ -38,7 +39,8 @@ class StreamWriter:
         self._path = path
         self._most = most
         self._unterminated = False
-        self._fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        self._is_sealed = sealed
+        self._fd = new_file(path, SEALED_MODE if sealed else FILE_MODE)
         self._hasher = Hasher(self._fd)
 
     def append(self, data: bytes | memoryview, newlines: int | None) -> int:
@@ -70,10 +72,10 @@ class StreamWriter:
 
     def seal(self, *, durable: bool) -> StreamInfo:
         """End the stream: hash it, and make the file read-only, or remove it if it is empty."""
-        if self.bytes:
-            os.fchmod(self._fd, SEALED_MODE)
-        else:
+        if not self.bytes:
             os.unlink(self._path)
+        elif not self._is_sealed:
+            os.fchmod(self._fd, SEALED_MODE)
         if durable:
             os.fsync(self._fd)
         return self.info._replace(sha256=self._hasher.hexdigest())

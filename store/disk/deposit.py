@@ -66,7 +66,7 @@ class Deposit:
             written = self._streams.get(stream)
             if written is None:
                 path = self._layout.stream(self.name, stream)
-                written = self._streams[stream] = StreamWriter(path, self._max_stream_bytes)
+                written = self._streams[stream] = StreamWriter(path, self._max_stream_bytes, sealed=True)
             written.append(data, None)
         except OSError as error:
             raise store_failed(error) from error

@@ -25,7 +25,10 @@ DERIVED = ("pretty", "all")
 
 
 class Layout:
-    """Paths under one root, as plain strings (pathlib costs 4 ms at every start)."""
+    """Paths under one root, as plain strings (pathlib costs 4 ms at every start).
+
+    Those of each buffer are put together by hand, which takes a tenth of the time: lists and imports have thousands.
+    """
 
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
@@ -89,20 +92,20 @@ class Layout:
 
     def folder(self, name: str) -> str:
         """Return a buffer's folder."""
-        return os.path.join(self.buffers, name)
+        return f"{self.buffers}/{name}"
 
     def stream(self, name: str, stream: str) -> str:
         """Return the path of a stream, or of another file in the buffer's folder."""
-        return os.path.join(self.buffers, name, stream)
+        return f"{self.buffers}/{name}/{stream}"
 
     def pretty(self, name: str, stream: str) -> str:
         """Return the path of the lines of a JSON block: ``pretty``, for further blocks ``pretty.N``."""
         number = stream.removeprefix("part.")
-        return os.path.join(self.buffers, name, "pretty" if number == "0" else f"pretty.{number}")
+        return self.stream(name, "pretty" if number == "0" else f"pretty.{number}")
 
     def meta(self, name: str) -> str:
         """Return the path of a buffer's ``meta.json``."""
-        return os.path.join(self.buffers, name, META)
+        return f"{self.buffers}/{name}/{META}"
 
     def marker(self, name: str) -> str:
         """Return the path of the small file that a running capture holds locked."""
@@ -110,7 +113,7 @@ class Layout:
 
     def tombstone(self, name: str) -> str:
         """Return the path of a gone buffer's tombstone."""
-        return os.path.join(self.tombstones, name + ".json")
+        return f"{self.tombstones}/{name}.json"
 
     def audit_file(self, session: str) -> str:
         """Return the path of a session's audit log."""

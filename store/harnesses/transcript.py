@@ -1,6 +1,5 @@
 """Reads transcripts: whole lines as they come, from any file however damaged, in bounded memory."""
 
-import json
 import os
 import stat
 from abc import abstractmethod
@@ -9,6 +8,7 @@ from datetime import datetime
 
 from sightline.errors import SightlineError
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain, text_of, unique_id
+from sightline.json_text import loads
 from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent, SessionSubject, subject_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
@@ -366,7 +366,7 @@ class DocumentReading:
     def advance(self) -> Iterator[TranscriptItem]:
         """Yield calls that are new."""
         try:
-            document = json.loads(self._transcript.document())
+            document = loads(self._transcript.document())
         except RecursionError:
             yield BadRecord(0, TOO_DEEP)
             return
@@ -410,7 +410,7 @@ def load_object(line: TranscriptLine) -> dict[str, Any] | BadRecord | None:
     if line.data.isspace():
         return None
     try:
-        record = json.loads(line.data)
+        record = loads(line.data)
     except RecursionError:
         return BadRecord(line.number, TOO_DEEP)
     except ValueError:

@@ -71,7 +71,10 @@ def _runs_of(store: Reading, buffer: Buffer, stream: str, content: bytes | None,
     if not info.lines or info.bytes > _CHARACTER_BYTES * (characters + 1):
         return []
     if content is not None:
-        lines = content.decode(errors="replace").removesuffix("\n").split("\n")
+        whole = content.decode(errors="replace").removesuffix("\n")
+        if not buffer.gaps:
+            return [whole]
+        lines = whole.split("\n")
         return ["\n".join(lines[first - 1 : last]) for first, last in buffer.runs(stream)]
     with store.open(Target(buffer, stream)) as source:
         at, texts = 0, list[str]()
@@ -88,6 +91,8 @@ def _holds(text: str, runs: list[str]) -> bool:
     For lines that are all alike, no other way tells how many were shown.
     """
     wholes = [whole.strip("\n") for whole in runs]
+    if wholes == [text.strip("\n")] != [""]:
+        return True  # as most are; looking for it would take two copies of each
     return bool(wholes) and all(
         whole and any(f"{before}{whole}\n" in f"\n{text}\n" for before in _BEFORE) for whole in wholes
     )

@@ -31,6 +31,7 @@ from sightline.store import Reading, Store, cause_of
 _ONE_COMPACTION_SECONDS = 300.0
 """The longest time between two reports of one compaction, because writing the summary takes minutes."""
 
+_VIEW = b'"kind":"view"'  # in most lines, near their beginning; within a text there would be backslashes
 _MARKS = (b'"kind":"context"', b'"kind":"message"', SUBJECT)
 
 
@@ -194,7 +195,7 @@ def _read(store: Reading, session: str) -> _Found:
                         break
                     found.end += len(line)
                     found.last = line[-_TAIL_BYTES:]
-                    if any(mark in line for mark in _MARKS):
+                    if _VIEW not in line and any(mark in line for mark in _MARKS):
                         _take(found, line)
         except FileNotFoundError:
             known[session] = _Found()
