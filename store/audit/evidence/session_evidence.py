@@ -214,9 +214,10 @@ def evidence_of(
 
 
 class DoubtedClaims:
-    """Counts the claims that nothing supports in the newest sessions; a session with new messages is judged again.
+    """Counts the claims that nothing supports in the newest sessions.
 
-    The verdict on a claim depends only on what came before it.
+    The verdict on a claim depends only on what came before it. So a session is judged again if it has new messages, or
+    calls that were logged late: they came before its last message.
     """
 
     def __init__(self, store: Reading, project: Project | None = None) -> None:
@@ -224,6 +225,7 @@ class DoubtedClaims:
         self._store = store
         self._project = project
         self._judged: dict[str, tuple[int, int]] = {}  # number of messages, and of their unsupported claims
+        self._after = 0  # number of the last view that was looked at
 
     def count(self) -> int:
         """Return the present number."""
@@ -232,15 +234,22 @@ class DoubtedClaims:
         sessions = [one for one in self._store.index.sessions() if started is None or one.name in started]
         asked = sorted((one for one in sessions if one.name in counts), key=lambda one: counts[one.name].last)
         found: dict[str, tuple[int, int]] = {}
+        newest = self._store.index.newest_view()
         for session in asked[-NEWEST_SESSIONS:]:
-            messages = len(events_of(self._store, session.name).messages)
+            messages = events_of(self._store, session.name).messages
             before = self._judged.get(session.name)
-            if not messages or (before and before[0] == messages):
+            is_judged = before and before[0] == len(messages) and not self._came_late(session.name, messages[-1:])
+            if not messages or is_judged:
                 found[session.name] = before or (0, 0)
             else:
-                found[session.name] = messages, evidence_of(self._store, session).lacking
-        self._judged = found
+                found[session.name] = len(messages), evidence_of(self._store, session).lacking
+        self._judged, self._after = found, newest
         return sum(lacking for _, lacking in found.values())
+
+    def _came_late(self, session: str, last: Sequence[AgentMessage]) -> bool:
+        """Return whether calls before the last message were logged since the last count."""
+        rows = self._store.index.views_after(self._after, session=session) if last else []
+        return any(indexed.view.time <= last[0].time for _, indexed in rows)
 
 
 def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:

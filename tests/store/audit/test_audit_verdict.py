@@ -1,8 +1,12 @@
 """The verdict: which failures no agent saw, kept up to date as captures and views come and go."""
 
+import time
+
 from sightline.audit import verdict
+from sightline.audit.evidence.session_evidence import DoubtedClaims
 from sightline.audit.overlooked_places import number_in
 from sightline.audit.verdict import VerdictReader, first_unseen
+from sightline.log.log_index import fill_index
 from sightline.log.session_events import AgentMessage, append_events
 from sightline.log.views import Shows, record_view
 from sightline.project import Project
@@ -86,3 +90,15 @@ def test_claims_that_nothing_supports_are_counted_of_the_sessions_of_the_project
     append_events(store.root, AGENT, [AgentMessage(2.0, "All tests pass.")])
     assert VerdictReader(store).step(60).doubted == 1
     assert VerdictReader(store, Project("/elsewhere")).step(60).doubted == 0
+
+
+def test_a_claim_is_judged_again_when_a_call_before_it_is_logged_late(store: Store) -> None:
+    ran(store, b"fine\n", exit_code=0)
+    append_events(store.root, AGENT, [AgentMessage(time.time() + 60, "All tests pass.")])
+    fill_index(store)
+    claims = DoubtedClaims(store)
+    assert claims.count() == 1
+    tests = ran(store, b"3 passed in 0.10s\n", exit_code=0, command="pytest -q")
+    shows = Shows("run_command", {"command": "pytest -q"}, refs=(tests.name,), exit_code=0)
+    record_view(store, AGENT, shows, [Segment("3 passed in 0.10s\n")])
+    assert claims.count() == 0
