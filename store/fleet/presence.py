@@ -22,6 +22,11 @@ _REMARKS = 50
 _TAKEN = "remarks"
 """The fact of the queue with the number of the last remark that was taken."""
 
+_RECENT = "recent remarks"
+"""The fact with the numbers of remarks that were taken lately: one with a smaller number may be written down later."""
+
+_LATE = 1_000  # a remark with a number this much smaller than the last one's is still taken
+
 _TRIED = "remark tried"
 """The fact with the number of the last remark that was begun with, and how many times."""
 
@@ -40,6 +45,15 @@ class Presence:
     def taken(self) -> int:
         """Return the number of the last remark that was taken; 0 for none."""
         return int(self._queue.fact(_TAKEN) or 0)
+
+    @property
+    def _recent(self) -> list[int]:
+        return list(json.loads(self._queue.fact(_RECENT) or "[]"))
+
+    @property
+    def _least(self) -> int:
+        """Return the number above which remarks are taken that have not been taken yet."""
+        return max(self.taken - _LATE, 0) if self._recent else self.taken
 
     def meet(self, connection: Connection, host: OwnHost) -> None:
         """Tell what runs, send more of what is watched, and take remarks, all as the host's role."""
@@ -111,14 +125,14 @@ class Presence:
     def _take_remarks(self, connection: Connection, host: OwnHost) -> None:
         rows = connection.execute(
             "SELECT id, reader, ref, session, text FROM sightline.remarks WHERE host = %s AND id > %s"
-            " ORDER BY id LIMIT %s",
-            (host.id, self.taken, _REMARKS),
+            " AND id <> ALL (%s) ORDER BY id LIMIT %s",
+            (host.id, self._least, self._recent, _REMARKS),
         ).fetchall()
         if not rows:
             return
         with self._queue.turn("remarks"):
             for number, reader, ref, session, text in rows:
-                if number <= self.taken:
+                if number in self._recent or number <= self._least:
                     continue  # another shipper was first
                 if self._may_try(number):
                     try:
@@ -126,7 +140,9 @@ class Presence:
                     except StoreFailed:  # the disk is full or the like, so it is tried again later
                         self._queue.put_fact(_TRIED, "")
                         return
-                self._queue.put_fact(_TAKEN, str(number))  # last, so that nothing is lost with a shipper that is killed
+                # Last, so that nothing is lost with a shipper that is killed.
+                self._queue.put_fact(_RECENT, json.dumps([*self._recent, number][-_LATE:]))
+                self._queue.put_fact(_TAKEN, str(max(number, self.taken)))
 
     def _may_try(self, number: int) -> bool:
         """Count a try, so that a remark that ends each shipper is not tried for ever."""

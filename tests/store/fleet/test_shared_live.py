@@ -194,6 +194,32 @@ def test_a_remark_reaches_the_agent_when_its_host_ships(hosts: Hosts, place: Sha
         place.remark(target, " ", "")
 
 
+def test_a_remark_that_is_written_down_after_one_with_a_larger_number_is_taken_too(
+    hosts: Hosts, place: SharedStore
+) -> None:
+    """Two readers may send at once, and numbers are given before the rows are there for others."""
+    store = hosts.stores["a"]
+    kept = keep_in(store, b"1\n2\n3\n", session="agent")
+    hosts.ship("a")
+    place.bring_up_to_date()
+    target = place.resolve(hosts.ref("a", kept))
+    for text in ("first", "second"):
+        place.remark(target, text, target.buffer.session)
+    late = hosts.fleet.rows(
+        "DELETE FROM sightline.remarks WHERE text = 'first' RETURNING id, host, reader, ref, session, text"
+    )
+    hosts.ship("a")
+    assert [note.text for note in list_notes(store)] == ["second"]
+    hosts.fleet.rows(
+        "INSERT INTO sightline.remarks (id, host, reader, ref, session, text)"
+        " OVERRIDING SYSTEM VALUE VALUES (%s, %s, %s, %s, %s, %s)",
+        *late[0],
+    )
+    for _ in range(2):
+        hosts.ship("a")
+        assert [note.text for note in list_notes(store)] == ["second", "first"]
+
+
 def test_a_remark_that_shippers_were_killed_over_reaches_the_agent_once(hosts: Hosts, place: SharedStore) -> None:
     store = hosts.stores["a"]
     kept = keep_in(store, b"1\n2\n3\n", session="agent")
