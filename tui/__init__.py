@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from sightline.late_names import late_names
 
 if TYPE_CHECKING:
-    from sightline.tui.app import run as run
+    from sightline.tui.start import run as run
     from sightline.tui.web.server import serve as serve
 else:
-    __getattr__ = late_names(__name__, **{"app": ("run",), "web.server": ("serve",)})
+    __getattr__ = late_names(__name__, **{"start": ("run",), "web.server": ("serve",)})
 
 __all__ = ["run", "serve"]

@@ -4,7 +4,7 @@ import sys
 
 from sightline.errors import SightlineError
 from sightline.shared import shared_opener
-from sightline.tui.app import run
+from sightline.tui.start import run
 
 READ_ONLY = "--read-only"
 

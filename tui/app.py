@@ -22,7 +22,6 @@ from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
 from textual.theme import Theme
 from textual.widget import Widget
-from textual.widgets import Input
 
 from sightline.project import Project, find_project, project_here, project_of
 from sightline.store import Reading, Store, Target
@@ -334,7 +333,8 @@ class InspectorApp(FaultTold[None]):
         if action in ("help", "palette") and isinstance(self.screen, ModalScreen):
             return False
         if action in ("filter", "search", "query"):
-            there = self.screen is self._inspector and not isinstance(self.focused, Input)
+            typing = self.focused is not None and self.focused.check_consume_key("a", "a")
+            there = self.screen is self._inspector and not typing
             return there and (action == "query" or (action == "search") == self._inspector.reads)
         return super().check_action(action, parameters)
 

@@ -28,7 +28,6 @@ from sightline.tui.common.output_reader import shown_ref
 from sightline.tui.common.phrases import is_void, tombstone_text
 from sightline.tui.common.places import FoundPlace, shown_number, viewer_line
 from sightline.tui.common.preferences import Preferences
-from sightline.tui.common.prompt import PROMPTS, Prompt, SearchPrompt
 from sightline.tui.common.split import Divider, PaneSplit
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import is_whole
@@ -149,7 +148,7 @@ class Inspector(BufferActions):
         if (
             self._contents is not None
             and self._contents.is_open
-            and (prompt := self.query_one_optional("#filter", Prompt))
+            and (prompt := self.query_one_optional("#filter", late.Prompt))
         ):
             prompt.clear()
         self.close_copies()
@@ -251,7 +250,7 @@ class Inspector(BufferActions):
         """Follow the newest output of one session, or of all; Esc shows all sessions again."""
         query = f"session:{session}" if session is not None else ""
         self.open_prompt("filter")
-        prompt = self.query_one("#filter", Prompt)
+        prompt = self.query_one("#filter", late.Prompt)
         prompt.value = query
         prompt.close()
         self._filter(query)
@@ -303,13 +302,14 @@ class Inspector(BufferActions):
 
     def open_prompt(self, name: str) -> None:
         """Open one of `PROMPTS` at once, so that it gets the next key."""
-        prompt, asks = self.query_one_optional(f"#{name}", Prompt), PROMPTS[name]
+        prompt, asks = self.query_one_optional(f"#{name}", late.Prompt), late.PROMPTS[name]
         if prompt is None:
             if name == "search":
-                prompt = SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).search.typed(text))
+                prompt = late.SearchPrompt(asks, id=name, typed=lambda text: self.query_one(Viewer).search.typed(text))
             else:
                 shown = self.query_one(BufferList)
-                prompt = Prompt(asks, id=name, typed=self._filter, settled=shown.settled, completed=shown.completed)
+                typed = self._filter
+                prompt = late.Prompt(asks, id=name, typed=typed, settled=shown.settled, completed=shown.completed)
             self.query_one(asks.pane).mount(prompt, before=asks.above or None)
         if name == "search":
             self.query_one(Viewer).search.opened()
@@ -331,7 +331,7 @@ class Inspector(BufferActions):
             self._contents.typed(text[1:])
         elif self._contents is not None and self._contents.is_open:
             self._leave_contents(self._contents)
-        self.query_one("#filter", Prompt).back = "#found" if in_contents else "#buffers"
+        self.query_one("#filter", late.Prompt).back = "#found" if in_contents else "#buffers"
 
     def on_prompt_answered(self, message: messages.PromptAnswered) -> None:
         """Enter in a prompt: begin the search through all outputs, or end typing a search; a filter just stays."""
@@ -373,7 +373,7 @@ class Inspector(BufferActions):
         """Show every buffer again; if a search through all outputs runs, only stop that."""
         if self._contents is not None and self._contents.stop():
             return
-        if prompt := self.query_one_optional("#filter", Prompt):
+        if prompt := self.query_one_optional("#filter", late.Prompt):
             prompt.clear()
 
     def action_read(self) -> None:

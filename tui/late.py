@@ -10,12 +10,18 @@ if TYPE_CHECKING:
     from sightline.tui.commands import actions_of as actions_of
     from sightline.tui.commands import as_looked_for as as_looked_for
     from sightline.tui.commands import help_of as help_of
+    from sightline.tui.common.prompt import PROMPTS as PROMPTS
+    from sightline.tui.common.prompt import Prompt as Prompt
+    from sightline.tui.common.prompt import SearchPrompt as SearchPrompt
     from sightline.tui.first_steps import offer_first_steps as offer_first_steps
     from sightline.tui.project_choice import ProjectChoice as ProjectChoice
 else:
     __getattr__ = late_names(
         "sightline.tui",
-        commands=("Help", "Palette", "actions_of", "as_looked_for", "help_of"),  # 8 ms
-        first_steps=("offer_first_steps",),  # 20 ms: most stores hold something
-        project_choice=("ProjectChoice",),  # 50 ms
+        **{
+            "commands": ("Help", "Palette", "actions_of", "as_looked_for", "help_of"),  # 8 ms
+            "common.prompt": ("PROMPTS", "Prompt", "SearchPrompt"),  # 6 ms, with Textual's input
+            "first_steps": ("offer_first_steps",),  # 20 ms: most stores hold something
+            "project_choice": ("ProjectChoice",),  # 50 ms
+        },
     )

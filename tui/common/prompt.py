@@ -54,7 +54,7 @@ class Completer(Suggester):
         return self._completed(value)
 
 
-class Prompt(KeptStyles, KeysFirst):
+class Prompt(KeptStyles, KeysFirst, Input):
     """A hidden input. Opening and closing it move the focus at once, so that keys typed ahead reach the right widget.
 
     Attributes:

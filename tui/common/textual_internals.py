@@ -22,7 +22,6 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Input
 
 if TYPE_CHECKING:
     _Widget = Widget
@@ -112,8 +111,8 @@ class OwnScrollbar(ScrollView):
             self._scroll_update(size)
 
 
-class KeysFirst(Input):
-    """A line to type in that gets a key in its own task before Textual's input does."""
+class KeysFirst(_Widget):
+    """A mixin for a line to type in, which gets a key in its own task before Textual's input does."""
 
     @abstractmethod
     async def key_came(self, event: events.Key) -> None:
