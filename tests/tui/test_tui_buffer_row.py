@@ -102,7 +102,7 @@ def test_the_names_stand_above_their_columns(width: int) -> None:
 @pytest.mark.parametrize("width", [10, 20, 33, 44, 60, 79, 120, 200])
 def test_a_command_keeps_room_and_the_row_its_width(width: int) -> None:
     assert layout(width).command >= 4
-    assert row(row_parts(BUFFER, width, NOW), (), width, Style(), PartStyles({})).cell_length == width
+    assert row(row_parts(BUFFER, width, NOW), (), width, Style(), PartStyles({}.get)).cell_length == width
 
 
 def test_a_click_on_a_name_orders_by_it() -> None:
@@ -173,7 +173,7 @@ def test_no_row_holds_anything_that_acts(command: str, label: str, session: str,
     buffer = BUFFER._replace(command=command, label=label, session=session)
     heading = Heading("session", session, 3, False, "cmd_a1b2c3")
     for parts in (row_parts(buffer, width, NOW, terms=terms_of(query)), group_parts(heading, buffer, width, {})):
-        strip = row(parts, (), width, Style(), PartStyles({}))
+        strip = row(parts, (), width, Style(), PartStyles({}.get))
         assert not [char for char in strip.text if unicodedata.category(char) in ACTING]
         assert strip.cell_length == width
 

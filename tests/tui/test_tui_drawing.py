@@ -23,17 +23,16 @@ from sightline.tui.common.row_pane import BareRows
 from sightline.tui.common.strips import PartStyles, StripPart, row
 from tests.tui.tui_kit import add, buffers, numbered, open_store, opened, press, run, viewer
 
-STYLES = PartStyles(
-    {
-        "ref": Style(color="blue"),
-        "strong": Style(bold=True),
-        "dim": Style(color="#808080", dim=True),
-        "match": Style(color="red", underline=True),
-        "held": Style(bgcolor="green"),
-    }
-)
+KNOWN = {
+    "ref": Style(color="blue"),
+    "strong": Style(bold=True),
+    "dim": Style(color="#808080", dim=True),
+    "match": Style(color="red", underline=True),
+    "held": Style(bgcolor="green"),
+}
+STYLES = PartStyles(KNOWN.get)
 PARTS = st.lists(
-    st.builds(StripPart, st.text(" ab日", max_size=4), st.sampled_from(["", *STYLES, "unknown"])), max_size=12
+    st.builds(StripPart, st.text(" ab日", max_size=4), st.sampled_from(["", *KNOWN, "unknown"])), max_size=12
 )
 
 
@@ -78,11 +77,15 @@ def test_a_blank_between_two_words_costs_no_piece_of_its_own() -> None:
     assert [segment.text for segment in row(parts, (), 10, Style(), STYLES)] == ["a b  ", "c", "    "]
 
 
-def test_styles_that_come_late_are_drawn() -> None:
-    styles = PartStyles({})
-    assert next(iter(row([StripPart("a", "late")], (), 10, Style(), styles))).style == Style()
-    styles["late"] = Style(bold=True)
-    assert next(iter(row([StripPart("a", "late")], (), 10, Style(), styles))).style == Style(bold=True)
+def test_a_style_is_looked_up_when_it_is_first_drawn_and_only_then() -> None:
+    asked = list[str]()
+    styles = PartStyles(lambda name: asked.append(name) or KNOWN.get(name))
+    for _ in range(2):
+        drawn = [*row([StripPart("a", "strong")], (), 1, Style(), styles)]
+        assert drawn == [Segment("a", KNOWN["strong"])]
+    assert [name for name in asked if name] == ["strong"]
+    with pytest.raises(KeyError):
+        styles["unknown"]
 
 
 def test_the_scrollbar_looks_as_textuals(store: Store) -> None:

@@ -47,7 +47,7 @@ def test_a_drawn_line_holds_nothing_that_acts_and_fits(data: bytes, width: int, 
 @given(st.text(max_size=80), st.text(max_size=30), st.integers(20, 120))
 def test_a_row_of_the_list_holds_nothing_that_acts_and_fits(command: str, label: str, width: int) -> None:
     buffer = _BUFFER._replace(command=command, label=label)
-    strip = row(row_parts(buffer, width, NOW), (), width, Style(), PartStyles({}))
+    strip = row(row_parts(buffer, width, NOW), (), width, Style(), PartStyles({}.get))
     assert not acts(strip.text)
     assert strip.cell_length == width
 

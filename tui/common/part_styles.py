@@ -54,17 +54,17 @@ class Styled(KeptStyles):
 
     @property
     def part_styles(self) -> PartStyles:
-        """Styles by part, without a background unless they set one."""
+        """Styles by part, without a background unless they set one. Textual takes long to find each."""
         if self._part_styles is None:
-            self._part_styles = PartStyles({part: self._part_style(f"{self.PREFIX}--{part}") for part in self.PARTS})
+            self._part_styles = PartStyles(self._style_of)
         return self._part_styles
 
     def part_style(self, part: str) -> Style:
-        """Return the style of a rarely used part, which is not among PARTS and looked up at its first use."""
-        styles = self.part_styles
-        if part not in styles:
-            styles[part] = self._part_style(f"{self.PREFIX}--{part}")
-        return styles[part]
+        """Return the style of a part."""
+        return self.part_styles[part]
+
+    def _style_of(self, part: str) -> Style | None:
+        return self._part_style(f"{self.PREFIX}--{part}") if part in self.PARTS else None
 
     def _part_style(self, component: str) -> Style:
         own = self.get_component_rich_style(component, partial=True)

@@ -1,6 +1,6 @@
 """Puts pieces of styled text into a row of a given width: padded, or cut with an ellipsis, never too wide."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -35,12 +35,12 @@ class Ink(NamedTuple):
 class Inks(dict[str, Ink]):
     """Inks by style class, on top of one row's own style; each is made at its first use."""
 
-    def __init__(self, base: Style, styles: Mapping[str, Style]) -> None:
+    def __init__(self, base: Style, styles: "PartStyles") -> None:
         super().__init__()
         self._base, self._styles = base, styles
 
     def __missing__(self, name: str) -> Ink:
-        own = self._styles.get(name)
+        own = self._styles.found(name)
         ink = Ink(self._base, True) if own is None else Ink(self._base + own, _is_bare(own))
         self[name] = ink
         return ink
@@ -51,15 +51,29 @@ def _is_bare(style: Style) -> bool:
 
 
 class PartStyles(dict[str, Style]):
-    """Styles by class, without a background unless they set one; it keeps the inks for each row style."""
+    """Styles by class, without a background unless they set one; each is found at its first use.
 
-    def __init__(self, styles: Mapping[str, Style]) -> None:
-        super().__init__(styles)
+    It keeps the inks for each row style.
+    """
+
+    def __init__(self, find: Callable[[str], Style | None]) -> None:
+        """Make it; `find` returns the style of a class, and None for what is none."""
+        super().__init__()
+        self._find = find
         self._inks: dict[Style, Inks] = {}
 
-    def __setitem__(self, name: str, style: Style) -> None:
-        super().__setitem__(name, style)
-        self._inks.clear()
+    def __missing__(self, name: str) -> Style:
+        if (style := self._find(name)) is None:
+            raise KeyError(name)
+        self[name] = style
+        return style
+
+    def found(self, name: str) -> Style | None:
+        """Return the style of a class; None for what is none."""
+        try:
+            return self[name]
+        except KeyError:
+            return None
 
     def on(self, base: Style) -> Inks:
         """Return the inks for rows of this style."""
@@ -69,7 +83,7 @@ class PartStyles(dict[str, Style]):
 
     def without(self, names: Collection[str]) -> "PartStyles":
         """Return the styles without these classes, whose parts then have the row's own style."""
-        return PartStyles({name: style for name, style in self.items() if name not in names})
+        return PartStyles(lambda name: None if name in names else self.found(name))
 
 
 def _cells(text: str) -> int:

@@ -33,9 +33,11 @@ class OverviewStrip(Styled, ScrollBar):
     """A click or a drag scrolls to that place; a click on a sign, to the very line."""
 
     PREFIX = "overview"
-    PARTS = ("thumb",)
-    RARE_PARTS = ("exact", "matched", "here", "asked", "overlooked", "note", "failure", "gap", "held", "gone", "unsure")
-    COMPONENT_CLASSES: ClassVar = {f"overview--{part}" for part in (*PARTS, *RARE_PARTS)}
+    PARTS = (
+        *("exact", "matched", "here", "asked", "overlooked", "note", "failure", "gap", "held", "gone", "unsure"),
+        "thumb",
+    )
+    COMPONENT_CLASSES: ClassVar = {f"overview--{part}" for part in PARTS}
 
     def __init__(self) -> None:
         super().__init__(vertical=True, name="vertical", thickness=COLUMNS)

@@ -76,14 +76,14 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     ALLOW_SELECT = False  # the viewer selects lines, and Textual would select text of the screen
     PREFIX = "viewer"
-    PARTS = ("gutter", "stderr", "control", "dim", "target")
-    RARE_PARTS = (
+    PARTS = (
+        *("gutter", "stderr", "control", "dim", "target"),
         *("failure", "text", "wait", "selected", "match", "here", "keyword", "name", "string", "number", "comment"),
         *("heading", "added", "removed", "error", "warning", "time"),
         *("exact", "matched", "cut", "asked", "gone", "unsure"),
         *("overlooked", "unjudged", "note", "pointed", "gap", "unseen"),
     )
-    COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in (*PARTS, *RARE_PARTS)}
+    COMPONENT_CLASSES: ClassVar = {f"viewer--{part}" for part in PARTS}
     BINDINGS: ClassVar[list[BindingType]] = named("viewer", _KEYS)
 
     def __init__(self, store: Reading, *, line: int = 0, wraps: bool = False) -> None:
