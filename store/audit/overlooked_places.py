@@ -1,8 +1,10 @@
-"""Holds only where overlooked failures begin: their texts and ranges take far more memory, and are read on need."""
+"""Holds only where overlooked failures begin, in 4 bytes each: all else takes far more, and is read on need."""
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from operator import itemgetter
 
 from sightline.audit.buffer_failures import Failure, Overlooked, number_told, overlooked
 from sightline.named_tuple import NamedTuple
@@ -15,13 +17,13 @@ class OverlookedPlaces(NamedTuple):
 
     Attributes:
         buffer: the buffer.
-        streams: the stream in which each begins.
-        lines: the first line of each that tells of it, from 1.
+        runs: (number of the first, from 1, and stream) of failures one after another that begin in one stream.
+        lines: the first line of each failure that tells of it, from 1.
         at_least: whether one of them stands for all from a line on, since these were too many to tell apart.
     """
 
     buffer: Buffer
-    streams: tuple[str, ...]
+    runs: tuple[tuple[int, str], ...]
     lines: "array[int]"
     at_least: bool
 
@@ -30,17 +32,28 @@ class OverlookedPlaces(NamedTuple):
         """How many there are."""
         return len(self.lines)
 
+    def place(self, number: int) -> tuple[str, int]:
+        """Return the (stream, line) at which a failure begins, by its number from 1."""
+        return self.runs[bisect_right(self.runs, number, key=itemgetter(0)) - 1][1], self.lines[number - 1]
+
     def number_of(self, place: tuple[str, int]) -> int:
         """Return the number of the failure that begins at a (stream, line), from 1; 0 if none does."""
-        return next((at for at, known in enumerate(zip(self.streams, self.lines, strict=True), 1) if known == place), 0)
+        at_line = (at for at, line in enumerate(self.lines, 1) if line == place[1])
+        return next((at for at in at_line if self.place(at) == place), 0)
 
 
 def places_of(buffer: Buffer, failures: Iterable[Failure]) -> OverlookedPlaces:
     """Return where some failures of a buffer begin."""
     found = list(failures)
     firsts = [one.places[0] for one in found]
-    lines = array("Q", [place.telling[0][0] for place in firsts])
-    return OverlookedPlaces(buffer, tuple(place.stream for place in firsts), lines, any(one.is_rest for one in found))
+    runs = tuple(
+        (at, place.stream)
+        for at, (before, place) in enumerate(zip((None, *firsts), firsts, strict=False), 1)
+        if before is None or place.stream != before.stream
+    )
+    lines = [place.telling[0][0] for place in firsts]
+    width = "I" if max(lines, default=0) < 1 << 32 else "Q"
+    return OverlookedPlaces(buffer, runs, array(width, lines), any(one.is_rest for one in found))
 
 
 def number_in(outputs: Iterable[OverlookedPlaces]) -> int:
@@ -57,7 +70,7 @@ def place_at(outputs: Sequence[OverlookedPlaces], number: int) -> tuple[Buffer, 
     """Return buffer, stream and line of a failure, by its number among those of all outputs, from 1."""
     for one in outputs:
         if number <= one.number:
-            return one.buffer, one.streams[number - 1], one.lines[number - 1]
+            return one.buffer, *one.place(number)
         number -= one.number
     raise IndexError(number)
 
