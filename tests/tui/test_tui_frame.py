@@ -1,7 +1,8 @@
 """What is around the panes: the split, the themes, header and keys, and what is left when it breaks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from rich.color import ColorType
@@ -13,6 +14,7 @@ from sightline.tui.app import InspectorApp
 from sightline.tui.commands import Help
 from sightline.tui.common.key_bar import KeyBar
 from sightline.tui.common.split import Divider
+from sightline.tui.common.strips import StripPart
 from sightline.tui.inspector import Header
 from sightline.tui.shutdown import FILE
 from sightline.tui.viewer.info_bar import Info
@@ -161,6 +163,20 @@ def test_nothing_is_said_of_a_store_before_it_is_counted() -> None:
     header.on_mount()
     assert [part.text.strip() for part in header._rows[0][0]] == ["◉", "Sightline", "·", "all projects"]
     assert not header._rows[0][1]  # and not that there are 0 buffers
+
+
+def test_the_keys_are_named_on_the_first_screen_too(store: Store) -> None:
+    bars = list[str]()
+
+    def say(bar: KeyBar, *rows: tuple[Sequence[StripPart], Sequence[StripPart]]) -> None:
+        bars.append("".join(part.text for part in rows[0][0]))
+
+    async def body() -> None:
+        with patch.object(KeyBar, "say", say):
+            async with opened(store, (140, 30)):
+                assert "Next miss" in bars[0]
+
+    run(body)
 
 
 def test_the_keys_are_never_cut(store: Store) -> None:

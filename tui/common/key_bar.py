@@ -52,7 +52,8 @@ class KeyBar(Bar):
         self._right = [binding for binding in shown if binding.action in _AT_RIGHT]
         others = [binding for binding in shown if binding.action not in _AT_RIGHT]
         others.sort(key=_rank)
-        self._left = fitting(others, self.size.width - width_of(_parts(self._right)) - _BLANKS)
+        width = self.size.width or self.app.size.width  # it is told before the first layout, too
+        self._left = fitting(others, width - width_of(_parts(self._right)) - _BLANKS)
         self.say(([StripPart(" "), *_parts(self._left)], _parts(self._right)))
 
     def _binding_at(self, x: int) -> Binding | None:
