@@ -53,9 +53,7 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
     pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
     call = with_saved(call)
     is_in_pieces = bool(ends) and (bool(call.partial) or _is_the_same(call, pieces))
-    shown = _shown(store, call.use) if is_in_pieces else None
-    if not is_in_pieces:
-        drop_shown(store, call.use)
+    shown = _end_shown(store, call.use, keeps=is_in_pieces)
     if shown is None and (known := buffer_of_use(store, session, call.use)):
         return known
     if is_in_pieces:
@@ -77,7 +75,7 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             session = session_of(pending.harness, pending.session, cwd, pending.agent)
             ends = endings(pending.use)
             pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
-            shown = _shown(store, pending.use)
+            shown = _end_shown(store, pending.use, keeps=True)
             known = shown or buffer_of_use(store, session, pending.use)
             if known is shown and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
@@ -87,27 +85,24 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             forget(pending.use)
 
 
-def _shown(store: Store, use: str) -> Buffer | None:
-    """The buffer in which a list was shown while it ran, now sealed; None if there is none, or its writer died."""
-    name = end_shown(use, keeps=True)
-    if not name:
-        return None
-    store.end_if_dead(name)
-    buffer = store.index.buffer(name)
-    if buffer and buffer.state == "sealed":
-        return buffer
-    if buffer and buffer.state == "interrupted":
-        store.remove(buffer, "removed")  # the files of the parts have more
-    return None
-
-
 def drop_shown(store: Store, use: str) -> None:
     """Remove the buffer in which a list was shown while it ran, since something else has more of it."""
-    name = end_shown(use, keeps=False)
+    _end_shown(store, use, keeps=False)
+
+
+def _end_shown(store: Store, use: str, *, keeps: bool) -> Buffer | None:
+    """End the showing of a list; the buffer in which it was shown, now sealed, or None if there is none to keep."""
+    name = end_shown(use, keeps=keeps)
     if name:
         store.end_if_dead(name)
-    if name and (buffer := store.index.buffer(name)) and buffer.state in ("sealed", "interrupted"):
-        store.remove(buffer, "removed")  # its writer died, or had stopped waiting
+    buffer = store.index.buffer(name) if name else None
+    if buffer and buffer.state == "sealed" and keeps:
+        return buffer
+    if buffer and buffer.state == "running":  # its writer is slow, and drops it once it finds its file gone
+        store.amend(buffer.name, artifact="")
+    elif buffer:
+        store.remove(buffer, "removed")  # the files of the parts, or the harness, have more
+    return None
 
 
 def _kept(

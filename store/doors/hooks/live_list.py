@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # only the process apart loads the store
 SOON_SECONDS = 0.4  # a list that ends sooner is listed when it has ended
 _TURN_SECONDS = 0.05
 UNTOLD_SECONDS = 10.0  # after so long with nothing that runs, nobody is expected to tell the end
-_PATIENCE_SECONDS = 3.0
+PATIENCE_SECONDS = 3.0  # to wait for that process; nothing is lost if it takes longer
 _READ_BYTES = 1 << 20
 _NOT_TOLD, _KEEP, _DROP = b"\0", b"k", b"d"
 _MOST_FDS = 1 << 10
@@ -144,7 +144,7 @@ def end_shown(use: str, *, keeps: bool) -> str:
         return ""
     try:
         os.pwrite(fd, _KEEP if keeps else _DROP, 0)
-        is_held_before(fd, time.monotonic() + _PATIENCE_SECONDS)
+        is_held_before(fd, time.monotonic() + PATIENCE_SECONDS)
         name = os.pread(fd, 64, 1).decode(errors="replace")
         remove_file(path)  # whoever has not begun yet finds it gone
         return name

@@ -1,5 +1,6 @@
 """Lists of commands are there while they run, and are the same buffer once their end is told."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.codex import HARNESS as CODEX
 from sightline.records import Buffer
+from sightline.store import Store
 from tests.faults.kill_kit import soon
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut
 from tests.store.doors.hooks.test_hook_tasks import file_of, notice
@@ -131,6 +133,29 @@ def test_if_whoever_shows_it_is_killed_it_is_kept_whole_all_the_same(root: Path,
     claude.after(COMMAND, "use", claude_cut(WHOLE.decode()), code)
     (buffer,) = claude.buffers()
     assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
+
+
+@pytest.mark.parametrize("told", ["one\n", "one\nand more\n"])
+def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
+    told: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_list, "PATIENCE_SECONDS", 0.0)
+    claude = Harness("claude-code", root, tmp_path)
+    rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+    part = PartFile("use", 1)
+    part.take("out", memoryview(b"one\n"), 1)
+    part.end(0, cut=False, left_open=False)
+    with Store(str(root)) as store, open(root / "hooks" / "use.live", "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        recording = store.begin("cmd", "cat a.txt; cat b.txt", "/", "claude-code-s1", artifact="claude-code-s1:use")
+        recording.register()
+        file.write(b"\0" + recording.name.encode())
+        file.flush()
+        claude.after("cat a.txt; cat b.txt", "use", told, 0)
+        assert os.fstat(file.fileno()).st_nlink == 0
+        recording.discard()
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer).strip(), buffer.state, buffer.exit_code) == (told.strip().encode(), "sealed", 0)
 
 
 def test_if_it_goes_on_in_the_background_it_stays_there_until_its_end_is_told(root: Path, tmp_path: Path) -> None:
