@@ -5,6 +5,8 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
 from textual.css.parse import parse
 from textual.css.tokenize import Token
@@ -33,4 +35,28 @@ def _sheets_read_once() -> Iterator[None]:
         return rules[asked]
 
     with patch("textual.css.stylesheet.parse", once):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_frames() -> Iterator[None]:
+    """Have each widget drawn as far as it has changed, without the frames around them, which no terminal shows.
+
+    That takes half of the time. A test that looks at a whole screen asks for its rows, which are put together as ever.
+    """
+    whole = Compositor.render_update
+
+    def drawn(compositor: Compositor, full: bool = False, screen_stack: Any = None, simplify: bool = False) -> Any:
+        if full:
+            return whole(compositor, full, screen_stack, simplify)
+        visible_screen_stack.set(screen_stack or [])
+        changed = compositor._dirty_regions.copy()
+        compositor._dirty_regions.clear()
+        for widget, (region, clip) in compositor.visible_widgets.items():
+            seen = region.intersection(clip)
+            if any(map(seen.overlaps, changed)):
+                widget.render_lines(seen.translate(-region.offset))
+        return None
+
+    with patch.object(Compositor, "render_update", drawn):
         yield
