@@ -20,9 +20,11 @@ from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents
 from sightline.records import Buffer, IndexedView, Note, Session, known_fields
 from sightline.refs import host_of, looks_like_a_ref, parse_ref
-from sightline.shared.host_findings import SuspectOutput
 from sightline.shared.rows import EVENTS, REMARKS, GrantedHost, HostSpan, LogEntry, SharedRows, StoredOutput
-from sightline.typing_names import Any
+from sightline.typing_names import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sightline.shared.host_findings import SuspectOutput
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS shared_facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -301,7 +303,7 @@ class Mirror:
         for batch in _batches(stored):
             self._put(batch)
 
-    def take_in_suspects(self, suspects: Iterable[SuspectOutput]) -> Iterator[SuspectOutput]:
+    def take_in_suspects(self, suspects: "Iterable[SuspectOutput]") -> "Iterator[SuspectOutput]":
         """Take in outputs that an audit has to look at, with what their hosts found in them; yield them.
 
         What a host says in a wrong form is dropped.

@@ -283,7 +283,7 @@ class SharedStore:
     def _fetch_judgements(self, names: Sequence[str]) -> None:
         """Fetch what hosts found in outputs; where that is not possible, they are examined here."""
         if not self.offline:
-            from sightline.shared.host_findings import judgements_of
+            from sightline.shared.host_findings import judgements_of  # few commands ask for judgements, and 25 ms
 
             with contextlib.suppress(StoreFailed):
                 self._mirror.take_in_judgements(judgements_of(self._asking, names))
