@@ -98,6 +98,12 @@ def test_looking_loads_nothing_that_only_writers_and_other_views_need(
     assert not _loaded(_call(*words), tmp_path) & {*_OF_WRITERS, *unneeded}
 
 
+def test_reading_what_hosts_have_shipped_loads_nothing_that_judges_sessions(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
+    loaded = _loaded("import sightline.shared.store", tmp_path)
+    assert not loaded & {"sightline.audit.evidence.session_evidence", "sightline.shared.host_findings"}
+
+
 def _hook(event: str, given: dict[str, Any]) -> str:
     words = ["claude-code", event, "--mode", "keep"]
     data = json.dumps({"session_id": "s", "cwd": "/", "tool_use_id": "use", **given}).encode()
