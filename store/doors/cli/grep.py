@@ -10,8 +10,8 @@ def parser(name: str) -> ArgumentParser:
     """Declare what the command takes."""
     made = command_parser(
         name,
-        "Find lines in many outputs, the newest first. Which outputs is narrowed before any is read; then those are "
-        "looked through, and the first line says how many. Exits with 1 where nothing matches.",
+        "Find lines in many outputs, the newest first. The options choose which outputs are read; the first line says "
+        "how many these are. Exits with 1 where nothing matches.",
         "sightline grep 'connection refused' --failed --since 1d",
         "sightline grep --store fleet 'out of memory' --host 'ci-*' --since 1d",
     )
