@@ -82,6 +82,7 @@ class Shell:
             "PATH": f"{programs}:{os.environ['PATH']}",
             "SIGHTLINE_HOME": str(folder / "root"),
             "SIGHTLINE_SESSION": "shell-4711-a1b2c3",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # those of this environment take longer than what pages have it test
         }
         self._set = ""
 
