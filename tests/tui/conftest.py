@@ -12,6 +12,7 @@ from textual.css.parse import parse
 from textual.css.tokenize import Token
 
 from sightline.tui import misses
+from sightline.tui.app import InspectorApp
 from sightline.tui.buffers import buffer_list
 
 
@@ -20,6 +21,12 @@ def _shares_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read behind the screen comes when no test looks at it any more, but for those about it."""
     monkeypatch.setattr(buffer_list, "SEEN_FIRST_SECONDS", 3600.0)
     monkeypatch.setattr(misses, "FIRST_SECONDS", 3600.0)
+
+
+@pytest.fixture(autouse=True)
+def _notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notice goes after five seconds, which a busy machine may take to the next line of a test."""
+    monkeypatch.setattr(InspectorApp, "NOTIFICATION_TIMEOUT", 3600.0)
 
 
 @pytest.fixture(autouse=True, scope="session")
