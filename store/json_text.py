@@ -46,6 +46,22 @@ def loads(text: str | bytes) -> Any:
     return json.loads(text)
 
 
+def first_value(text: str, at: int = 0) -> tuple[Any, int]:
+    """Return the JSON value that begins at a place, and where it ends, as `json.JSONDecoder.raw_decode` does.
+
+    Raises:
+        ValueError: none begins there.
+    """
+    if _scan is not None:
+        try:
+            return _scan(text, at)
+        except (ValueError, StopIteration):
+            pass
+    import json  # what tells an error
+
+    return json.JSONDecoder().raw_decode(text, at)
+
+
 def dumps(
     value: Any, *, ensure_ascii: bool = True, compact: bool = False, sort_keys: bool = False, indent: int | None = None
 ) -> str:
@@ -53,7 +69,8 @@ def dumps(
     if indent is not None:
         import json  # what people read may take longer
 
-        return json.dumps(value, ensure_ascii=ensure_ascii, sort_keys=sort_keys, indent=indent)
+        separators = (",", ":") if compact else None
+        return json.dumps(value, ensure_ascii=ensure_ascii, sort_keys=sort_keys, indent=indent, separators=separators)
     return encoder(ensure_ascii=ensure_ascii, compact=compact, sort_keys=sort_keys)(value)
 
 

@@ -5,13 +5,13 @@ as long as several starts of an interpreter, so only `install` and `doctor` look
 folder, where views and hooks read it.
 """
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 
 from sightline.config import default_root
+from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import write_atomically
 from sightline.regular_files import read_regular
@@ -41,7 +41,7 @@ class Plugins(NamedTuple):
 def read_plugins(root: str) -> Plugins:
     """Return what was written down last; nothing if it cannot be read."""
     try:
-        data = json.loads(read_regular(os.path.join(root, FILE)))
+        data = loads(read_regular(os.path.join(root, FILE)))
         return Plugins(
             tuple(map(str, data["rules"])),
             {str(name): str(place) for name, place in data["harnesses"].items()},
@@ -57,7 +57,7 @@ def read_plugins(root: str) -> Plugins:
 def write_plugins(root: str, plugins: Plugins) -> None:
     """Write down what was found if it has changed. Raises OSError."""
     if plugins != read_plugins(root):
-        write_atomically(os.path.join(root, FILE), json.dumps(plugins._asdict(), indent=1).encode() + b"\n")
+        write_atomically(os.path.join(root, FILE), dumps(plugins._asdict(), indent=1).encode() + b"\n")
 
 
 def rule_files(root: str, plugins: Plugins | None = None) -> tuple[RuleFile, ...]:

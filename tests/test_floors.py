@@ -30,6 +30,7 @@ NEVER_LOADED = (
     "platformdirs",
     "typing",
     "datetime",
+    "json",
 )
 
 in_a_checkout = pytest.mark.skipif(not PYPROJECT.is_file(), reason="the tests lie outside a checkout")
@@ -37,7 +38,7 @@ in_a_checkout = pytest.mark.skipif(not PYPROJECT.is_file(), reason="the tests li
 
 def _loaded(code: str, home: Path) -> set[str]:
     """Top-level names of all modules that a fresh interpreter has after running something."""
-    program = f"{code}\nimport json, sys\nsys.stderr.write(json.dumps(sorted(sys.modules)))"
+    program = f"{code}\nimport sys\nnames = sorted(sys.modules)\nimport json\nsys.stderr.write(json.dumps(names))"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,

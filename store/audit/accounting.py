@@ -3,10 +3,10 @@
 The limits are kept with each harness: they are what it was seen to do with outputs of known sizes.
 """
 
-import json
 from collections.abc import Iterable
 
 from sightline.harnesses import of_client
+from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
 from sightline.records import View
 from sightline.shape.summary import human_bytes
@@ -49,7 +49,7 @@ def alone_of(view: View, *, failed: bool) -> int | None:
         view: the call.
         failed: whether its command failed, as far as is known by now.
     """
-    request = json.loads(view.request)
+    request = loads(view.request)
     if "alone_bytes" in request:
         noted = request["alone_bytes"]
         return noted if isinstance(noted, int) else None

@@ -4,7 +4,6 @@ What was recognised in a view's text is kept in the index, so each text is searc
 older version, which did not tell cut lines from whole ones, may have cut any.
 """
 
-import json
 import re
 from functools import partial
 
@@ -13,6 +12,7 @@ from sightline.audit.line_spans import Spans
 from sightline.audit.people_views import Onlookers
 from sightline.audit.quoted_lines import How, how_made, match_lines
 from sightline.errors import OfNewerVersion, SightlineError
+from sightline.json_text import dumps, loads
 from sightline.log.log import BrokenChain
 from sightline.log.log_index import list_views
 from sightline.log.view_text import TextGone, view_text
@@ -105,10 +105,10 @@ def may_have_cut(store: Reading, buffer: Buffer, indexed: IndexedView) -> bool:
     key = f"{_MAY_HAVE_CUT} {view.id}"
     kept = store.index.derived(buffer.name, key)
     if kept is None:
-        kept = json.dumps(_leaves_open(store, buffer, indexed, claimed))
+        kept = dumps(_leaves_open(store, buffer, indexed, claimed))
         if buffer.state != "running":
             store.index.put_derived(buffer.name, key, kept)
-    return bool(json.loads(kept))
+    return bool(loads(kept))
 
 
 def _leaves_open(store: Reading, buffer: Buffer, indexed: IndexedView, claimed: dict[str, Spans]) -> bool:
@@ -116,7 +116,7 @@ def _leaves_open(store: Reading, buffer: Buffer, indexed: IndexedView, claimed: 
     try:
         if indexed.view.bytes_shown < _bytes_of(store, buffer, claimed):
             return True
-        request = json.loads(indexed.view.request)
+        request = loads(indexed.view.request)
         into_lines = "ref" in request and any(name in request for name in _INTO_LINES)
         return into_lines or bool(re.search(CUTS, view_text(store, indexed)))
     except SightlineError:
@@ -149,9 +149,9 @@ def _matched(store: Reading, buffer: Buffer, indexed: IndexedView) -> dict[str, 
     key = f"{_MATCHED} {indexed.view.id}"
     kept = store.index.derived(buffer.name, key)
     if kept is None:
-        kept = json.dumps(_recognised(store, buffer, indexed))
+        kept = dumps(_recognised(store, buffer, indexed))
         store.index.put_derived(buffer.name, key, kept)
-    return {stream: tuple((first, last) for first, last in spans) for stream, spans in json.loads(kept).items()}
+    return {stream: tuple((first, last) for first, last in spans) for stream, spans in loads(kept).items()}
 
 
 def _recognised(store: Reading, buffer: Buffer, indexed: IndexedView) -> dict[str, Spans]:
@@ -186,7 +186,7 @@ def _in_stream(store: Reading, target: Target, text: list[str], among: Spans, ho
 
 def command_of(view: View) -> str:
     """Return what made the answer of a view: its query, or its command line."""
-    request = json.loads(view.request)
+    request = loads(view.request)
     for name in ("pipeline", "command"):
         if text := request.get(name):
             return str(text)
@@ -197,7 +197,7 @@ def body_of(text: str) -> str:
     """Return a reply's text without what its door put around it; for a JSON object, the text of its streams."""
     if text.startswith("{"):
         try:
-            data = json.loads(text)
+            data = loads(text)
         except ValueError:
             return text
         if isinstance(data, dict) and isinstance(data.get("stdout"), str):

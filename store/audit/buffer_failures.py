@@ -4,7 +4,6 @@ A failure is what a tool names, such as a test, even if several places tell of i
 It was seen if any line that tells of it stood in a view.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 
@@ -12,6 +11,7 @@ from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, StreamCoverage
 from sightline.audit.line_spans import Spans, common, size, spans_of
 from sightline.errors import SightlineError, StoreFailed
+from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import format_ref
@@ -156,10 +156,10 @@ def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     final = buffer.state in ("sealed", "interrupted")
     kept = store.index.derived(buffer.name, _key(rules_of(store), buffer)) if final else None
     if kept is not None:
-        return tuple(_read(row) for row in json.loads(kept))
+        return tuple(_read(row) for row in loads(kept))
     found = _examine(store, buffer)
     if final:
-        store.index.put_derived(buffer.name, _key(rules_of(store), buffer), json.dumps(found, ensure_ascii=False))
+        store.index.put_derived(buffer.name, _key(rules_of(store), buffer), dumps(found, ensure_ascii=False))
     return found
 
 
@@ -186,8 +186,8 @@ def judge_for_others(store: Reading, buffer: Buffer) -> HostJudgement:
     """Return what is found in an output that has ended, for readers elsewhere. Raises what `failures_of` raises."""
     rules = rules_of(store)
     kept = store.index.derived(buffer.name, _key(rules, buffer))
-    found = json.loads(kept) if kept is not None else _examine(store, buffer) if buffer.bytes else ()
-    return HostJudgement(rules, judgement_of(buffer).why_not, json.loads(json.dumps(found)))
+    found = loads(kept) if kept is not None else _examine(store, buffer) if buffer.bytes else ()
+    return HostJudgement(rules, judgement_of(buffer).why_not, loads(dumps(found)))
 
 
 def keep_judgement(rows: Rows, buffer: Buffer, told: HostJudgement) -> bool:
@@ -201,7 +201,7 @@ def keep_judgement(rows: Rows, buffer: Buffer, told: HostJudgement) -> bool:
     except (ValueError, TypeError):
         is_sound = False
     if is_sound:
-        rows.put_derived(buffer.name, _key(told.rules, buffer), json.dumps(told.failures, ensure_ascii=False))
+        rows.put_derived(buffer.name, _key(told.rules, buffer), dumps(told.failures, ensure_ascii=False))
     return is_sound
 
 
@@ -256,10 +256,10 @@ def unjudged_of(store: Reading, buffer: Buffer) -> Unjudged:
     final = buffer.state in ("sealed", "interrupted")
     kept = store.index.derived(buffer.name, _key(rules_of(store, _UNJUDGED), buffer)) if final else None
     if kept is None:
-        kept = json.dumps(dict(_not_counting(store, buffer, judgement)))
+        kept = dumps(dict(_not_counting(store, buffer, judgement)))
         if final:
             store.index.put_derived(buffer.name, _key(rules_of(store, _UNJUDGED), buffer), kept)
-    lines = {name: spans_of((first, last) for first, last in spans) for name, spans in json.loads(kept).items()}
+    lines = {name: spans_of((first, last) for first, last in spans) for name, spans in loads(kept).items()}
     return Unjudged(judgement.why, lines)
 
 

@@ -5,7 +5,6 @@ compaction, a ``/clear``, a rewind or a pruning. If nobody reports what happens 
 versions recorded, it is *unknown*.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -14,6 +13,7 @@ from sightline.audit.coverage import Contribution, Coverage, joined, within
 from sightline.audit.line_spans import NONE, Spans, minus, size, union
 from sightline.audit.quoted_lines import How, match_lines
 from sightline.errors import SightlineError
+from sightline.json_text import loads
 from sightline.log.session_events import (
     CLEARED,
     COMPACTED,
@@ -106,7 +106,7 @@ def _takes(change: ContextChange, use: str) -> str:
 @lru_cache(maxsize=4096)
 def _use_of(request: str) -> str:
     """Return the harness' id of the tool use that a view answered; empty if it is not recorded."""
-    caller = json.loads(request).get("caller") if '"tool_use"' in request else None
+    caller = loads(request).get("caller") if '"tool_use"' in request else None
     use = caller.get("tool_use") if isinstance(caller, dict) else ""
     return use if isinstance(use, str) else ""
 

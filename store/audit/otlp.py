@@ -7,10 +7,10 @@ begins with ``sightline.``. Only hashes and sizes of outputs and replies are giv
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.timeline import Call
+from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session
 from sightline.typing_names import Any
@@ -125,7 +125,7 @@ def _span(call: Call, trace: str, root: str, shared: Attributes) -> dict[str, An
 
 def _request(text: str) -> dict[str, Any]:
     try:
-        read = json.loads(text)
+        read = loads(text)
     except (ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) else {}

@@ -1,6 +1,5 @@
 """Reads sessions call by call: what each call showed, how much for the first time, and what was seen by then."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.audit.accounting import Accounted, accounted, alone_of
@@ -9,6 +8,7 @@ from sightline.audit.coverage import Contribution, GradedLines, contribution, jo
 from sightline.audit.line_spans import NONE, Spans, common, size, spans_of, union
 from sightline.audit.people_views import Onlookers
 from sightline.errors import SightlineError
+from sightline.json_text import dumps
 from sightline.log.call_names import name_of_view
 from sightline.log.log_index import fill_index
 from sightline.log.view_text import TextGone, view_text
@@ -322,7 +322,7 @@ def _unanswered_view(buffer: Buffer) -> View:
         number=0,
         time=buffer.created,
         verb=verb,
-        request=json.dumps({asked: buffer.command}),
+        request=dumps({asked: buffer.command}),
         refs=(buffer.name,),
         shown=(),
         lines_shown=0,

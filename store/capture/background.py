@@ -4,7 +4,6 @@ Run as a module, this is that process: it reads its request as JSON from standar
 standard output.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -14,6 +13,7 @@ from sightline.capture.child import not_started
 from sightline.capture.command import CommandCapture
 from sightline.config import FleetSettings, Settings
 from sightline.errors import CommandNotStarted, StoreFailed
+from sightline.json_text import dumps, loads
 from sightline.records import known_fields
 from sightline.store import Store
 from sightline.typing_names import Any
@@ -67,11 +67,11 @@ def start_in_background(
         raise not_started(words[0], None, error) from error
     assert worker.stdin and worker.stdout
     with worker.stdin as stdin, worker.stdout as stdout:
-        stdin.write(json.dumps(request).encode())
+        stdin.write(dumps(request).encode())
         stdin.close()
         line = stdout.readline()
         worker.wait()  # it has started a child for the work, which nobody has to wait for
-    answer: dict[str, Any] = json.loads(line) if line else {"failed": "the capturing process ended before it began"}
+    answer: dict[str, Any] = loads(line) if line else {"failed": "the capturing process ended before it began"}
     if "not_started" in answer:
         raise CommandNotStarted(*answer["not_started"])
     if "failed" in answer:
@@ -81,7 +81,7 @@ def start_in_background(
 
 def run_handed_over() -> None:
     """Run the command that standard input describes, in a child: this is the whole work of the process."""
-    request = json.loads(sys.stdin.buffer.read())
+    request = loads(sys.stdin.buffer.read())
     if os.fork():
         os._exit(0)  # the caller, which may live long, need not wait for it
     settings = request["settings"]
@@ -121,7 +121,7 @@ def _answer(answer: dict[str, Any]) -> None:
     """Write the answer once: the caller reads one line, and then this process is on its own."""
     if sys.stdout.closed:
         return
-    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.write(dumps(answer) + "\n")
     sys.stdout.close()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

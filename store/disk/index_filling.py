@@ -6,7 +6,6 @@ does not depend on how many there are.
 
 import errno
 import gc
-import json
 import marshal
 import os
 import sys
@@ -21,6 +20,7 @@ from sightline.disk.layout import Layout
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import decode_buffer, read_meta
 from sightline.errors import OfNewerVersion, StoreFailed, UnsafeStore
+from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import opened_folder, read_file, remove_folder
 from sightline.records import Buffer
@@ -246,7 +246,7 @@ def _evicted(layout: Layout) -> Iterator[Row]:
     for file in _names_in(layout.tombstones):
         try:
             data = read_file(os.path.join(layout.tombstones, file))
-            tombstone = json.loads(data)
+            tombstone = loads(data)
             if isinstance(tombstone, dict) and tombstone.get("reason") == "evicted":
                 buffer = decode_buffer(data)
                 if file == os.path.basename(layout.tombstone(buffer.name)):

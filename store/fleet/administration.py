@@ -1,6 +1,5 @@
 """Does the owner's work on a fleet: makes its schema and roles, adds hosts, and grants reading."""
 
-import json
 import re
 import secrets
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from sightline.fleet.address import DatabaseAddress, ObjectsAddress
 from sightline.fleet.database import Connection, FleetRefused, NewerFleet, tables_of
 from sightline.fleet.objects import host_prefix
 from sightline.fleet.schema import CREATE, HOST_GROUP, MIGRATIONS, READER_GROUP, VERSION
+from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
 
 _MEMBER = r"[a-z][a-z0-9-]{0,39}"
@@ -208,7 +208,7 @@ def lifecycle(objects: ObjectsAddress, retention_days: int) -> str:
         "Filter": {"Prefix": f"{prefix}t/"},
         "Expiration": {"Days": retention_days + LIFECYCLE_DAYS_MORE},
     }
-    return json.dumps({"Rules": [rule]}, indent=2)
+    return dumps({"Rules": [rule]}, indent=2)
 
 
 def _policy(actions: list[str], resources: list[str]) -> str:
@@ -217,7 +217,7 @@ def _policy(actions: list[str], resources: list[str]) -> str:
         "Action": actions,
         "Resource": [f"arn:aws:s3:::{resource}" for resource in resources],
     }
-    return json.dumps({"Version": "2012-10-17", "Statement": [allowed]}, indent=2)
+    return dumps({"Version": "2012-10-17", "Statement": [allowed]}, indent=2)
 
 
 def set_retention(connection: Connection, days: int) -> None:

@@ -1,12 +1,11 @@
 """Announces a batch: one transaction with all of its rows, which counts only if the cursor is where it should be."""
 
-import json
-
 from psycopg import errors
 
 from sightline.errors import SightlineError
 from sightline.fleet.batch import Batch, QueueCursor
 from sightline.fleet.database import Connection
+from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import Any
 
@@ -116,21 +115,21 @@ def announce(connection: Connection, host: OwnHost, batch: Batch, behind: dict[s
                 "UPDATE sightline.hosts SET shipped_seq = %s, shipped_mark = %s, seen = now(), behind = %s::jsonb"
                 " WHERE id = %s AND shipped_seq = %s AND shipped_mark = %s"
             ),
-            (*batch.end, json.dumps(behind), host.id, *batch.begin),
+            (*batch.end, dumps(behind), host.id, *batch.begin),
         )
         if moved.rowcount != 1:
             raise Fenced("another shipper of this store was first", "it goes on from there")
         tables = {"packs": [row._asdict() for row in batch.packs], **batch.rows._asdict()}
         for table, rows in tables.items():
             if rows:
-                connection.execute(_INSERTS[table], (host.id, json.dumps(rows)))
+                connection.execute(_INSERTS[table], (host.id, dumps(rows)))
 
 
 def greet(connection: Connection, host: OwnHost, behind: dict[str, Any]) -> None:
     """Tell the fleet that the host is there, and how much waits."""
     connection.execute(
         "UPDATE sightline.hosts SET seen = now(), behind = %s::jsonb WHERE id = %s",
-        (json.dumps(behind), host.id),
+        (dumps(behind), host.id),
     )
 
 

@@ -5,13 +5,13 @@ It is *packed* when its rows and its last pack are in the spool, *stored* when a
 """
 
 import datetime
-import json
 import os
 from collections.abc import Callable
 
 from sightline.fleet.content import BatchContent, BatchRows, Damaged
 from sightline.fleet.pack import Pack, Packer
 from sightline.fleet.queue import Queue, QueueItem
+from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, read_file, remove_file, write_atomically
 from sightline.store import Store
@@ -75,7 +75,7 @@ class PackSpool:
 
     def put_batch(self, batch: Batch) -> None:
         """Keep a packed batch, all of whose packs are kept or stored."""
-        self._write(_BATCH, json.dumps(batch).encode())
+        self._write(_BATCH, dumps(batch).encode())
 
     def _write(self, name: str, data: bytes) -> bool:
         try:
@@ -104,7 +104,7 @@ class PackSpool:
     def batch(self, begin: QueueCursor, rules: str) -> Batch | None:
         """Return the batch after a cursor, made by these rules; if there is none, drop what is there: None."""
         try:
-            fields = json.loads(read_file(os.path.join(self.folder, _BATCH)))
+            fields = loads(read_file(os.path.join(self.folder, _BATCH)))
             first, last, made_by, packs, rows, places = fields
             batch = Batch(
                 QueueCursor(*first),

@@ -2,13 +2,13 @@
 
 import contextlib
 import hashlib
-import json
 import os
 import time
 from collections.abc import Iterator
 
 from sightline.errors import SightlineError
 from sightline.fleet.queue import LogEnd, Queue
+from sightline.json_text import dumps
 from sightline.log import log
 from sightline.log.unshipped_items import PURGES_FILE
 from sightline.private_files import read_file
@@ -220,4 +220,4 @@ def lines_after(path: str, end: LogEnd) -> Iterator[tuple[log.LinePlace, dict[st
 def digest_of(buffer: Buffer) -> str:
     """Return a hash of what may change after a buffer is done."""
     facts = [buffer.state, buffer.exit_code, buffer.signal, buffer.timed_out, buffer.label, buffer.pinned, buffer.note]
-    return hashlib.sha256(json.dumps(facts).encode(errors="surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(dumps(facts).encode(errors="surrogatepass")).hexdigest()[:32]

@@ -5,7 +5,6 @@ record, in which texts are fit for PostgreSQL: it cannot store NUL.
 """
 
 import hashlib
-import json
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from sightline.errors import SightlineError
 from sightline.fleet.collector import DIRECTORY, PURGED, REMOVED, digest_of
 from sightline.fleet.pack import FRAME_BYTES, Frame, Packer
 from sightline.fleet.queue import Queue, QueueItem
+from sightline.json_text import dumps, loads
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private
@@ -131,7 +131,7 @@ class BatchContent:
         hashes: dict[str, str] = {}
         if buffer.state == "evicted":
             left = self._store.tombstone(buffer.name) or {}
-            data = json.dumps(told.value(left) if told else left, ensure_ascii=False).encode(errors="surrogatepass")
+            data = dumps(told.value(left) if told else left, ensure_ascii=False).encode(errors="surrogatepass")
             frames[LEFT] = self._packer.add_stream([data])
         else:
             for stream in buffer.streams:
@@ -339,7 +339,7 @@ def _chunks(path: str, size: int, alive: Callable[[], object]) -> Iterator[bytes
 def _header(path: str) -> dict[str, Any]:
     """Return the session in the first line of a log."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
-        return dict(json.loads(file.readline()).get("session", {}))
+        return dict(loads(file.readline()).get("session", {}))
 
 
 def _lines_of(path: str, item: QueueItem) -> Iterator[tuple[bytes, dict[str, Any]]]:
@@ -349,7 +349,7 @@ def _lines_of(path: str, item: QueueItem) -> Iterator[tuple[bytes, dict[str, Any
             file.seek(start)
             for line in file:
                 try:
-                    entry = json.loads(line)
+                    entry = loads(line)
                     number = entry["n"]
                 except (ValueError, KeyError, TypeError):
                     if start:
@@ -360,7 +360,7 @@ def _lines_of(path: str, item: QueueItem) -> Iterator[tuple[bytes, dict[str, Any
                 if number == item.first:
                     yield line, entry
                     for following in file:
-                        entry = json.loads(following)
+                        entry = loads(following)
                         if entry["n"] > item.last:
                             return
                         yield following, entry
@@ -386,7 +386,7 @@ _TELLING = ("text", "request", "session", "title", "unknown")
 
 
 def _encoded(entry: dict[str, Any]) -> bytes:
-    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+    text = dumps(entry, ensure_ascii=False, compact=True)
     return text.encode(errors="surrogatepass") + b"\n"
 
 

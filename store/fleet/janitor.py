@@ -8,7 +8,6 @@ applies, before their day is dropped.
 import contextlib
 import datetime
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 
 import zstandard
@@ -16,6 +15,7 @@ import zstandard
 from sightline.fleet.database import Connection, tables_of
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
 from sightline.fleet.pack import PACK_BYTES, Frame, TamperedPack, raw_bytes
+from sightline.json_text import dumps, loads
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
@@ -42,7 +42,7 @@ SELECT host, session, number, extract(epoch FROM time)::float8, encode(pack, 'he
 """
 
 _FRAMES = "SELECT ARRAY(SELECT encode(one, 'hex') FROM unnest(found.packs) AS one), found.frames"
-_BLANKED = json.dumps({"blanked": True})
+_BLANKED = dumps({"blanked": True})
 _LEVELS = (1, 3, 9, 19)
 
 
@@ -280,9 +280,9 @@ class Janitor:
                 " WHERE change.host = found.host AND change.created = found.created AND change.name = found.name"
                 " ORDER BY change.seq DESC LIMIT 1), '{}') WHERE host = %s AND name = %s AND created = %s",
                 (
-                    json.dumps([packs, frames]),
+                    dumps([packs, frames]),
                     [bytes.fromhex(pack) for pack in places[0]],
-                    json.dumps(places[1]),
+                    dumps(places[1]),
                     *(host, name, created),
                 ),
             )
@@ -381,7 +381,7 @@ def _without(pack: bytes, cut: _Cut) -> bytes:
 def _blanked(line: bytes) -> bytes:
     """Return a log's line without its text, in the same size; a text that is too short to blank stays."""
     try:
-        entry = json.loads(line)
+        entry = loads(line)
         if entry.get("text") is None:
             return line
         fields = {name: value for name, value in entry.items() if name not in log.TIES} | {"text": None}

@@ -4,7 +4,6 @@ It tells the fleet what failed in each output, and what is wrong in each session
 found: a reader with other rules, or with newer lines of a log, finds it itself.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -17,6 +16,7 @@ from sightline.fleet.collector import Collector
 from sightline.fleet.content import fit, redaction_of, row_time
 from sightline.fleet.database import Connection
 from sightline.fleet.queue import Queue
+from sightline.json_text import dumps
 from sightline.store import Store
 from sightline.typing_names import Any
 
@@ -137,7 +137,7 @@ class Judging:
         if told and any(place[4] for failure in found.failures for place in failure[3]):
             return  # bytes of long lines are at other places where secrets were hidden
         row = {"created": row_time(buffer.created), "name": name, "rules": found.rules, "why_not": found.why_not}
-        if len(json.dumps(failures)) <= MOST_BYTES:
+        if len(dumps(failures)) <= MOST_BYTES:
             yield row | {"failures": fit(failures)}
 
     def _found_in(self, name: str) -> Iterator[dict[str, Any]]:
@@ -168,7 +168,7 @@ class Judging:
             grounds = list(dict.fromkeys(ground.view for ground in alarm.grounds))
             rows.append([alarm.kind, alarm.text, alarm.command, alarm.at, grounds])
         fitting = fit(told.value(rows) if told else rows)
-        return fitting if len(json.dumps(fitting)) <= MOST_BYTES else None
+        return fitting if len(dumps(fitting)) <= MOST_BYTES else None
 
 
 def _replace(
@@ -188,5 +188,5 @@ def _replace(
                 f"INSERT INTO sightline.{table} (host, {', '.join(columns)}) SELECT %s, {values}"  # noqa: S608
                 f" FROM jsonb_to_recordset(%s::jsonb) AS given ({_COLUMNS[table]}) ON CONFLICT DO NOTHING"
             ).encode(),
-            (host.id, json.dumps(rows)),
+            (host.id, dumps(rows)),
         )

@@ -1,6 +1,5 @@
 """Tells the fleet what runs on a host, and more of it while somebody looks; also takes remarks."""
 
-import json
 import time
 
 from sightline.errors import SightlineError, StoreFailed
@@ -9,6 +8,7 @@ from sightline.fleet.collector import Collector
 from sightline.fleet.content import record_of, redaction_of
 from sightline.fleet.database import Connection
 from sightline.fleet.queue import Queue
+from sightline.json_text import dumps, loads
 from sightline.log.notes import note_of_remark, send_note, write_note
 from sightline.log.sessions import safe_name
 from sightline.records import Buffer, Session
@@ -48,7 +48,7 @@ class Presence:
 
     @property
     def _recent(self) -> list[int]:
-        return list(json.loads(self._queue.fact(_RECENT) or "[]"))
+        return list(loads(self._queue.fact(_RECENT) or "[]"))
 
     @property
     def _least(self) -> int:
@@ -70,7 +70,7 @@ class Presence:
     def _tell(self, connection: Connection, host: OwnHost, running: dict[str, Buffer]) -> None:
         records = {}
         for name, buffer in running.items():
-            records[name] = json.dumps(record_of(buffer, redaction_of(self._store.settings)))
+            records[name] = dumps(record_of(buffer, redaction_of(self._store.settings)))
         if records == self._told:
             return
         with connection.transaction():
@@ -141,7 +141,7 @@ class Presence:
                         self._queue.put_fact(_TRIED, "")
                         return
                 # Last, so that nothing is lost with a shipper that is killed.
-                self._queue.put_fact(_RECENT, json.dumps([*self._recent, number][-_LATE:]))
+                self._queue.put_fact(_RECENT, dumps([*self._recent, number][-_LATE:]))
                 self._queue.put_fact(_TAKEN, str(max(number, self.taken)))
 
     def _may_try(self, number: int) -> bool:

@@ -8,7 +8,6 @@ the fleet leaves what it gets a second time as it is.
 import contextlib
 import fcntl
 import hashlib
-import json
 import math
 import os
 import sqlite3
@@ -16,6 +15,7 @@ import time
 import uuid
 from collections.abc import Iterable, Iterator
 
+from sightline.json_text import dumps, loads
 from sightline.log.unshipped_items import QUEUE_FILE, QUEUE_FOLDER
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, read_file, remove_file, write_atomically
@@ -190,7 +190,7 @@ class Queue:
     def put(self, kind: str, name: str, size: int, *, first: int = 0, last: int = 0, at: int = 0) -> None:
         """Add an item, within `changing`."""
         seq, mark = self._end()
-        text = json.dumps([mark, kind, name, first, last, at, size])
+        text = dumps([mark, kind, name, first, last, at, size])
         mark = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32]
         row = (seq + 1, kind, name, first, last, at, size, time.time(), mark)
         self._db.execute("INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -315,7 +315,7 @@ class Queue:
             "SELECT packs, frames FROM places WHERE sha256 = ? AND time > ?",
             (sha256, time.time() - _DEDUPLICATED_SECONDS),
         ).fetchone()
-        return (json.loads(row[0]), json.loads(row[1])) if row else None
+        return (loads(row[0]), loads(row[1])) if row else None
 
     def forget_places(self, hashes: Iterable[str]) -> None:
         """Forget streams that are being purged, so that they are shipped again if they are captured again."""
@@ -328,5 +328,5 @@ class Queue:
             self._db.execute("DELETE FROM places WHERE time < ?", (now - _DEDUPLICATED_SECONDS,))
             self._db.executemany(
                 "INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?)",
-                [(sha256, now, json.dumps(packs), json.dumps(frames)) for sha256, packs, frames in places],
+                [(sha256, now, dumps(packs), dumps(frames)) for sha256, packs, frames in places],
             )

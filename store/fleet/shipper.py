@@ -5,7 +5,6 @@ only if the cursor is where its batch begins. So whatever ends a shipper, and wh
 """
 
 import hashlib
-import json
 import os
 import random
 import sqlite3
@@ -25,6 +24,7 @@ from sightline.fleet.judging import Judging
 from sightline.fleet.objects import Objects, pack_key
 from sightline.fleet.presence import Presence
 from sightline.fleet.queue import Queue
+from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
 from sightline.store import Store
 
@@ -194,7 +194,7 @@ class Shipper:
             settings.ship_off,
             self._settings.max_buffer_bytes,
         ]
-        return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
+        return hashlib.sha256(dumps(decided).encode()).hexdigest()[:16]
 
     def _put_beside(self, host: OwnHost, row: PackRow, data: bytes) -> None:
         self._put_is_done()

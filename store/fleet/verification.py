@@ -1,7 +1,6 @@
 """Verifies that the object store has what the fleet's rows name, and that rows name what is there."""
 
 import hashlib
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
@@ -9,6 +8,7 @@ from sightline.fleet.content import ORDER
 from sightline.fleet.database import Connection
 from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, kept_prefix, pack_key
 from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
+from sightline.json_text import loads
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
@@ -196,7 +196,7 @@ class Verification:
                 if at != (pack, offset):
                     lines = raw_bytes(self._pack(host, pack, places)[offset : offset + size])
                     at = (pack, offset)
-                entry = json.loads(lines[begin : begin + length])
+                entry = loads(lines[begin : begin + length])
                 told = entry["n"], entry["prev"], entry["hash"]
                 if told != (number, prev, digest):
                     raise TamperedPack("it is another line")

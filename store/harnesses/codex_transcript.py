@@ -19,7 +19,6 @@ A command in the background has its result long before its end, and waits for th
 model's makes (tools ``exec`` and ``wait``) have only items, with ids of their own, before the program's output.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -47,6 +46,7 @@ from sightline.harnesses.transcript import (
     parted,
     when,
 )
+from sightline.json_text import loads
 from sightline.log.session_events import (
     COMPACTED,
     REWOUND,
@@ -247,7 +247,7 @@ class Parser:
         arguments: Any = payload.get("arguments", payload.get("input", payload.get("action")))
         if payload.get("type") == "function_call":
             try:
-                arguments = json.loads(text_of(arguments))
+                arguments = loads(text_of(arguments))
             except (ValueError, RecursionError):
                 pass  # not JSON: the model wrote a plain text
         given = dict_of(arguments)
@@ -375,7 +375,7 @@ def _from_json(shown: str) -> tuple[str, int | None]:
     """Return output and exit code of a result in the form of 2025: ``{"output", "metadata": {"exit_code"}}``."""
     if shown.startswith("{"):
         try:
-            result = dict_of(json.loads(shown))
+            result = dict_of(loads(shown))
         except (ValueError, RecursionError):
             return "", None
         code = dict_of(result.get("metadata")).get("exit_code")

@@ -1,9 +1,9 @@
 """Cursor, by its documentation, not tried: its hooks and their payloads, its settings."""
 
-import json
 from collections.abc import Mapping
 
 from sightline.harnesses.base import AFTER, START, Harness, Hook, Json
+from sightline.json_text import loads
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Cursor(Harness):
         output = given.get("tool_output")
         if isinstance(output, str) and output.startswith("{"):
             try:
-                output = json.loads(output)
+                output = loads(output)
             except ValueError:
                 return call.with_text(output)
         if call.kind == "cmd" and isinstance(output, dict):

@@ -1,12 +1,12 @@
 """Finds transcripts at a path, and where harnesses keep theirs, and tells which harness wrote one."""
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 
 from sightline.harnesses import known
 from sightline.harnesses.base import Harness
 from sightline.harnesses.transcript import Candidate, NotReadable, Transcript, TranscriptReading
+from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
 
 _HEAD_BYTES = 1 << 16
@@ -106,7 +106,7 @@ def open_reading(source: TranscriptSource) -> TranscriptReading | None:
 def _records(head: bytes) -> Iterator[dict[str, object]]:
     for line in head.split(b"\n")[:_LINES_LOOKED_AT]:
         try:
-            record = json.loads(line)
+            record = loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(record, dict):

@@ -1,7 +1,8 @@
 """The common part of plugins in JavaScript that pass events to a hook, for harnesses whose settings list no hooks."""
 
-import json
 import re
+
+from sightline.json_text import dumps, loads
 
 _PATIENCE_MS = 20_000
 _ASK = """\
@@ -47,12 +48,12 @@ def plugin_text(name: str, words: list[str], root: str, body: str) -> str:
     head = (
         f"// Written by `sightline install {name}`: keeps what tools give. `sightline uninstall {name}` removes it.\n"
     )
-    asking = _ASK % {"hook": json.dumps(words), "patience_ms": _PATIENCE_MS}
-    told = f"\nprocess.env.SIGHTLINE_HOME ??= {json.dumps(root)}\n" if root else ""
+    asking = _ASK % {"hook": dumps(words), "patience_ms": _PATIENCE_MS}
+    told = f"\nprocess.env.SIGHTLINE_HOME ??= {dumps(root)}\n" if root else ""
     return head + asking + body + told
 
 
 def words_in(text: str) -> list[str]:
     """Return the words of the hook that such a plugin runs, from a line of it; none if it runs none."""
     found = _HOOK.search(text)
-    return list(json.loads(found[1])) if found else []
+    return list(loads(found[1])) if found else []

@@ -5,7 +5,6 @@ stands in ``extra.actions``, in a tool call, or in a block of code; its output i
 (``raw_output``, ``returncode``, ``timestamp``) or within ``<output>``.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from sightline.harnesses.transcript import (
     misshapen,
     parted,
 )
+from sightline.json_text import loads
 from sightline.typing_names import Any
 
 _BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
@@ -112,7 +112,7 @@ def _commands(message: dict[str, Any]) -> list[str]:
     actions = [dict_of(one).get("command", one) for one in list_of(dict_of(message.get("extra")).get("actions"))]
     for call in map(dict_of, list_of(message.get("tool_calls")) if not actions else ()):
         try:
-            actions.append(dict_of(json.loads(text_of(dict_of(call.get("function")).get("arguments")))).get("command"))
+            actions.append(dict_of(loads(text_of(dict_of(call.get("function")).get("arguments")))).get("command"))
         except (ValueError, RecursionError):
             continue
     found = [command for command in actions if isinstance(command, str)]

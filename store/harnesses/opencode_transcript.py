@@ -14,7 +14,6 @@ Table ``message (id, session_id, data)`` has ``{"role", "summary"}``: parts ``{"
 "auto"}`` requests one.
 """
 
-import json
 import os
 import re
 import sqlite3
@@ -50,6 +49,7 @@ from sightline.harnesses.transcript import (
     misshapen,
     parted,
 )
+from sightline.json_text import loads
 from sightline.log.session_events import (
     COMPACTED,
     PRUNED,
@@ -140,7 +140,7 @@ class DatabaseReading:
         """Return what a part says about the context, or what the agent said."""
         name, session = text_of(name), text_of(session)
         try:
-            part, about = dict_of(json.loads(data)), dict_of(json.loads(message))
+            part, about = dict_of(loads(data)), dict_of(loads(message))
         except (ValueError, TypeError, RecursionError):
             return
         if session not in self._begun:
@@ -191,7 +191,7 @@ class DatabaseReading:
         if name in self._told or name in self._pruned:
             return
         try:
-            part = None if data is None else json.loads(data)
+            part = None if data is None else loads(data)
             if name in self._given:
                 yield from self._went(name, text_of(session), dict_of(part), *facts)
                 return

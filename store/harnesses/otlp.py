@@ -6,7 +6,6 @@ replies. ``gen_ai.tool.call.arguments`` and ``gen_ai.tool.call.result``, which t
 where they are given.
 """
 
-import json
 from collections.abc import Iterator
 
 from sightline.harnesses.base import Harness
@@ -20,6 +19,7 @@ from sightline.harnesses.transcript import (
     TranscriptReading,
     misshapen,
 )
+from sightline.json_text import loads
 from sightline.log.past_views import at_its_time
 from sightline.records import Gap
 from sightline.typing_names import Any
@@ -157,6 +157,6 @@ def _value(value: dict[str, Any]) -> Any:
 
 def _json(text: Any) -> Any:
     try:
-        return json.loads(text) if isinstance(text, str) else {}
+        return loads(text) if isinstance(text, str) else {}
     except (ValueError, RecursionError):
         return text

@@ -5,7 +5,6 @@ of the message in the task's ``ui_messages.json`` (``{ts, type: "ask", ask: "com
 the model was shown is in ``api_conversation_history.json``: the result that names the artifact.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -26,6 +25,7 @@ from sightline.harnesses.tool_call import (
     text_of,
 )
 from sightline.harnesses.transcript import DOCUMENT_BYTES, BadRecord, TranscriptItem
+from sightline.json_text import loads
 from sightline.typing_names import Any
 
 _ARTIFACT = re.compile(r"cmd-(\d{1,16})\.txt")
@@ -133,7 +133,7 @@ class FolderReading:
             if os.fstat(file.fileno()).st_size > DOCUMENT_BYTES:
                 return None
             try:
-                return json.loads(file.read())
+                return loads(file.read())
             except (ValueError, RecursionError):
                 return None
 

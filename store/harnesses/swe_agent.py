@@ -5,7 +5,6 @@
 object. Steps have no times, so these are counted back from the time of the file.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from sightline.harnesses.tool_call import (
     text_part,
 )
 from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, TranscriptItem, TranscriptReading, misshapen
+from sightline.json_text import loads
 from sightline.typing_names import Any
 
 _NO_TIMES = "its time was not written down"
@@ -99,7 +99,7 @@ def trajectory_call(
 def _working_dir(state: Any) -> str:
     if isinstance(state, str):
         try:
-            state = json.loads(state)
+            state = loads(state)
         except (ValueError, RecursionError):
             return ""
     return text_of(dict_of(state).get("working_dir"))

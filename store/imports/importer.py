@@ -4,7 +4,6 @@ A call is recognised by the ids that the log keeps, whatever became of its buffe
 it. So a call that was imported, or recorded as it happened, is not imported again.
 """
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -25,6 +24,7 @@ from sightline.harnesses.transcript import (
 )
 from sightline.imports.batches import MOST_WRITING, Writings
 from sightline.imports.past_call import KeptCall
+from sightline.json_text import dumps, loads
 from sightline.log.past_views import LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.session_events import (
@@ -113,7 +113,7 @@ class ImportLedger:
         self._changed = False
         self._is_newer = False
         try:
-            data = json.loads(read_file(self._path))
+            data = loads(read_file(self._path))
         except (OSError, ValueError, UnsafeStore):
             return
         version = data.get("format") if isinstance(data, dict) else None
@@ -139,7 +139,7 @@ class ImportLedger:
     def save(self) -> None:
         """Write the file if it has changed. Raises OSError."""
         if self._changed and not self._is_newer:
-            data = json.dumps({"format": _LEDGER_FORMAT, "files": self._known}, ensure_ascii=False)
+            data = dumps({"format": _LEDGER_FORMAT, "files": self._known}, ensure_ascii=False)
             write_atomically(self._path, data.encode(errors="surrogateescape"), durable=self._durable)
             self._changed = False
 

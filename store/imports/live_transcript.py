@@ -10,7 +10,6 @@ a name in ``hooks/waiting``, so that one listing of a mostly empty folder shows 
 
 import contextlib
 import fcntl
-import json
 import os
 import sqlite3
 import time
@@ -32,6 +31,7 @@ from sightline.harnesses.transcript import (
     load_object,
 )
 from sightline.imports.past_call import KeptCall, Recorded, keep_call
+from sightline.json_text import dumps, loads
 from sightline.log.past_views import LoggedCalls, Nameless, known_calls, log_past_views
 from sightline.log.session_events import AgentMessage, SessionEvent
 from sightline.log.session_history import write_events
@@ -325,7 +325,7 @@ def _lock(root: str, session: str, how: int = 0) -> int:
 def _state(fd: int) -> Json:
     """Return the content of the file; nothing if it is new or damaged."""
     try:
-        found = json.loads(os.pread(fd, os.fstat(fd).st_size, 0).partition(b"\n")[0])
+        found = loads(os.pread(fd, os.fstat(fd).st_size, 0).partition(b"\n")[0])
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
@@ -337,7 +337,7 @@ def _save(root: str, session: str, fd: int, state: Json) -> None:
     if state["waiting"] and not os.path.exists(mark):
         make_folder(folder)
         os.close(open_private(mark, os.O_WRONLY | os.O_CREAT))
-    data = json.dumps(state).encode() + b"\n"
+    data = dumps(state).encode() + b"\n"
     os.lseek(fd, 0, os.SEEK_SET)
     write_all(fd, data)
     os.ftruncate(fd, len(data))
@@ -355,7 +355,7 @@ def _last_turn(transcript: Transcript, turn: bytes) -> int:
 
 def _key(call: ToolCall) -> tuple[str, str]:
     """Return what identifies a call without an id: the tool and its arguments."""
-    return call.tool, json.dumps(call.arguments, sort_keys=True)
+    return call.tool, dumps(call.arguments, sort_keys=True)
 
 
 def _told(call: ToolCall) -> Json:

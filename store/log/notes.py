@@ -2,12 +2,12 @@
 
 import contextlib
 import fcntl
-import json
 import os
 import time
 from collections.abc import Iterable
 
 from sightline.errors import SightlineError, StoreFailed, UsageError
+from sightline.json_text import dumps, loads
 from sightline.log.log import BrokenChain, read_all
 from sightline.log.log_index import append_entry, fill_index
 from sightline.named_tuple import NamedTuple
@@ -116,7 +116,7 @@ def send_note(store: Store, session: Session, note: Note, to: str) -> Note:
         raise UnknownNote(f"the text of note {note.id} was blanked", "write it again")
     append_entry(store, session, {"kind": "send", "time": time.time(), "note": note.id, "to": to})
     take_back(store, note)
-    data = json.dumps({"id": note.id, "ref": note.ref, "text": note.text}).encode()
+    data = dumps({"id": note.id, "ref": note.ref, "text": note.text}).encode()
     path = os.path.join(store.layout.outbox, _file_name(note, to))
     while True:
         make_folder(store.layout.outbox)
@@ -223,7 +223,7 @@ def _hold(path: str) -> WaitingNote | None:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(fd).st_nlink:
-            kept = json.loads(os.read(fd, os.fstat(fd).st_size))
+            kept = loads(os.read(fd, os.fstat(fd).st_size))
             return WaitingNote(kept["id"], kept["ref"], kept["text"], path, fd)
     except (BlockingIOError, ValueError, KeyError, TypeError):
         pass  # another reply holds it, or it was changed from outside

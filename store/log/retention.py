@@ -1,7 +1,6 @@
 """Enforces the limits: removes old buffers and blanks old views; a tombstone keeps what the log quotes of a buffer."""
 
 import contextlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -11,6 +10,7 @@ from sightline.disk.errors import store_failed
 from sightline.disk.live import writer_alive
 from sightline.disk.meta import is_newer
 from sightline.errors import OfNewerVersion, SightlineError
+from sightline.json_text import dumps
 from sightline.log import log
 from sightline.log.log_index import append_entry, fill_index, list_views
 from sightline.log.notes import list_notes, take_back
@@ -168,7 +168,7 @@ def _drop_quotes(store: Store, name: str) -> None:
     if tombstone and is_newer(tombstone):
         raise OfNewerVersion(f"what is left of @{name}")
     if tombstone and tombstone.pop("quotes", None):
-        data = json.dumps(tombstone, ensure_ascii=False).encode(errors="surrogatepass")
+        data = dumps(tombstone, ensure_ascii=False).encode(errors="surrogatepass")
         write_atomically(store.layout.tombstone(name), data, durable=store.settings.durable)
 
 

@@ -3,12 +3,12 @@
 None of this is in the index, so the log is read, each time from where the last reading ended.
 """
 
-import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 from sightline.errors import StoreFailed
+from sightline.json_text import loads
 from sightline.log.session_events import (
     COMPACTED,
     COMPACTING,
@@ -207,7 +207,7 @@ _TAIL_BYTES = 120  # of a line: they contain its hash
 
 def _take(found: _Found, line: bytes) -> None:
     try:
-        entry = json.loads(line)
+        entry = loads(line)
         number = int(entry["n"])
         match entry.get("kind"):
             case "context":

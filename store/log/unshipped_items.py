@@ -1,11 +1,11 @@
 """Knows what a fleet still lacks, and notes what it is to purge; a shipper reads that when it next runs."""
 
 import contextlib
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 
+from sightline.json_text import dumps
 from sightline.private_files import make_folder, open_private, write_all
 from sightline.store import Store
 
@@ -77,6 +77,6 @@ def _queued(store: Store, query: str, wanted: list[str] | Mapping[str, int]) -> 
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro"
     try:
         with contextlib.closing(sqlite3.connect(address, uri=True, timeout=5)) as queue:
-            return {row[0] for row in queue.execute(query, (json.dumps(wanted),))}
+            return {row[0] for row in queue.execute(query, (dumps(wanted),))}
     except sqlite3.Error:  # it is being made, or is damaged, and the next shipper makes it anew
         return set()

@@ -4,7 +4,6 @@ Lists, the audit and the inspector read it as they read any store's index, so th
 what was read once can be read without one. It has everything since some time, and older things asked for by name.
 """
 
-import json
 import os
 import time
 import zlib
@@ -14,6 +13,7 @@ from sightline.audit.buffer_failures import HostJudgement, is_of_failures, keep_
 from sightline.disk.database import Database
 from sightline.disk.index import Index
 from sightline.disk.view_index import ViewRow
+from sightline.json_text import dumps, loads
 from sightline.log.log_index import index_others
 from sightline.log.views import Other, traced_of, with_shown
 from sightline.named_tuple import NamedTuple
@@ -222,7 +222,7 @@ class Mirror:
     def hosts(self) -> list[GrantedHost]:
         """The hosts that the reader was granted when it was last asked."""
         rows = self._db.rows("SELECT record FROM shared_hosts ORDER BY id")
-        return [GrantedHost(*json.loads(row[0])) for row in rows]
+        return [GrantedHost(*loads(row[0])) for row in rows]
 
     def reach(self) -> Reach:
         """How far it reaches."""
@@ -244,19 +244,19 @@ class Mirror:
     def places(self, buffer: str) -> tuple[list[str], dict[str, list[list[int]]]]:
         """Return (packs, frames by stream) of an output, as in `StoredOutput`; empty for an unknown one."""
         row = self._db.row("SELECT packs, frames FROM shared_places WHERE buffer = ?", (buffer,))
-        return (json.loads(row[0]), json.loads(row[1])) if row else ([], {})
+        return (loads(row[0]), loads(row[1])) if row else ([], {})
 
     def line(self, session: str, number: int) -> tuple[str, int, int, int, int] | None:
         """Return where a line of a log is, as in `LogEntry`."""
         row = self._db.row("SELECT place FROM shared_lines WHERE session = ? AND number = ?", (session, number))
-        return tuple(json.loads(row[0])) if row else None
+        return tuple(loads(row[0])) if row else None
 
     def events(self, session: str) -> list[tuple[str, int, int, int, int]] | None:
         """Return where the lines of a session's events are, as in `LogEntry`; None if not all of them are known."""
         rows = self._db.rows("SELECT number, place FROM shared_events WHERE session = ? ORDER BY number", (session,))
         if not rows or rows[0][0] != _ALL:
             return None
-        return [tuple(json.loads(place)) for _, place in rows[1:]]
+        return [tuple(loads(place)) for _, place in rows[1:]]
 
     # taking in
 
@@ -290,7 +290,7 @@ class Mirror:
         with self._db.writing():
             self._db.execute_all(
                 "INSERT OR REPLACE INTO shared_hosts VALUES (?, ?, ?)",
-                [(host.id, json.dumps(host), host.shipped) for host in hosts],
+                [(host.id, dumps(host), host.shipped) for host in hosts],
             )
             self.put_fact("since", repr(min(since, before)))
             self.put_fact("synced", repr(time.time()))
@@ -408,7 +408,7 @@ class Mirror:
     def _put_events(self, entries: Iterable[LogEntry]) -> None:
         self._db.execute_all(
             "INSERT OR IGNORE INTO shared_events VALUES (?, ?, ?)",
-            [(entry.session, entry.number, json.dumps(entry.place)) for entry in entries if entry.kind in EVENTS],
+            [(entry.session, entry.number, dumps(entry.place)) for entry in entries if entry.kind in EVENTS],
         )
 
     def tell_sessions(self, rows: SharedRows) -> None:
@@ -424,7 +424,7 @@ class Mirror:
         known = {
             row[0]
             for row in self._db.rows(
-                "SELECT name FROM buffers WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(names),)
+                "SELECT name FROM buffers WHERE name IN (SELECT value FROM json_each(?))", (dumps(names),)
             )
         }
         wanted = [name for name in names if name not in known]
@@ -487,7 +487,7 @@ class Mirror:
             self.index.put_in_order(places)
             self._db.execute_all(
                 "INSERT OR REPLACE INTO shared_places VALUES (?, ?, ?)",
-                [(one.buffer.name, json.dumps(one.packs), json.dumps(one.frames)) for one in stored],
+                [(one.buffer.name, dumps(one.packs), dumps(one.frames)) for one in stored],
             )
             self._put_sessions({one.buffer.session: one.buffer.created for one in stored})
 
@@ -519,7 +519,7 @@ class Mirror:
 
     def _put_sessions(self, names: dict[str, float]) -> None:
         """Keep sessions of which only the name is known, until their logs come."""
-        wanted = json.dumps(list(names))
+        wanted = dumps(list(names))
         known = {
             row[0]
             for row in self._db.rows(
@@ -536,7 +536,7 @@ class Mirror:
             new = [entry for entry in entries if (entry.session, entry.number) not in known]
             self._db.execute_all(
                 "INSERT OR IGNORE INTO shared_lines VALUES (?, ?, ?)",
-                [(entry.session, entry.number, json.dumps(entry.place)) for entry in new],
+                [(entry.session, entry.number, dumps(entry.place)) for entry in new],
             )
             self._put_events(new)
             for entry in new:
@@ -562,7 +562,7 @@ class Mirror:
         return int(row[0]) if row and row[0] is not None else _FIRST_VIEW
 
     def _known_lines(self, entries: Sequence[LogEntry]) -> set[tuple[str, int]]:
-        wanted = json.dumps([[entry.session, entry.number] for entry in entries])
+        wanted = dumps([[entry.session, entry.number] for entry in entries])
         rows = self._db.rows(
             "SELECT known.session, known.number FROM json_each(?) AS given JOIN shared_lines AS known"
             " ON known.session = json_extract(given.value, '$[0]')"

@@ -3,13 +3,13 @@
 A row is what a host says about itself, so it is checked before it is used, and dropped if it is no record of ours.
 """
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.meta import decode_buffer
 from sightline.errors import OfNewerVersion
 from sightline.fleet.database import LastingConnection
+from sightline.json_text import loads
 from sightline.log.log import LinePlace
 from sightline.log.views import indexed_view
 from sightline.named_tuple import NamedTuple
@@ -511,7 +511,7 @@ def _is_part(row: list[Any]) -> bool:
 def list_in(text: str) -> list[Any] | None:
     """Return the list in a column of JSON; None for anything else."""
     try:
-        found = json.loads(text)
+        found = loads(text)
     except ValueError:
         return None
     return found if isinstance(found, list) else None
@@ -519,7 +519,7 @@ def list_in(text: str) -> list[Any] | None:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = loads(text)
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

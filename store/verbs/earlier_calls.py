@@ -1,12 +1,12 @@
 """Tells a session what it has asked before, and what it knows of an output, for an agent with a compacted context."""
 
-import json
 import re
 from collections.abc import Sequence
 
 from sightline.audit.buffer_failures import failures_if_quick
 from sightline.audit.coverage_list import CoverageList
 from sightline.errors import SightlineError
+from sightline.json_text import loads
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, IndexedView
@@ -30,7 +30,7 @@ def past_calls(asking: Asker, limit: int, now: float) -> list[str]:
 
 def _row(asking: Asker, indexed: IndexedView, now: float) -> str:
     view = indexed.view
-    request = json.loads(view.request) if view.request else {}
+    request = loads(view.request) if view.request else {}
     others = [
         f"{name}={value}" for name, value in request.items() if name not in (*_WHAT, "caller") and value is not None
     ]
@@ -52,7 +52,7 @@ def _told(asking: Asker, indexed: IndexedView) -> str:
     except SightlineError:
         head = ""
     if found := re.search(_SUMMARY, head):
-        return _short(str(json.loads(found[1])), _TOLD_CHARACTERS)
+        return _short(str(loads(found[1])), _TOLD_CHARACTERS)
     if view.failed:
         return "an error"
     return "" if view.exit_code is None else "ok" if view.exit_code == 0 else f"exit {view.exit_code}"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline import json_text
-from sightline.json_text import dumps, encoder, loads
+from sightline.json_text import dumps, encoder, first_value, loads
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text('\udcff"\\\n\x1b aé\u2028', max_size=9)
 NAMES = st.text(max_size=4)
@@ -65,6 +65,14 @@ def test_it_reads_what_json_reads(value: object, before: str, after: str) -> Non
 @given(st.text('[]{}",:0-1.eE tfnull\\\x01\udcff', max_size=9))
 def test_it_refuses_what_json_refuses_and_says_where(text: str) -> None:
     assert _read(loads, text) == _read(json.loads, text)
+
+
+@given(st.text('[]{}",:0-1.eE tfnull\\\\', max_size=6), values(NAMES), st.text(" ,]x", max_size=2))
+def test_the_value_at_a_place_is_the_one_that_json_finds_there(before: str, value: object, after: str) -> None:
+    text = before + json.dumps(value) + after
+    for at in (0, len(before)):
+        found = _read(lambda text, at=at: first_value(str(text), at), text)
+        assert found == _read(lambda text, at=at: json.JSONDecoder().raw_decode(str(text), at), text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32-be"])

@@ -5,7 +5,6 @@
 of it before the filter; without either, nobody knows.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -13,6 +12,7 @@ from functools import cache, lru_cache
 from sightline.audit.evidence.check_names import TEST, NamedCheck, check_named, check_table
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
+from sightline.json_text import dumps, loads
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, View
@@ -134,7 +134,7 @@ def command_of(call: Call) -> str:
 
 @lru_cache(maxsize=8192)
 def _request(text: str) -> Mapping[str, object]:
-    found = json.loads(text)
+    found = loads(text)
     return found if isinstance(found, dict) else {}
 
 
@@ -231,11 +231,11 @@ def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -
         try:
             with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
                 examined = Examination(out, err, buffer.command, added=store.rule_files)
-                kept = json.dumps(_counts(examined, (out, err), kind, hides=hides))
+                kept = dumps(_counts(examined, (out, err), kind, hides=hides))
         except SightlineError:
             return None
         store.index.put_derived(buffer.name, key, kept)
-    found = json.loads(kept)
+    found = loads(kept)
     return CheckCounts(*found) if found else None
 
 

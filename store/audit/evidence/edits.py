@@ -4,7 +4,6 @@ Editing tools name the file that they change. Only plain commands are read: redi
 ``mv``, ``cp``, ``rm``, ``git checkout``, formatters. What other commands change is unknown, and the result says so.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from sightline.audit.evidence.checks import command_of, exit_code_of, request_of
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.harnesses.file_changes import EDITS, WRITES, files_changed, patched_in, replaced_lines
+from sightline.json_text import dumps
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judgement import judgement_for
@@ -235,6 +235,6 @@ def _is_open(command: str) -> bool:
         name = words[0].rpartition("/")[2] if words else ""
         if not name or name in _QUIET or check_named((name, *words[1:])) or any(_by_program(name, words[1:])):
             continue
-        if not judgement_for(" ".join(json.dumps(word) for word in words), failed=False, exit_code=0).why_not:
+        if not judgement_for(" ".join(dumps(word) for word in words), failed=False, exit_code=0).why_not:
             return True
     return False

@@ -4,7 +4,6 @@ Everything here comes from the log. A message means only what a rule matches, an
 is *no evidence*.
 """
 
-import json
 import re
 import time
 from bisect import bisect_right
@@ -33,6 +32,7 @@ from sightline.audit.line_spans import common, union
 from sightline.audit.project_scope import started_in
 from sightline.audit.timeline import Call, calls_of
 from sightline.errors import SightlineError
+from sightline.json_text import dumps
 from sightline.log.session_events import FORKED, RESUMED, AgentMessage
 from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
@@ -521,7 +521,7 @@ def _is_unread(store: Reading, edit: Edit, before: Sequence[Call], named: Mappin
     if not lines:
         can_tell = edit.wrote or by_command or request.get("tool") not in ("apply_patch", "patch")
         return can_tell and name not in named and not _was_shown(store, (name,), before)
-    wanted = {*lines, *(json.dumps(line, ensure_ascii=False)[1:-1] for line in lines)}
+    wanted = {*lines, *(dumps(line, ensure_ascii=False)[1:-1] for line in lines)}
     return not (_was_shown(store, wanted, named.get(name, ())) or _was_shown(store, wanted, before))
 
 

@@ -1,6 +1,5 @@
 """``sightline export``: gives the calls of a session to other tools, as spans of OpenTelemetry."""
 
-import json
 import os
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from importlib.metadata import version
@@ -11,6 +10,7 @@ from sightline.audit.timeline import calls_of
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, write_err, write_file, write_out
 from sightline.errors import SightlineError, UsageError
+from sightline.json_text import dumps, loads
 from sightline.log.session_list import find_session
 
 _SPANS_A_REQUEST = 500
@@ -61,7 +61,7 @@ def main(given: Namespace) -> int:
             _send(given.otlp, made, at, ours)
         write_err(f"{len(made.spans):,} spans sent\n")
         return 0
-    text = json.dumps(traces_data(made, made.spans, ours), ensure_ascii=False) + "\n"
+    text = dumps(traces_data(made, made.spans, ours), ensure_ascii=False) + "\n"
     if given.otlp == "-":
         write_out(text)
         return 0
@@ -79,7 +79,7 @@ def _send(url: str, made: Spans, at: int, ours: str) -> None:
         host, port = None, None
     if not host:
         raise UsageError(f"{url} is no address", "give http://HOST:PORT or https://HOST:PORT")
-    body = json.dumps(traces_data(made, made.spans[at : at + _SPANS_A_REQUEST], ours)).encode()
+    body = dumps(traces_data(made, made.spans[at : at + _SPANS_A_REQUEST], ours)).encode()
     path = (parts.path.rstrip("/") or "/v1/traces") + (f"?{parts.query}" if parts.query else "")
     connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = connect(host, port, timeout=_PATIENCE_SECONDS)
@@ -103,7 +103,7 @@ def _send(url: str, made: Spans, at: int, ours: str) -> None:
 def _rejected(said: str) -> str:
     """Return what a receiver says it has rejected; empty if it took everything."""
     try:
-        partial = json.loads(said or "{}").get("partialSuccess") or {}
+        partial = loads(said or "{}").get("partialSuccess") or {}
         count = int(partial.get("rejectedSpans") or 0)
     except (ValueError, AttributeError, TypeError):
         return ""

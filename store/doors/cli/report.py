@@ -1,7 +1,5 @@
 """``sightline report``: writes up a session, or a stretch of time, as one page that needs nothing else."""
 
-import json
-
 from sightline.audit.report.data import as_data
 from sightline.audit.report.html import render_html
 from sightline.audit.report.markdown import render_markdown
@@ -9,6 +7,7 @@ from sightline.audit.report.report import gather
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, write_err, write_file, write_out
 from sightline.doors.cli.scope import Scope, add_scope, scope_of
+from sightline.json_text import dumps
 
 _FORMATS = {"html": ".html", "md": ".md", "json": ".json"}
 
@@ -58,7 +57,7 @@ def main(given: Namespace) -> int:
 def _rendered(door: Door, scope: Scope, form: str) -> str:
     report = gather(door.store, session=scope.session, since=scope.since, project=scope.project)
     if form == "json":
-        return json.dumps(as_data(report), ensure_ascii=False, indent=1) + "\n"
+        return dumps(as_data(report), ensure_ascii=False, indent=1) + "\n"
     if form == "md":
         return render_markdown(report)
     return render_html(report)

@@ -1,6 +1,5 @@
 """``sightline capture --tool``: keeps a tool's result from standard input, and shows it as an agent would see it."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 
@@ -10,6 +9,7 @@ from sightline.config import working_directory
 from sightline.doors.cli.arguments import Namespace
 from sightline.doors.cli.output import Door
 from sightline.errors import UsageError
+from sightline.json_text import loads
 from sightline.records import TOOL_FAILED
 from sightline.shape.budgets import budget_for
 from sightline.verbs.command_view import Ending
@@ -30,7 +30,7 @@ def capture_tool(given: Namespace) -> int:
         UsageError: the arguments are not JSON.
     """
     try:
-        arguments = json.loads(given.arguments) if given.arguments else None
+        arguments = loads(given.arguments) if given.arguments else None
     except ValueError:
         raise UsageError(
             f"--arguments is not JSON: {given.arguments[:80]}", """give JSON, such as --arguments '{"id": 7}'"""
@@ -89,6 +89,6 @@ def _of_mcp(data: bytes) -> tuple[list[ResultBlock], bool] | None:
     if b'"content"' not in data[:4096] and b'"content"' not in data[-4096:]:
         return None
     try:
-        return blocks_of(json.loads(data))
+        return blocks_of(loads(data))
     except (ValueError, RecursionError):
         return None

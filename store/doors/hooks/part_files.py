@@ -6,13 +6,13 @@ that runs is not taken for one that was broken off.
 """
 
 import fcntl
-import json
 import os
 import time
 from contextlib import suppress
 
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.pending_commands import part_path
+from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, write_all
 
@@ -68,7 +68,7 @@ class PartFile:
         try:
             fd = open_private(part_path(self._use, _ENDINGS), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with open(fd, "wb", buffering=0) as file:
-                write_all(file.fileno(), json.dumps(told).encode() + b"\n")
+                write_all(file.fileno(), dumps(told).encode() + b"\n")
         except Exception as error:
             self._fail(error)
         if self._fd >= 0:
@@ -83,7 +83,7 @@ def endings(use: str) -> dict[int, PartEnd]:
     """How the parts of a list that have ended did so, by number."""
     try:
         with open(open_private(part_path(use, _ENDINGS), os.O_RDONLY), "rb") as file:
-            told = [PartEnd(*json.loads(line)) for line in file.read().splitlines()]
+            told = [PartEnd(*loads(line)) for line in file.read().splitlines()]
     except (OSError, ValueError, TypeError):
         return {}
     return {one.number: one for one in told}

@@ -4,7 +4,6 @@ A plugin cannot set permission rules; for modes that rewrite commands the person
 README says.
 """
 
-import json
 import os
 import shlex
 
@@ -17,6 +16,7 @@ from sightline.doors.install.settings_file import PROGRAM_MODE, check_writable, 
 from sightline.doors.mcp.protocol import server_version
 from sightline.harnesses.base import RECORD
 from sightline.harnesses.claude_code import HARNESS
+from sightline.json_text import dumps, loads
 from sightline.regular_files import read_regular
 from sightline.typing_names import Any
 
@@ -108,7 +108,7 @@ def _is_free(folder: str) -> bool:
     try:
         if not os.listdir(folder):
             return True
-        return bool(json.loads(read_regular(os.path.join(folder, _MANIFEST))).get("name") == NAME)
+        return bool(loads(read_regular(os.path.join(folder, _MANIFEST))).get("name") == NAME)
     except FileNotFoundError:
         return not os.path.lexists(folder)
     except (OSError, ValueError, AttributeError):
@@ -116,4 +116,4 @@ def _is_free(folder: str) -> bool:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return dumps(value, ensure_ascii=False, indent=2) + "\n"

@@ -1,6 +1,5 @@
 """What `doctor` says of harnesses: what is installed, which version was found, and whether a probe call works."""
 
-import json
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ from sightline.doors.install.probe import Probe, probe_hooks, probe_server
 from sightline.doors.install.status import Status, status_of
 from sightline.errors import SightlineError
 from sightline.harnesses.base import Harness
+from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
 from sightline.regular_files import read_regular
 
@@ -81,7 +81,7 @@ def _packaged(path: str) -> str:
     for _ in range(_PACKAGE_LEVELS):
         path = os.path.dirname(path)
         try:
-            described = json.loads(read_regular(os.path.join(path, "package.json")))
+            described = loads(read_regular(os.path.join(path, "package.json")))
             if described.get("bin"):
                 return str(described["version"])
         except (OSError, ValueError, KeyError, AttributeError):

@@ -4,10 +4,10 @@
 Settings sometimes hold keys; these files are as private as everything below the root.
 """
 
-import json
 import os
 
 from sightline.doors.install.settings_text import Undo
+from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, read_file, remove_folder, write_atomically
 from sightline.sha256 import sha256_hex
@@ -45,7 +45,7 @@ class Record:
     def load(self) -> dict[str, WrittenFile]:
         """What was written, by path; empty where there is no record, or it cannot be read."""
         try:
-            files = json.loads(read_file(os.path.join(self.folder, _RECORD)))["files"]
+            files = loads(read_file(os.path.join(self.folder, _RECORD)))["files"]
             return {one["path"]: self._decoded(one) for one in files}
         except (OSError, ValueError, KeyError, TypeError):
             return {}
@@ -73,7 +73,7 @@ class Record:
                     "folders": one.folders,
                 }
             )
-        data = json.dumps({"files": entries}, ensure_ascii=False, indent=1)
+        data = dumps({"files": entries}, ensure_ascii=False, indent=1)
         write_atomically(os.path.join(self.folder, _RECORD), data.encode(errors="surrogatepass"), durable=True)
         return places
 

@@ -1,9 +1,9 @@
 """Reads JSON with comments and trailing commas, which `shape.json` does not, and keeps the place of each value."""
 
 import functools
-import json
 import re
 
+from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import Any
 
@@ -118,7 +118,7 @@ def _value(text: str, at: int, depth: int) -> JsoncNode:
 
 def _scalar(text: str, found: re.Match[str]) -> Any:
     try:
-        return json.loads(found.group())
+        return loads(found.group())
     except ValueError as error:
         raise NotJsonc("a value is written wrongly", text, found.start()) from error
 

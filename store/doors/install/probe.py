@@ -4,7 +4,6 @@ They get no more environment than the harness that passes on the least of it: wh
 person's home are.
 """
 
-import json
 import os
 import select
 import subprocess
@@ -16,6 +15,7 @@ from sightline.doors.hooks.error_log import last_errors
 from sightline.doors.install.own_entries import ServerEntry, hook_environment, hook_of, without_assignments
 from sightline.harnesses import known
 from sightline.harnesses.base import RECORD, START
+from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.plugins import Plugins, known_harnesses, write_plugins
 from sightline.typing_names import Any
@@ -74,12 +74,12 @@ def _called(process: "subprocess.Popen[bytes]", calls: tuple[dict[str, Any], ...
     """What is wrong with the answer to the last call; empty if nothing is."""
     try:
         for call in calls:
-            _ask(process, json.dumps({"jsonrpc": "2.0", **call}).encode() + b"\n")
+            _ask(process, dumps({"jsonrpc": "2.0", **call}).encode() + b"\n")
     except BrokenPipeError:
         pass  # it has ended, and what it wrote last says why
     for line in _lines(process, deadline):
         try:
-            answer = json.loads(line)
+            answer = loads(line)
         except ValueError:
             return f"it says what is no JSON: {line[:80]!r}"
         if answer.get("id") == calls[-1]["id"]:
@@ -151,7 +151,7 @@ def _probe_hook(harness: str, event: str, command: str, folder: str) -> Probe:
     try:
         done = subprocess.run(
             ["/bin/sh", "-c", without_assignments(command)],
-            input=json.dumps(_event(event, folder)).encode(),
+            input=dumps(_event(event, folder)).encode(),
             capture_output=True,
             env={**_environment(), **told},
             cwd=folder,
@@ -180,7 +180,7 @@ def _wrong_with(done: "subprocess.CompletedProcess[bytes]", speaks: bool) -> str
     if not said:
         return "it says nothing" if speaks else ""
     try:
-        return "" if isinstance(json.loads(said), dict) else f"it says {said[:80]!r}"
+        return "" if isinstance(loads(said), dict) else f"it says {said[:80]!r}"
     except ValueError:
         return f"it says what is no JSON: {said[:80]!r}"
 

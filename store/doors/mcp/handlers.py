@@ -1,6 +1,5 @@
 """Answers what needs the store, calls of tools and resources, and finds out who asks."""
 
-import json
 import os
 import re
 import sqlite3
@@ -19,6 +18,7 @@ from sightline.doors.mcp.tools import Options, calls_in, schema_of
 from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import SightlineError, UsageError
 from sightline.harnesses import of_client
+from sightline.json_text import dumps
 from sightline.log.log import LogWriter
 from sightline.log.sessions import SHELL, current_session, header_of, safe_name
 from sightline.log.views import Shows
@@ -334,7 +334,7 @@ _VERBS: dict[str, Callable[[Invocation, dict[str, Any]], Reply]] = {
 
 def render(reply: Reply) -> tuple[Segment, ...]:
     """The text of a reply: its fields as JSON on one line, then the body."""
-    return (Segment(json.dumps(reply.fields, ensure_ascii=False, separators=(",", ":")) + "\n"), *reply.body)
+    return (Segment(dumps(reply.fields, ensure_ascii=False, compact=True) + "\n"), *reply.body)
 
 
 def result_of(asking: Asker, reply: Reply, text: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 This module loads neither the store nor a verb before one is asked for, so the server is small and starts fast.
 """
 
-import json
 import sys
 import threading
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from sightline.doors.mcp.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, OpenC
 from sightline.doors.mcp.tools import Options, definitions, instructions
 from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import SightlineError
+from sightline.json_text import dumps
 from sightline.threads import share_one_heap
 from sightline.typing_names import TYPE_CHECKING, Any
 
@@ -105,7 +105,7 @@ def _trouble(call: OpenCall, message: str, hint: str) -> dict[str, Any] | Reject
     if call.method != "tools/call":
         return Rejected(INTERNAL_ERROR, f"{message}: {hint}" if hint else message)
     fields = {"error": message, **({"hint": hint} if hint else {})}
-    return {"content": [{"type": "text", "text": json.dumps(fields, ensure_ascii=False)}], "isError": True}
+    return {"content": [{"type": "text", "text": dumps(fields, ensure_ascii=False)}], "isError": True}
 
 
 def _list_tools(service: Service, call: OpenCall) -> None:

@@ -3,9 +3,9 @@
 Each byte of these texts stands in the context of every agent that uses the server.
 """
 
-import json
 from collections.abc import Sequence
 
+from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import TYPE_CHECKING, Any
 
@@ -238,7 +238,7 @@ def calls_in(tools: tuple[str, ...]) -> "Calls":
             from sightline.doors.cli.output import cli_call  # loads the store; few servers lack a tool
 
             return cli_call(verb, **arguments)
-        given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+        given = ", ".join(f"{name}={dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
         return f"{verb}({given})"
 
     return calls

@@ -5,7 +5,6 @@ only the texts in them are byte for byte those of the server.
 """
 
 import asyncio
-import json
 import queue
 import signal
 import sys
@@ -28,6 +27,7 @@ from sightline.doors.mcp.protocol import (
 )
 from sightline.doors.proxy.relay import Proxy
 from sightline.errors import SightlineError, UsageError
+from sightline.json_text import loads
 from sightline.typing_names import Any
 
 try:
@@ -167,7 +167,7 @@ class _Bridge:
             return
         decoded = decode(line)
         if isinstance(decoded, MessageBatch):
-            for one in json.loads(line):
+            for one in loads(line):
                 yield from self._messages(encode(one))
             return
         if isinstance(decoded, Invalid):
@@ -226,7 +226,7 @@ def _carried(line: bytes) -> Any:
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        return jsonrpc_message_adapter.validate_json(encode(json.loads(line)), by_name=False)
+        return jsonrpc_message_adapter.validate_json(encode(loads(line)), by_name=False)
 
 
 class _Headers:

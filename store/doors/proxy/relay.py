@@ -5,7 +5,6 @@ in it changes, it is passed on as it came; otherwise it is written anew. No erro
 """
 
 import contextlib
-import json
 import os
 import re
 import select
@@ -45,6 +44,7 @@ from sightline.doors.proxy.calls import (
     written,
 )
 from sightline.errors import OutOfProcesses, SightlineError
+from sightline.json_text import loads
 from sightline.profile import check_profile_name
 from sightline.store import Layout
 from sightline.threads import start_thread
@@ -215,7 +215,7 @@ class Proxy:
         if not LOOKS_LIKE_OURS.search(line):
             return line
         try:
-            value = json.loads(line)
+            value = loads(line)
             if isinstance(value, dict):
                 return b"" if self._takes(value, len(line), in_batch=False) else line
             if isinstance(value, list):

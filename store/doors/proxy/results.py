@@ -1,12 +1,12 @@
 """Reads a tool's result: what of it is kept, how it is logged, and what is sent in its place."""
 
 import contextlib
-import json
 import re
 from collections.abc import Iterator
 
 from sightline.capture.result import TEXT_MIME, ResultBlock, blocks_of
 from sightline.doors.proxy.calls import dumped
+from sightline.json_text import first_value, loads
 from sightline.named_tuple import NamedTuple
 from sightline.redact.hiding import Redaction
 from sightline.shape import markers
@@ -18,7 +18,6 @@ IMAGE_BYTES = 1 << 16
 MANY_BLOCKS = 32
 """With more blocks than this none would get a readable share of a view, so their array is kept as one JSON text."""
 
-_DECODER = json.JSONDecoder()
 _NAMED_RESOURCES = 10
 _URI_CHARACTERS = 200
 
@@ -124,7 +123,7 @@ def _spelled(line: bytes, key: str, value: Any) -> bytes:
     text = line.decode()
     for found in re.finditer(rf'"{key}"[ \t]*:[ \t]*', text):  # within a string its quotes would have backslashes
         with contextlib.suppress(ValueError):
-            read, end = _DECODER.raw_decode(text, found.end())
+            read, end = first_value(text, found.end())
             if read == value:
                 return text[found.end() : end].encode()
     return dumped(value).encode()
@@ -158,7 +157,7 @@ def _is_told(result: Result) -> bool:
     if text.lstrip()[:1] not in ("{", "["):
         return False
     try:
-        return bool(json.loads(text) == value)
+        return bool(loads(text) == value)
     except (ValueError, RecursionError):
         return False
 
@@ -211,7 +210,7 @@ def without_secrets(redaction: Redaction, value: Any) -> tuple[Any, str] | None:
     """
     text = dumped(value)
     try:
-        value = json.loads(redaction.text(text))
+        value = loads(redaction.text(text))
     except ValueError:  # a person's pattern reaches past the end of a text
         pass
     clean = redaction.value(value)

@@ -5,11 +5,11 @@ failed run, lines that begin with another mark than most (``[!!]`` among ``[ok]`
 other lines lack, becomes the pattern. A last line with several numbers becomes the count.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
 
 WHOLE_LINES = 60
@@ -66,7 +66,7 @@ class Draft(NamedTuple):
         return (
             f"# How to read the output of {self.tool}. `sightline rules try` shows what this finds in an output.",
             f"[{self.tool}]",
-            f"programs = {json.dumps([self.program])} # words of a command that run it",
+            f"programs = {dumps([self.program])} # words of a command that run it",
             "marks = [] # texts that only this tool writes, so that it is known within a script, too",
             "",
         )
@@ -87,7 +87,7 @@ class Draft(NamedTuple):
         for has, pattern in found:
             lines += [
                 f"[[{self.tool}.failure]]",
-                f"has = {json.dumps(has, ensure_ascii=False)} # lines without this text are not looked at",
+                f"has = {dumps(has, ensure_ascii=False)} # lines without this text are not looked at",
                 f"line = '{pattern}'",
                 "",
             ]
@@ -101,7 +101,7 @@ class Draft(NamedTuple):
             "# Each number has a name. One that begins with fail or error says that something went wrong: rename "
             "yours so.",
             f"[[{self.tool}.count]]",
-            f"has = {json.dumps(max(numbers, key=len))}",
+            f"has = {dumps(max(numbers, key=len))}",
             "line = '" + ".*".join(pattern.replace("(", "").replace(")", "") for pattern in numbers.values()) + "'",
             *(f"{noun.lower()} = '{pattern}'" for noun, pattern in numbers.items()),
             "",
@@ -109,17 +109,17 @@ class Draft(NamedTuple):
 
     def _example(self, failures: Sequence[int], named: Sequence[str], counts: Mapping[str, int]) -> tuple[str, ...]:
         text = "\n".join(self.lines)
-        output = f"'''\n{text}\n'''" if "'''" not in text else json.dumps(text)
+        output = f"'''\n{text}\n'''" if "'''" not in text else dumps(text)
         found = [f"exit = {self.exit_code}"] if self.exit_code is not None else []
         if counts:
             found.append("counts = { " + ", ".join(f"{noun} = {number}" for noun, number in counts.items()) + " }")
         return (
             f"[[{self.tool}.example]] # examples come after all rules of the file",
-            f"command = {json.dumps(self.command)}",
+            f"command = {dumps(self.command)}",
             f"output = {output}",
             *found,
-            f"failures = {json.dumps(list(failures))} # the lines of it that say what failed, from 1",
-            f"named = {json.dumps(list(named), ensure_ascii=False)}",
+            f"failures = {dumps(list(failures))} # the lines of it that say what failed, from 1",
+            f"named = {dumps(list(named), ensure_ascii=False)}",
             "",
         )
 

@@ -4,11 +4,11 @@ Rules are data, ``rules/*.toml``. What recognises a tool stands in two lines tha
 that an output costs only what its own tools need, however many are known. ``docs/rules.md`` tells how to write one.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
 
+from sightline.json_text import first_value
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import Any
 
@@ -23,7 +23,6 @@ BLOCK_LINES = 120
 
 _COMMENT = r"(?:[ \t]+#.*)?"
 _HEAD = re.compile(rf"^\[([\w.+-]+)\]{_COMMENT}\nprograms = (\[.*)\nmarks = (\[.*)$".encode(), re.MULTILINE)
-_JSON = json.JSONDecoder()
 _REST = re.compile(r"\s*(?:#.*)?")
 _EXAMPLE = re.compile(rf"^\[\[[\w.+-]+\.example\]\]{_COMMENT}$", re.MULTILINE)
 
@@ -202,7 +201,7 @@ def _list(data: bytes, name: str) -> list[Any]:
     """Return the JSON list at a line's beginning, after which only a comment may follow."""
     text = data.decode()
     try:
-        value, end = _JSON.raw_decode(text)
+        value, end = first_value(text)
     except RecursionError:
         raise ValueError(f"{name}: a list is too deep") from None
     if not _REST.fullmatch(text, end):

@@ -4,10 +4,10 @@ Escaped backslashes and quotes are hidden first, so that every remaining quote e
 backslash begins an escape. That takes one pass of the C library each; a pattern would repeat a group per escape.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 
+from sightline.json_text import loads
 from sightline.shape.source import Source
 
 _BACKSLASH, _QUOTE = b"\0\0", b"\0\1"  # valid JSON has no such control characters; both are as long as what they hide
@@ -91,7 +91,7 @@ _NOT_OF_PAIRS = bytes({*range(256)} - {*range(0xF0, 0xF8)})  # a character of fo
 def _text(written: bytes) -> bytes:
     if b"\\" not in written:
         return written
-    text: str = json.loads(b'"%s"' % written if written.isascii() else f'"{written.decode(errors="surrogateescape")}"')
+    text: str = loads(b'"%s"' % written if written.isascii() else f'"{written.decode(errors="surrogateescape")}"')
     return b"".join(map(_encoded, text)) if not _is_plain(text) else text.encode()
 
 
