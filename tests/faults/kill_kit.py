@@ -190,10 +190,11 @@ def _run(what: dict[str, Any]) -> None:
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", closefd=False)
     if is_terminal:
         sys.stderr = sys.__stderr__ = os.fdopen(2, "w", closefd=False)
+    nursery = os.getppid()
     while True:
         for words in what["commands"]:
             code = _command(words)
-        if len(what["commands"]) == 1:
+        if len(what["commands"]) == 1 or os.getppid() != nursery:  # whoever would end it is gone
             os._exit(code)
 
 
