@@ -27,8 +27,8 @@ def parser(name: str) -> ArgumentParser:
         name,
         "List what went wrong in a session, or in all sessions, without an agent seeing it. There are these kinds:\n"
         + "".join(f"  {kind}: {meaning}.\n" for kind, meaning in KINDS.items())
-        + f"Nobody can say what was overlooked in a {PARTIAL}, or in what cannot be read, so --fail-on {OVERLOOKED} "
-        f"and {CUT} count these, too. "
+        + f"Nobody can say what was overlooked in a {PARTIAL}, so --fail-on {OVERLOOKED} and {CUT} count these, too. "
+        "Nobody can say what is in an output or a log that cannot be read, so --fail-on with any kind counts these. "
         "The exit code is 0 where nothing was found that --fail-on names, 1 where something was, and 2 after a wrong "
         "option.",
         "sightline audit --since 2h",
@@ -62,7 +62,7 @@ def main(given: Namespace) -> int:
     finally:
         door.close()
     found, gone = done.found, [format_ref(name) for name in done.gone]
-    failing = bool(implied and done.unread) or any(finding.kind in (*kinds, *implied) for finding in found)
+    failing = bool(kinds and done.unread) or any(finding.kind in (*kinds, *implied) for finding in found)
     if given.json:
         counts = {kind: sum(finding.kind == kind for finding in found) for kind in KINDS}
         rows = [one._asdict() for one in found]
