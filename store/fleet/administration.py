@@ -10,7 +10,15 @@ from sightline.errors import UsageError
 from sightline.fleet.address import DatabaseAddress, ObjectsAddress
 from sightline.fleet.database import Connection, FleetRefused, NewerFleet, tables_of
 from sightline.fleet.objects import host_prefix
-from sightline.fleet.schema import CREATE, HOST_GROUP, MIGRATIONS, READER_GROUP, VERSION
+from sightline.fleet.schema import (
+    CREATE,
+    HOST_GROUP,
+    LEAST_READER,
+    LEAST_WRITER,
+    MIGRATIONS,
+    READER_GROUP,
+    VERSION,
+)
 from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
 
@@ -56,7 +64,7 @@ def initialise(connection: Connection, objects: ObjectsAddress, retention_days: 
                     "INSERT INTO sightline.fleet (version, least_writer, least_reader, objects, retention_days)"
                     " VALUES (%s, %s, %s, %s, %s)"
                 ),
-                (VERSION, VERSION, VERSION, str(objects), retention_days),
+                (VERSION, LEAST_WRITER, LEAST_READER, str(objects), retention_days),
             )
             done.append(f"schema sightline, version {VERSION}")
             return done

@@ -12,6 +12,9 @@ HOST_GROUP, READER_GROUP = "sightline_host", "sightline_reader"
 VERSION = 5
 """The version of the tables that `CREATE` makes."""
 
+LEAST_WRITER = LEAST_READER = 4
+"""The oldest versions that may ship to such tables, and read them: that of 0.2.0, since what came after only added."""
+
 PARTITIONED = ("buffers", "changes", "entries")
 """Tables with a partition for each day; rows of other days stand in ``TABLE_rest``."""
 

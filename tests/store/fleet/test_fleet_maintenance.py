@@ -13,7 +13,7 @@ import psycopg
 
 from sightline.config import FleetSettings
 from sightline.errors import UsageError
-from sightline.fleet import administration, schema
+from sightline.fleet import administration, database, schema
 from sightline.fleet.address import database_address
 from sightline.fleet.administration import initialise, set_retention
 from sightline.fleet.database import (
@@ -203,6 +203,17 @@ def test_a_reader_verifies_what_it_may_see(fleet: Fleet, store: Store) -> None:
 def test_init_again_changes_nothing(fleet: Fleet, store: Store) -> None:
     assert fleet.init() == []
     assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(3,)]
+
+
+def test_hosts_and_readers_of_0_2_0_may_use_a_new_fleet(
+    fleet: Fleet, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "VERSION", 4)
+    keep_in(store, b"from a host of 0.2.0\n")
+    ship(store)
+    with connected(fleet.address) as connection:
+        assert "newer" in may_read(tables_of(connection))
+    assert fleet.rows("SELECT count(*) FROM sightline.buffers") == [(4,)]
 
 
 def test_a_migration_is_one_transaction_and_hosts_of_before_go_on(
