@@ -1,8 +1,11 @@
-"""Opens the inspector, after loading Textual without what only its own command palette and downloads need."""
+"""Opens the inspector, after loading Textual without what only its own command palette and downloads need.
+
+`run` owns the process: asyncio stays without TLS in it.
+"""
 
 import sys
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, new_class
 from typing import Any
 
 _LEFT_OUT = ("textual.command", "rich.table", "platformdirs")
@@ -13,7 +16,14 @@ class _Late(type):
     """A class or function of a module that is left out; whoever calls it, or looks into it, gets the real one."""
 
     def _real(cls) -> Any:
-        return getattr(import_module(cls.__module__), cls.__name__)
+        module = import_module(cls.__module__)
+        found = getattr(module, cls.__name__)
+        if found is cls:  # Textual's own subclass of a stand-in, which it made while loading
+            bases = tuple(base._real() if isinstance(base, _Late) else base for base in cls.__bases__)
+            body = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+            found = new_class(cls.__name__, bases, exec_body=lambda space: space.update(body))
+            setattr(module, cls.__name__, found)
+        return found
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         return cls._real()(*args, **options)

@@ -34,6 +34,18 @@ print(json.dumps([
     assert _printed(code) == [True, True, True, True]
 
 
+def test_what_textual_derives_from_that_is_whole_as_soon_as_it_is_used() -> None:
+    code = """
+from sightline.tui import run
+import json
+from textual.theme import ThemeProvider
+from textual.command import Provider
+from textual.screen import Screen
+made = ThemeProvider(Screen())
+print(json.dumps([isinstance(made, Provider), callable(made.search)]))"""
+    assert _printed(code) == [True, True]
+
+
 def test_textual_is_left_alone_where_another_application_has_loaded_it() -> None:
     code = """
 import textual.app, textual.command
