@@ -169,15 +169,15 @@ class CommandCapture:
                 self._filter_pipe.finish()
             self.discard()
             raise
-        if begun:
-            begun(self._child.pid)
-        for number in self._early:
-            self._child.kill(number)
-        if self._timeout is not None:
-            self._deadline = self._began + self._timeout
         child = self._child
-        self._reader = PipeReader({child.out: "out", child.err: "err"}, self._take, writers=[child.ended])
         try:
+            if begun:
+                begun(child.pid)
+            for number in self._early:
+                child.kill(number)
+            if self._timeout is not None:
+                self._deadline = self._began + self._timeout
+            self._reader = PipeReader({child.out: "out", child.err: "err"}, self._take, writers=[child.ended])
             self._reserve()
             if self._recorder.recording:
                 self._recorder.recording.tell_process(child.pid, own_group=child.own_group)

@@ -12,9 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from sightline.capture import command
 from sightline.capture.background import start_in_background
 from sightline.capture.child import not_started, shell_argv
 from sightline.capture.command import Captured, CommandCapture
@@ -452,6 +454,17 @@ def test_a_background_capture_outlives_its_starter(store: Store, tmp_path: Path,
 @pytest.mark.usefixtures("no_child_left")
 def test_a_background_capture_leaves_its_starter_nothing_to_wait_for(store: Store) -> None:
     start_in_background(store, ["true"], command="true", cwd="/", session="s")
+
+
+@pytest.mark.usefixtures("no_child_left")
+def test_a_command_whose_streams_cannot_be_read_is_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(store, "true")
+    before = fds()
+    with monkeypatch.context() as patched:
+        patched.setattr(command, "PipeReader", Mock(side_effect=OSError(errno.EMFILE, "no more")))
+        with pytest.raises(OSError, match="no more"):
+            run(store, ["sleep", "600"])
+    assert fds() == before
 
 
 def test_a_background_command_that_cannot_start_is_told(store: Store) -> None:
