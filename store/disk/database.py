@@ -16,6 +16,7 @@ from sightline.typing_names import Any
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for work that may be left undone
+HARDLY_SECONDS = 0.05  # for work that was left undone, and is tried again
 STATEMENTS_KEPT = 64
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
 WAL_KEPT_BYTES = 4 << 20  # SQLite's usual size; a reader can make it grow, and it would stay so
@@ -54,6 +55,7 @@ class Database:
         self.is_newer = False
         self.unwritable = unwritable
         self._patience = patience
+        self._waits_for = patience  # seconds, as long as nobody is hurried
         self._lock = _thread.RLock()
         for suffix in _SUFFIXES:  # SQLite opens these by itself, and a pipe among them would block it
             refuse_all_but_file(path + suffix)
@@ -133,14 +135,19 @@ class Database:
                 yield True
 
     @contextlib.contextmanager
-    def hurried(self) -> Iterator[None]:
-        """Wait only a moment for other processes that write."""
+    def hurried(self, *, very: bool = False) -> Iterator[None]:
+        """Wait only a moment for other processes that write, ``very``: hardly at all."""
         with self._lock:
-            self._connection.execute(f"PRAGMA busy_timeout = {min(self._patience, HURRIED_SECONDS) * 1000:.0f}")
+            before = self._waits_for  # shorter than usual within such a block
+            self._wait_for(min(before, HARDLY_SECONDS if very else HURRIED_SECONDS))
             try:
                 yield
             finally:
-                self._connection.execute(f"PRAGMA busy_timeout = {self._patience * 1000:.0f}")
+                self._wait_for(before)
+
+    def _wait_for(self, seconds: float) -> None:
+        self._waits_for = seconds
+        self._connection.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
 
     def execute(self, statement: str, parameters: Any = ()) -> int:
         """Run one statement, and return the number of changed rows."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sightline.config import Settings
 from sightline.disk import schema
-from sightline.disk.database import WAL_KEPT_BYTES, Database
+from sightline.disk.database import HURRIED_SECONDS, WAL_KEPT_BYTES, Database
 from sightline.disk.index import Index, StoreTotals
 from sightline.disk.recording import new_buffer
 from sightline.records import Buffer, IndexedView, Note, Session, StreamInfo, View
@@ -371,3 +371,13 @@ def test_processes_that_end_leave_a_write_ahead_file_that_stays_small(tmp_path: 
     assert database.rows("SELECT COUNT(*), SUM(LENGTH(request)) FROM acks") == [(writers, writers * 60_000)]
     database.close()
     assert not os.path.exists(path + "-wal")
+
+
+def test_work_that_is_hurried_stays_so_after_more_of_it_within(tmp_path: Path) -> None:
+    database = Database(str(tmp_path / "hurried"), patience=30.0)
+    with database.hurried():
+        with database.hurried():
+            pass
+        assert database.row("PRAGMA busy_timeout") == (HURRIED_SECONDS * 1000,)
+    assert database.row("PRAGMA busy_timeout") == (30_000,)
+    database.close()
