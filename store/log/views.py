@@ -234,7 +234,7 @@ def index_soon(store: Store, appended: Appended, uses: Sequence[str] = ()) -> in
 
 def _put(index: Index, appended: Appended, uses: Sequence[str]) -> None:
     session, place, fields = appended
-    if place.number == 1:
+    if place.number == 1 and index.session(session.name) is None:  # others may have read the log first, and changed it
         index.put_session(session)
     index.put_row(ViewRow.of_fields(session.name, fields).at(*place))
     for name in uses:
