@@ -234,6 +234,8 @@ class Store:
         """Close the index."""
         if self._waiting:
             self.settle()
+        while self._waiting:  # the index is locked: the next to look takes care of it
+            self._waiting.popleft().end(False)
         for index in (*self._retired, self._index):
             if index is not None:
                 index.close()
@@ -277,8 +279,13 @@ class Store:
         return len(self._waiting)
 
     def settle(self) -> None:
-        """Have the index take in what waits for it."""
+        """Have the index take in what waits for it, unless another process has it locked."""
         self.index_behind.take_in(self._waiting)
+
+    @property
+    def is_index_behind(self) -> bool:
+        """Whether anything waits for the index."""
+        return bool(self._waiting)
 
     @property
     def index_behind(self) -> Index:
@@ -425,7 +432,8 @@ class Store:
             ExpiredRef: the buffer has expired or was removed.
             BadRef, BadRange: it is not a ref.
         """
-        return disk.RefLookup(self.layout, self.index, self._adopt).find(ref, session=session, prefixes=prefixes)
+        lookup = disk.RefLookup(self.layout, self.index, self._adopt, self.take_in_sealed)
+        return lookup.find(ref, session=session, prefixes=prefixes)
 
     def tombstone(self, name: str) -> dict[str, Any] | None:
         """Return what is left of a gone buffer; None if it never existed."""
@@ -484,6 +492,19 @@ class Store:
             return
         if marker_names(self.layout) or self.index.running():  # otherwise nothing need be loaded for it
             disk.adopt_dead(self.layout, self.index)
+
+    def take_in_sealed(self) -> bool:
+        """Take outputs that others have sealed, and not told the index of yet, into it; False if it is locked."""
+        index = self.index
+        if not index.unwritable and marker_names(self.layout):  # otherwise nothing need be loaded for it
+            try:
+                with index.hurried():
+                    disk.take_in_sealed(self.layout, index)
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise
+                return False
+        return True
 
     def end_if_dead(self, name: str) -> None:
         """Report one capture as interrupted if its writer has died."""

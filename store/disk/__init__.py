@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sightline.disk.recovery import adopt as adopt
     from sightline.disk.recovery import adopt_dead as adopt_dead
     from sightline.disk.recovery import amend_waiting as amend_waiting
+    from sightline.disk.recovery import take_in_sealed as take_in_sealed
     from sightline.disk.recovery import waiting_for_index as waiting_for_index
     from sightline.disk.ref_lookup import RefLookup as RefLookup
     from sightline.disk.sorter import with_sorter as with_sorter
@@ -38,7 +39,7 @@ else:
         pretty=("facts_of", "open_pretty", "pretty_path"),  # 4 ms, which only results need
         recording=("Recording", "new_buffer", "reserve"),  # 1 ms, which whoever only reads does not need
         index_filling=("fill_index", "refill_index"),
-        recovery=("adopt", "adopt_dead", "amend_waiting", "waiting_for_index"),
+        recovery=("adopt", "adopt_dead", "amend_waiting", "take_in_sealed", "waiting_for_index"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
         stream_files=(
             "content_path",
@@ -72,6 +73,7 @@ __all__ = [
     "reserve",
     "stream_path",
     "take_bytes",
+    "take_in_sealed",
     "waiting_for_index",
     "with_progress",
     "with_sorter",

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.database import Database
+from sightline.disk.errors import is_busy
 from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import SightlineError
@@ -52,6 +53,7 @@ _FILL_HASHES = (
 _FILLED_AT_ONCE = 5_000  # records: a fifth of a second, which others wait
 _HASHES_AT_ONCE = 20_000  # as long; fewer would not write less, since they are not in the order of their second index
 
+_MOST_WAITING = 256  # changes for a locked index, each of which may hold a marker's descriptor
 _PUT_HASH = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)"
 
 
@@ -131,6 +133,7 @@ class Index(ViewIndex):
         self.unwritable = database.unwritable
         self.identity = database.identity
         self.compared = float("-inf")
+        self._was_busy = False
 
     def transaction(self) -> contextlib.AbstractContextManager[None]:
         """Make several changes one; transactions nest."""
@@ -141,19 +144,23 @@ class Index(ViewIndex):
         return self._db.hurried()
 
     def take_in(self, waiting: "deque[IndexChange]") -> None:
-        """Make the changes that wait, in order and all at once, or give them up if others write for long.
+        """Make the changes that wait, in order and all at once, or give them up if that fails.
 
-        Within a transaction of this thread they wait on.
+        Within a transaction of this thread they wait on, and so they do if others write for long. After that, others
+        are hardly waited for until they have ended, because each use of the index tries again.
         """
         taken, is_made = list[IndexChange](), False
         try:
-            with self.hurried(), self._db.writing_apart() as apart:
+            with self._db.hurried(very=self._was_busy), self._db.writing_apart() as apart:
                 while apart and waiting:
                     taken.append(waiting.popleft())
                     taken[-1].write(self)
-            is_made = True
-        except (sqlite3.Error, OSError):
-            while waiting:
+            is_made, self._was_busy = True, False
+        except (sqlite3.Error, OSError) as error:
+            self._was_busy = is_busy(error)
+            waiting.extendleft(reversed(taken))
+            taken.clear()
+            while len(waiting) > (_MOST_WAITING if self._was_busy else 0):
                 taken.append(waiting.popleft())
         finally:
             for change in taken:
@@ -290,17 +297,18 @@ class Index(ViewIndex):
     def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
         """Return the newest older buffer of the same command, in the same folder or, with ``anywhere``, in any.
 
-        The input of a command's filters is compared with its like.
+        The input of a command's filters is compared with its like. A buffer without a record is newer than all others.
         """
         return self._first(
             "WHERE kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted' AND (cwd = ? OR ?)"
-            " AND number < (SELECT number FROM buffers WHERE name = ?) ORDER BY number DESC LIMIT 1",
+            " AND number < COALESCE((SELECT number FROM buffers WHERE name = ?), ?) ORDER BY number DESC LIMIT 1",
             buffer.kind,
             buffer.command,
             buffer.origin == "",
             buffer.cwd,
             anywhere,
             buffer.name,
+            1 << 62,
         )
 
     def of_artifact(self, artifact: str) -> Buffer | None:

@@ -233,6 +233,8 @@ class Recording:
         write_meta(self._layout, self.buffer, durable=self._durable)
 
         def put(index: Index) -> None:
+            if os.path.lexists(self._layout.tombstone(self.name)):
+                return  # who got it by its name has removed it
             if index.knows(self.name):  # who got it by its name has put it there, and may have pinned it
                 self._take_over_marks()
                 write_meta(self._layout, self.buffer, durable=self._durable)

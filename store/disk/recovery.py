@@ -45,6 +45,7 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
     interrupted, dropped = list[str](), list[str]()
     if index.unwritable:
         return Adopted(interrupted, dropped)
+    take_in_sealed(layout, index)
     for name in {*marker_names(layout), *(buffer.name for buffer in index.running())}:
         buffer = adopt(layout, index, name)
         if buffer is None:
@@ -67,7 +68,8 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
         return as_left(layout, buffer) if buffer and not writer_alive(layout, name) else None
     marker = take_dead(layout, name)
     if marker is None and (writer_alive(layout, name) or os.path.lexists(layout.marker(name))):
-        return _sealed_and_unknown(layout, index, name)
+        waiting = _sealed_and_unknown(layout, index, name)
+        return waiting if waiting and _take_in(layout, index, waiting) else None
     try:
         buffer = read_meta(layout, name)
     except OfNewerVersion:
@@ -96,16 +98,31 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     return buffer
 
 
+def take_in_sealed(layout: Layout, index: Index) -> None:
+    """Take sealed buffers into the index that does not know them yet, in the order in which they began."""
+    waiting = [_sealed_and_unknown(layout, index, name) for name in marker_names(layout)]
+    for buffer in sorted(filter(None, waiting), key=lambda buffer: buffer.created):
+        _take_in(layout, index, buffer)
+
+
 def _sealed_and_unknown(layout: Layout, index: Index, name: str) -> Buffer | None:
-    """Take a sealed buffer into the index that does not know it yet, and return its record; None for any other."""
+    """Return the record of a sealed buffer that the index does not know yet; None for any other."""
     if index.knows(name):
         return None
     with suppress(FileNotFoundError, ValueError, OfNewerVersion):
         buffer = read_meta(layout, name)
-        if buffer.state == "sealed":
-            index.put_buffer(buffer)
-            return buffer
+        return buffer if buffer.state == "sealed" else None
     return None
+
+
+def _take_in(layout: Layout, index: Index, buffer: Buffer) -> bool:
+    """Take a buffer into the index, unless it was removed or taken in meanwhile; return whether it is there."""
+    with index.transaction():
+        if os.path.lexists(layout.tombstone(buffer.name)):
+            return False
+        if not index.knows(buffer.name):  # who took it in may have pinned it
+            index.put_buffer(buffer)
+    return True
 
 
 def waiting_for_index(layout: Layout, artifact: str) -> Buffer | None:

@@ -9,7 +9,7 @@ from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
 from sightline.disk.stream_files import with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
-from sightline.errors import AmbiguousRef, BadRef, UnknownRef
+from sightline.errors import AmbiguousRef, BadRef, StoreFailed, UnknownRef
 from sightline.records import Buffer, Target
 from sightline.refs import Ref, format_ref
 
@@ -31,11 +31,25 @@ def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
 class RefLookup:
     """Looks buffers up in the index and, if it does not know one, on disk."""
 
-    def __init__(self, layout: Layout, index: Index, adopt: Callable[[str], Buffer | None]) -> None:
-        """Look up in one store; ``adopt`` takes care of a running capture whose writer has died, see `recovery`."""
+    def __init__(
+        self,
+        layout: Layout,
+        index: Index,
+        adopt: Callable[[str], Buffer | None],
+        take_in_sealed: Callable[[], bool],
+    ) -> None:
+        """Look up in one store.
+
+        Args:
+            layout: paths of the store.
+            index: its index.
+            adopt: takes care of a running capture whose writer has died, see `recovery`.
+            take_in_sealed: see `Store.take_in_sealed`.
+        """
         self._layout = layout
         self._index = index
         self._adopt = adopt
+        self._take_in_sealed = take_in_sealed
 
     def find(self, ref: str | Ref, *, session: str | None, prefixes: bool) -> Target:
         """Return what a ref names; see `Store.resolve`."""
@@ -52,6 +66,11 @@ class RefLookup:
         if ref.name:
             return self._named(ref.name, prefixes), "out"
         if ref.back is not None:
+            if not self._take_in_sealed():
+                raise StoreFailed(
+                    "the newest output is not known, since another process holds the index locked",
+                    "give the ref of the output, or try again",
+                )
             found = self._index.newest_command(ref.back, session)
             if found is None:
                 whose = "in the store" if session is None else "of this session"

@@ -221,6 +221,7 @@ def _earlier(asking: Asker, request: RunRequest, buffer: Buffer, ending: Ending)
         return asking.resolve(request.compare).buffer
     if not (request.compare or ending.exit_code):
         return None
+    asking.local.take_in_sealed()
     return late_verbs.previous_run(asking.local, buffer)
 
 

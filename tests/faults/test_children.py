@@ -150,6 +150,30 @@ def test_without_a_thread_the_server_says_so_and_goes_on(
     assert pong["result"] == {}
 
 
+def test_what_a_call_leaves_that_ends_with_the_server_is_in_the_index(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SIGHTLINE_HOME", store.root)
+    arguments = {"command": f"echo begun > {tmp_path}/begun; sleep 600"}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "run_command", "arguments": arguments},
+    }
+    os.mkfifo(tmp_path / "begun")
+    (tmp_path / "requests").write_text(json.dumps(call) + "\n")
+    with open(tmp_path / "requests", "rb") as source, open(tmp_path / "answers", "w+b") as sink:
+        server = StdioServer(Service(Options()), source.fileno(), sink.fileno())
+        server.serve(lambda _: None)
+        assert (tmp_path / "begun").read_text() == "begun\n"
+        server.close(wait=False)
+        sink.seek(0)
+        assert json.loads(sink.read())["id"] == 1
+    assert [one.view.verb for one in store.index.views(limit=9)] == ["run_command"]
+    assert not os.listdir(store.layout.live)
+
+
 # without end
 
 

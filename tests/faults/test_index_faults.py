@@ -20,6 +20,7 @@ from sightline.disk.index_filling import rebuild_buffers
 from sightline.disk.layout import Layout
 from sightline.doors.cli.main import main
 from sightline.doors.doctor.doctor import examine
+from sightline.doors.mcp import index_thread
 from sightline.errors import StoreFailed
 from sightline.log.log import verify
 from sightline.log.log_index import list_views, rebuild_views
@@ -29,6 +30,7 @@ from sightline.log.views import Shows, Traced, append_view, index_soon, index_vi
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from sightline.verbs.previous_run import previous_run
 
 ASKING = Session("mine", "shell", "", "", "/", 1.0)
 OUTPUTS = 5
@@ -187,6 +189,12 @@ def captured_in(store: Store, word: str) -> Buffer:
     return captured.buffer
 
 
+def sealed_at_once(store: Store, many: int) -> list[Buffer]:
+    """Outputs of which none had to use the index, so that all wait for it."""
+    recordings = [store.begin("cmd", f"echo {number}", "/", "s") for number in range(many)]
+    return [recording.seal(exit_code=0) for recording in recordings]
+
+
 def test_whoever_uses_the_index_finds_what_waited_for_it(root: str) -> None:
     with Store(root, Settings()) as server, Store(root, Settings()) as other:
         server.let_wait(lambda: None)
@@ -238,6 +246,155 @@ def test_what_waits_for_an_index_that_stays_locked_is_left_to_whoever_looks_next
         locked.execute("COMMIT")
         assert server.listed(1)[0].buffer.streams == made.streams
         assert texts(server)[-1] == "waits"
+
+
+def test_what_waits_for_a_locked_index_is_made_once_it_is_free(
+    root: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    with Store(root, Settings()) as server:
+        server.let_wait(lambda: None)
+        before = server.index.listed(1)[0].buffer
+        made = captured_in(server, "waits")
+        reading = shows(before)._replace(records=(before,))
+        index_soon(server, append_view(server, ASKING, reading, (Segment("waits"),)), [before.name])
+        assert server.index.buffer(made.name) is None
+        assert server.is_index_behind
+        locked.execute("COMMIT")
+        assert server.index.newest_command(0, None) == made
+        assert [item.buffer.name for item in server.index.listed(2)] == [before.name, made.name]
+        assert not server.is_index_behind
+    assert not os.listdir(Layout(root).live)
+
+
+def test_a_server_that_ends_leaves_to_others_what_waits_for_a_locked_index(
+    root: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    with Store(root, Settings()) as server:
+        server.let_wait(lambda: None)
+        made = captured_in(server, "waits")
+    locked.execute("COMMIT")
+    with Store(root, Settings()) as store:
+        assert store.resolve("@last").buffer.name == made.name
+        assert not store.listed(1)[0].buffer.pinned
+    assert not os.listdir(Layout(root).live)
+
+
+def test_a_run_that_waits_for_a_locked_index_is_compared_with_the_one_before(
+    root: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    locked.execute("COMMIT")
+    with Store(root, Settings()) as server:
+        first = captured_in(server, "again")
+        server.let_wait(lambda: None)
+        locked.execute("BEGIN EXCLUSIVE")
+        assert previous_run(server, captured_in(server, "again")) == first
+        locked.execute("COMMIT")
+
+
+def test_the_newest_output_is_that_of_a_server_that_has_not_told_the_index(root: str) -> None:
+    with Store(root, Settings()) as server, Store(root, Settings()) as other:
+        server.let_wait(lambda: None)
+        made = sealed_at_once(server, 4)
+        newest = [other.resolve(ref).buffer.name for ref in ("@last", "@last~1", "@last~2", "@last~3")]
+        assert newest == [buffer.name for buffer in made][::-1]
+
+
+def test_the_newest_output_is_not_guessed_while_the_index_is_locked(
+    root: str, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    with Store(root, Settings()) as server, Store(root, Settings()) as other:
+        server.let_wait(lambda: None)
+        made = captured_in(server, "waits")
+        for store in (server, other):
+            with pytest.raises(StoreFailed, match="the newest output is not known"):
+                store.resolve("@last")
+        locked.execute("COMMIT")
+        assert other.resolve("@last").buffer.name == server.resolve("@last").buffer.name == made.name
+
+
+@pytest.mark.parametrize("reason", ["removed", "evicted"])
+def test_what_another_has_removed_does_not_come_back_with_what_waits(root: str, reason: str) -> None:
+    with Store(root, Settings()) as server, Store(root, Settings()) as other:
+        server.let_wait(lambda: None)
+        gone, kept = sealed_at_once(server, 2)
+        assert other.remove(other.resolve(gone.ref).buffer, reason)
+        assert not server.index.has(gone.name)
+        assert server.index.buffer(kept.name) == kept
+        assert levels(server) == {"ok"}
+
+
+def test_a_removed_output_is_not_taken_from_a_folder_that_is_left(root: str) -> None:
+    with Store(root, Settings()) as server, Store(root, Settings()) as other:
+        server.let_wait(lambda: None)
+        made = captured_in(server, "gone")
+        Path(other.layout.tombstone(made.name)).write_text("{}")  # as `remove` does before the folder goes
+        assert other.take_in_sealed()
+        assert not other.index.knows(made.name)
+
+
+def test_what_others_say_of_a_session_outlasts_what_waits(root: str) -> None:
+    with Store(root, Settings()) as server, Store(root, Settings()) as other:
+        server.let_wait(lambda: None)
+        asking = ASKING._replace(name="new")
+        index_soon(server, append_view(server, asking, shows(), (Segment("first"),)))
+        assert "first" in texts(other)
+        other.index.put_session(asking._replace(title="what a person calls it"))
+        found = server.index.session("new")
+        assert found and found.title == "what a person calls it"
+
+
+def test_what_comes_while_others_are_evicted_is_in_the_index_at_the_end(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evicting, go_on = threading.Event(), threading.Event()
+
+    def evict(store: Store) -> None:
+        if not evicting.is_set():
+            store.settle()
+            evicting.set()
+            go_on.wait()
+
+    monkeypatch.setattr(index_thread, "keep_within_limits", evict)
+    with Store(root, Settings()) as server:
+        indexing = index_thread.IndexThread(server)
+        captured_in(server, "one")
+        evicting.wait()
+        made = captured_in(server, "two")
+        go_on.set()
+        indexing.finish()
+        assert server.index_behind.buffer(made.name) == made
+        late = captured_in(server, "ends after that")
+        indexing.settle()
+        assert server.index_behind.buffer(late.name) == late
+
+
+def test_a_server_tries_again_until_a_locked_index_is_free(
+    root: str,
+    locked: sqlite3.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    until: Callable[[Callable[[], object]], None],
+) -> None:
+    tried = threading.Event()
+
+    def settle(store: Store) -> None:
+        store.settle()
+        tried.set()
+
+    monkeypatch.setattr(database, "HURRIED_SECONDS", 0.01)
+    monkeypatch.setattr(index_thread, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(index_thread, "keep_within_limits", settle)
+    with Store(root, Settings()) as server:
+        indexing = index_thread.IndexThread(server)
+        made = captured_in(server, "waits")
+        tried.wait()
+        assert server.index_behind.buffer(made.name) is None
+        locked.execute("COMMIT")
+        until(lambda: server.index_behind.buffer(made.name) == made)
+        indexing.finish()
 
 
 DIES = """

@@ -474,6 +474,10 @@ class Handlers:
         self._commands.close()
         self._indexing.finish()
 
+    def settle(self) -> None:
+        """Have the index take in what calls have left that ended after `close`."""
+        self._indexing.settle()
+
     def asking(self, context: Context) -> tuple[Asker, Caller]:
         """Who makes a request, as an asker for the verbs and as a caller for the log."""
         session, caller = self.caller(context)

@@ -13,6 +13,9 @@ PAUSE_SECONDS = 0.02
 """How long nothing new must come. A thread that works beside the one of a call costs that more than it saves, and
 while replies follow each other at once, the threads that make these index several together."""
 
+RETRY_SECONDS = 0.5
+"""How long to leave an index alone that another process has locked, unless something new comes."""
+
 
 class IndexThread:
     """Looks after a store that lets changes of its index wait. Any thread may use it."""
@@ -32,11 +35,16 @@ class IndexThread:
             self._has_more.set()
 
     def finish(self) -> None:
-        """Have it take in what waits now; what does later is taken in by whoever uses the index, or closes it."""
+        """Have it take in what waits now; `settle` takes in what does later."""
         self._is_over.set()
         self._has_more.set()
         if self._thread.is_alive():
             self._thread.join()
+
+    def settle(self) -> None:
+        """Have the index take in what waits, on the caller's thread."""
+        with contextlib.suppress(SightlineError, OSError, sqlite3.Error):  # whoever looks next finds it on disk
+            self._store.settle()
 
     def _run(self) -> None:
         while not self._is_over.is_set():
@@ -47,3 +55,7 @@ class IndexThread:
                 continue
             with contextlib.suppress(SightlineError, OSError, sqlite3.Error):  # the next call or `doctor` reports it
                 keep_within_limits(self._store)
+            if self._store.is_index_behind:
+                self._has_more.wait(RETRY_SECONDS)
+                self._has_more.set()
+        self.settle()

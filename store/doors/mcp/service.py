@@ -95,6 +95,11 @@ class Service:
         if handlers is not None:
             handlers.close()
 
+    def settle(self) -> None:
+        """Have the index take in what calls have left that ended after `close`."""
+        if self._handlers is not None:
+            self._handlers.settle()
+
     def instructions(self) -> str:
         """How the server introduces itself to a model."""
         return instructions(self.options.tools)

@@ -126,6 +126,7 @@ class StdioServer:
         deadline = time.monotonic() + LAST_WORDS_SECONDS
         while (self._working or ending.is_alive()) and time.monotonic() < deadline and not self._gone:
             time.sleep(0.005)
+        self._service.settle()
         with self._lock:
             calls = list(self._calls.values())
         for call in calls:
