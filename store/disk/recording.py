@@ -259,10 +259,12 @@ class Recording:
         self._writer.abandon(for_adoption=True)
 
     def _take_over_marks(self) -> None:
-        """Take over a pin or a label that it was given while it ran."""
+        """Take over a pin or a label that it was given while it ran, or that it is no longer found by its use."""
         known = self._index().buffer(self.name)
         if known is not None:
-            self.buffer = self.buffer._replace(pinned=known.pinned, label=known.label, accessed=known.accessed)
+            self.buffer = self.buffer._replace(
+                pinned=known.pinned, label=known.label, accessed=known.accessed, artifact=known.artifact
+            )
 
     def discard(self) -> None:
         """Drop the buffer, because the command never started, or the store failed."""

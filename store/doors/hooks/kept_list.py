@@ -6,17 +6,20 @@ ends, else its text is. If the harness cut it, the pieces are all there is, and 
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 from sightline.capture.list_insertion import ListPart, may_complain
+from sightline.doors.hooks import late
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.live_list import UNTOLD, end_shown
-from sightline.doors.hooks.part_files import PartEnd, endings, open_part, still_runs
+from sightline.doors.hooks.part_files import PartEnd, endings, open_part, part_bytes, still_runs
 from sightline.doors.hooks.pending_commands import PendingCommand, forget
 from sightline.doors.hooks.tool_result import buffer_of_use, keep, with_saved
+from sightline.errors import ExpiredRef
 from sightline.harnesses.tool_call import CallSession, ToolCall
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Gap, Session, joined_notes
+from sightline.records import DROPPED, Buffer, Gap, Session, joined_notes
 from sightline.store import Store
 
 _READ_BYTES = 1 << 20
@@ -53,7 +56,7 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
     pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
     call = with_saved(call)
     is_in_pieces = bool(ends) and (bool(call.partial) or _is_the_same(call, pieces))
-    shown = _end_shown(store, call.use, keeps=is_in_pieces)
+    shown = _end_shown(store, call.use, pieces if is_in_pieces else None)
     if shown is None and (known := buffer_of_use(store, session, call.use)):
         return known
     if is_in_pieces:
@@ -75,7 +78,7 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             session = session_of(pending.harness, pending.session, cwd, pending.agent)
             ends = endings(pending.use)
             pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
-            shown = _end_shown(store, pending.use, keeps=True)
+            shown = _end_shown(store, pending.use, pieces)
             known = shown or buffer_of_use(store, session, pending.use)
             if known is shown and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
@@ -87,22 +90,30 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
 
 def drop_shown(store: Store, use: str) -> None:
     """Remove the buffer in which a list was shown while it ran, since something else has more of it."""
-    _end_shown(store, use, keeps=False)
+    _end_shown(store, use, None)
 
 
-def _end_shown(store: Store, use: str, *, keeps: bool) -> Buffer | None:
-    """End the showing of a list; the buffer in which it was shown, now sealed, or None if there is none to keep."""
-    name = end_shown(use, keeps=keeps)
+def _end_shown(store: Store, use: str, pieces: list[_Piece] | None) -> Buffer | None:
+    """End the showing of a list; the buffer in which it was shown if that has all of these pieces, else None."""
+    name, has_ended = end_shown(use, keeps=pieces is not None)
     if name:
         store.end_if_dead(name)
     buffer = store.index.buffer(name) if name else None
-    if buffer and buffer.state == "sealed" and keeps:
+    if buffer and buffer.state == "sealed" and pieces is not None and has_ended and _is_whole(buffer, use, pieces):
         return buffer
-    if buffer and buffer.state == "running":  # its writer is slow, and drops it once it finds its file gone
-        store.amend(buffer.name, artifact="")
+    if buffer and buffer.state == "running":  # its writer is slow, and removes it once it finds its file gone
+        with suppress(ExpiredRef):  # it has just done so
+            store.amend(buffer.name, artifact="")
     elif buffer:
-        store.remove(buffer, "removed")  # the files of the parts, or the harness, have more
+        late.remove(store, [buffer])  # the files of the parts, or the harness, have more
     return None
+
+
+def _is_whole(shown: Buffer, use: str, pieces: Iterable[_Piece]) -> bool:
+    """Whether a buffer has all that the parts wrote: whoever showed the list may have waited for too short a time."""
+    taken = shown.bytes + sum(gap.missing or 0 for gap in shown.gaps)
+    written = sum(part_bytes(use, piece.part.number) for piece in pieces if piece.part.number)
+    return taken == written and "redacted: " not in shown.note
 
 
 def _kept(
@@ -116,7 +127,7 @@ def _kept(
     if shown:
         pieces = [*_appended(lambda _: None, call.use, pieces)]
         missing, why = _missing(call, pieces, past=pending.past)
-        dropped = shown.partial if shown.gaps else ""
+        dropped = DROPPED if shown.gaps else ""
         return store.amend(
             shown.name,
             created=min(call.asked, shown.created),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sightline.log.notes import hold_waiting as hold_waiting
     from sightline.log.notes import release as release
     from sightline.log.retention import enforce_limits as enforce_limits
+    from sightline.log.retention import remove as remove
     from sightline.log.view_text import view_text as view_text
     from sightline.verbs.result_view import result_reply as result_reply
 else:
@@ -36,7 +37,7 @@ else:
             "harnesses.file_changes": ("files_changed",),  # few calls are edits
             "imports.shown_lines": ("shown_lines",),  # few results are shown other than they are
             "log.notes": ("hold_waiting", "release"),  # few sessions have notes that wait
-            "log.retention": ("enforce_limits",),  # few stores are full
+            "log.retention": ("enforce_limits", "remove"),  # few stores are full, few lists change
             "log.view_text": ("view_text",),  # few views are our own
             "verbs.result_view": ("result_reply",),  # few modes show views
         },

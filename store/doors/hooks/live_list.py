@@ -50,7 +50,8 @@ def show_list(use: str) -> None:
 
 
 def _show(use: str, began: float) -> None:
-    from sightline.doors.hooks.hook_session import open_store, session_of  # most lists have ended by now
+    from sightline.doors.hooks import late  # most lists have ended by now
+    from sightline.doors.hooks.hook_session import open_store, session_of
     from sightline.log.sessions import use_key
 
     try:
@@ -69,11 +70,10 @@ def _show(use: str, began: float) -> None:
             # What to do with it may stand before its name already.
             os.pwrite(fd, recording.name.encode(), 1)
             recording.register()
-            told = _record(recording, pending, fd)
-            if told == _DROP:
-                recording.discard()
-            else:
-                recording.seal(exit_code=None, partial="" if told == _KEEP else UNTOLD, note="merged" * pending.merged)
+            partial = "" if _record(recording, pending, fd) == _KEEP else UNTOLD
+            shown = recording.seal(exit_code=None, partial=partial, note="merged" * pending.merged)
+            if _is_forgotten(fd):  # nobody waits for it, and something else has taken its place
+                late.remove(store, [shown])
         except BaseException:
             recording.discard()
             raise
@@ -125,15 +125,16 @@ class _Parts:
         return copied
 
 
-def end_shown(use: str, *, keeps: bool) -> str:
-    """Have the process that shows a list seal or drop its recording, wait for that, and return the buffer's name.
+def end_shown(use: str, *, keeps: bool) -> tuple[str, bool]:
+    """Have the process that shows a list end its recording, and wait for that.
 
     Args:
         use: the harness' id of the tool's use.
-        keeps: whether to seal what was recorded.
+        keeps: whether what was recorded may be the list's output.
 
     Returns:
-        An empty text where nothing was recorded.
+        The buffer's name, empty where nothing was recorded; and whether that process has ended. If it has not, it
+        removes the buffer once it finds the file gone.
     """
     from sightline.doors.hooks.hook_session import is_held_before  # the process apart needs it only later
 
@@ -141,12 +142,12 @@ def end_shown(use: str, *, keeps: bool) -> str:
     try:
         fd = open_private(path, os.O_RDWR)
     except OSError:
-        return ""
+        return "", True
     try:
         os.pwrite(fd, _KEEP if keeps else _DROP, 0)
-        is_held_before(fd, time.monotonic() + PATIENCE_SECONDS)
+        has_ended = is_held_before(fd, time.monotonic() + PATIENCE_SECONDS)
         name = os.pread(fd, 64, 1).decode(errors="replace")
         remove_file(path)  # whoever has not begun yet finds it gone
-        return name
+        return name, has_ended
     finally:
         os.close(fd)

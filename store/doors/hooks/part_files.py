@@ -50,7 +50,7 @@ class PartFile:
         try:
             self._fd = open_private(part_path(use, number), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with suppress(OSError):  # not every file system has locks
-                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._fd, fcntl.LOCK_EX)  # who looks whether it is written has it only for a moment
         except Exception as error:
             self._fail(error)
 
@@ -124,6 +124,13 @@ def _is_there(pid: int) -> bool:
     except OSError:  # it has ended, or is not ours
         return False
     return True
+
+
+def part_bytes(use: str, number: int) -> int:
+    """The number of bytes that a part wrote; 0 if it has not run."""
+    with suppress(OSError):
+        return os.stat(part_path(use, number)).st_size
+    return 0
 
 
 def open_part(use: str, number: int) -> int | None:

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from sightline.doors.hooks import live_list
+from sightline.doors.hooks import capture_pipe, live_list
 from sightline.doors.hooks.before_tool import before_tool
 from sightline.doors.hooks.capture_script import script
-from sightline.doors.hooks.part_files import PartFile
+from sightline.doors.hooks.part_files import PartFile, still_runs
+from sightline.errors import ExpiredRef
 from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.codex import HARNESS as CODEX
@@ -78,9 +79,21 @@ def the_one(harness: Harness, is_so: Callable[[Buffer], bool]) -> Buffer:
     return found[0]
 
 
+def is_running(buffer: Buffer) -> bool:
+    """Whether it runs."""
+    return buffer.state == "running"
+
+
 def is_waiting(buffer: Buffer) -> bool:
     """Whether it runs, and has what comes before the wait."""
     return buffer.state == "running" and buffer.lines == 2
+
+
+def write_part(number: int, data: bytes) -> None:
+    """Have a part of the list write something and end."""
+    part = PartFile("use", number)
+    part.take("out", memoryview(data), data.count(b"\n"))
+    part.end(0, cut=False, left_open=False)
 
 
 def codex_end(codex: Harness, output: str) -> None:
@@ -142,9 +155,7 @@ def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
     monkeypatch.setattr(live_list, "PATIENCE_SECONDS", 0.0)
     claude = Harness("claude-code", root, tmp_path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
-    part = PartFile("use", 1)
-    part.take("out", memoryview(b"one\n"), 1)
-    part.end(0, cut=False, left_open=False)
+    write_part(1, b"one\n")
     with Store(str(root)) as store, open(root / "hooks" / "use.live", "wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         recording = store.begin("cmd", "cat a.txt; cat b.txt", "/", "claude-code-s1", artifact="claude-code-s1:use")
@@ -183,12 +194,84 @@ def test_what_runs_no_more_and_of_which_nobody_tells_the_end_is_there_too_and_co
     monkeypatch.setattr(live_list, "UNTOLD_SECONDS", 0.0)
     claude = Harness("claude-code", root, tmp_path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
-    part = PartFile("use", 1)
-    part.take("out", memoryview(b"one\n"), 1)
-    part.end(0, cut=False, left_open=False)
+    write_part(1, b"one\n")
     live_list.show_list("use")
     live = the_one(claude, lambda buffer: buffer.state == "sealed")
     assert (claude.content(live), live.exit_code, live.partial) == (b"one\n", None, "its end was not told")
     claude.after("cat a.txt; cat b.txt", "use", "one\n", 0)
     (buffer,) = claude.buffers()
     assert (buffer.name, buffer.exit_code, buffer.partial) == (live.name, 0, "")
+
+
+def test_if_it_goes_on_after_whoever_shows_it_gave_up_it_is_kept_whole(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part without a pipe may run for longer than anybody looks for the shell."""
+    monkeypatch.setattr(live_list, "SOON_SECONDS", 0.0)
+    monkeypatch.setattr(live_list, "UNTOLD_SECONDS", 0.0)
+    claude = Harness("claude-code", root, tmp_path)
+    rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+    write_part(1, b"one\n")
+    live_list.show_list("use")
+    live = the_one(claude, lambda buffer: buffer.state == "sealed")
+    write_part(2, b"two\n")
+    claude.after("cat a.txt; cat b.txt", "use", "one\ntwo\n", 0)
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer), buffer.exit_code, buffer.partial) == (b"one\ntwo\n", 0, "")
+    with Store(str(root)) as store, pytest.raises(ExpiredRef):
+        store.resolve(live.ref)
+
+
+def test_a_ref_that_was_listed_is_said_to_be_expired_once_something_else_has_taken_its_place(
+    root: Path, tmp_path: Path
+) -> None:
+    codex = Harness("codex", root, tmp_path)
+    with running("codex", tmp_path, root) as go_on:
+        live = the_one(codex, is_waiting)
+        go_on()
+    codex_end(codex, "one\nto standard error\ntwo\n")
+    with Store(str(root)) as store, pytest.raises(ExpiredRef):
+        store.resolve(live.ref)
+
+
+def test_if_whoever_shows_it_ends_after_its_hook_the_list_is_there_once(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_list, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(live_list, "SOON_SECONDS", 0.0)
+    claude = Harness("claude-code", root, tmp_path)
+    rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+    write_part(1, b"one\n")
+    with Store(str(root)) as store:
+        live_list.show_list("use")
+        shown = the_one(claude, is_running)
+        soon(lambda: os.path.exists(store.layout.stream(shown.name, "out")))
+        process = int((root / "live" / shown.name).read_text().split()[0])
+        os.kill(process, signal.SIGSTOP)
+        try:
+            claude.after("cat a.txt; cat b.txt", "use", "one\n", 0)
+        finally:
+            os.kill(process, signal.SIGCONT)
+        soon(lambda: store.tombstone(shown.name) is not None)
+    (buffer,) = claude.buffers()
+    assert buffer.name != shown.name
+    assert (claude.content(buffer), buffer.exit_code, buffer.artifact) == (b"one\n", 0, "claude-code-s1:use")
+
+
+def test_a_part_is_held_before_its_list_can_be_found(root: Path, tmp_path: Path) -> None:
+    """Otherwise a prompt in between takes it for one that was broken off."""
+    rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+    found = list[bool]()
+
+    def show(use: str) -> None:
+        found.append(still_runs(use, 2))
+        os._exit(0 if found == [True] else 1)
+
+    child = os.fork()
+    if child == 0:
+        capture_pipe.show_list = show
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nowhere, 0)
+        os.dup2(nowhere, 3)
+        capture_pipe.main_of_script(["use.1", str(os.getpid())])
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
