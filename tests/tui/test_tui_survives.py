@@ -5,6 +5,7 @@ import errno
 import shutil
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -21,9 +22,11 @@ from sightline.store import Store
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers.buffer_list import BufferList
 from sightline.tui.common.messages import StoreChanged
+from sightline.tui.common.output_reader import OutputReader
 from sightline.tui.common.store_errors import tell
 from sightline.tui.inspector import Inspector
-from sightline.tui.viewer import opened_output
+from sightline.tui.viewer import awaited_lines, opened_output
+from sightline.tui.viewer.line_strips import Chunk, LineStrips
 from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -279,5 +282,92 @@ def test_a_slow_place_never_holds_up_a_key(store: Store, monkeypatch: pytest.Mon
             assert text(viewer(pilot)) == []
             answers.set()
             await until(pilot, lambda: any("text" in row for row in text(viewer(pilot))))
+
+    run(body)
+
+
+def reads_through(monkeypatch: pytest.MonkeyPatch, before: Callable[[], object]) -> None:
+    """Have something done before lines are read, in the thread that reads them."""
+    to_read = LineStrips.to_read
+
+    def read_after(strips: LineStrips, place: int) -> Callable[[OutputReader], Chunk]:
+        read = to_read(strips, place)
+        return lambda reading: (before(), read(reading))[1]
+
+    monkeypatch.setattr(LineStrips, "to_read", read_after)
+
+
+@pytest.mark.parametrize("pattern", ["needle", "nee.le"])
+def test_a_hit_on_a_line_that_is_awaited_is_marked_and_brought_into_view_when_it_comes(
+    store: Store, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    add(store, "cmd_00000a", "make", numbered(200) + b"x" * 300 + b" needle\n" + numbered(200))
+    answers = threading.Event()
+    monkeypatch.setattr(StreamReader, "may_wait", property(lambda _: True))
+    reads_through(monkeypatch, lambda: answers.wait(30))
+
+    async def body() -> None:
+        answers.set()
+        async with opened(store) as pilot:
+            try:
+                await until(pilot, lambda: "line 1" in "".join(text(viewer(pilot))))
+                await pilot.press("tab")
+                answers.clear()
+                await pilot.press("slash", *pattern, "enter")
+                await until(pilot, lambda: "1 of 1" in text(pilot.app.query_one("#info"))[0])
+                assert "201   …" in "\n".join(text(viewer(pilot)))
+                answers.set()
+                await until(pilot, lambda: "needle" in "".join(text(viewer(pilot))))
+                pane = viewer(pilot)
+                await until(pilot, lambda: pane.search.marks(201, pane.drawn(201).strip) == ((301, 307),))
+            finally:
+                answers.set()
+
+    run(body)
+
+
+def test_lines_that_could_not_be_read_are_asked_for_again_without_a_key(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, "cmd_00000a", "make", numbered(3))
+    failing = iter([True])
+    monkeypatch.setattr(awaited_lines, "REST_SECONDS", 0.3)
+    monkeypatch.setattr(StreamReader, "may_wait", property(lambda _: True))
+
+    def fail_once() -> None:
+        if next(failing, False):
+            raise StoreFailed("the place does not answer")
+
+    reads_through(monkeypatch, fail_once)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await until(pilot, lambda: "the place does not answer" in said(pilot))
+            await until(pilot, lambda: text(viewer(pilot))[:1] == ["  1   line 1"])
+            await until(pilot, lambda: "waiting" not in text(pilot.app.query_one("#info"))[0])
+
+    run(body)
+
+
+def test_no_key_waits_once_what_ran_elsewhere_has_ended_and_lies_at_a_slow_place(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recording = begin(store, "cmd_00000a", "make")
+    recording.register()
+    recording.append("out", numbered(3))
+    is_slow, in_main = threading.Event(), list[bool]()
+    monkeypatch.setattr(StreamReader, "may_wait", property(lambda _: is_slow.is_set()))
+    reads_through(monkeypatch, lambda: in_main.append(threading.current_thread() is threading.main_thread()))
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            await until(pilot, lambda: "line 3" in "".join(text(viewer(pilot))))
+            assert any(in_main)
+            in_main.clear()
+            is_slow.set()
+            recording.seal(exit_code=0)
+            await changed(pilot)
+            await until(pilot, lambda: in_main and "line 3" in "".join(text(viewer(pilot))))
+            assert not any(in_main)
 
     run(body)

@@ -13,8 +13,10 @@ from sightline.tui.viewer.line_strips import Chunk, LineStrips
 WAIT_SECONDS = 0.3
 """A wait that is shorter is not told of."""
 
+REST_SECONDS = 5.0
+"""After a failure, this passes before another try."""
+
 _MOST_WANTED = 4  # chunks; what was wanted before that has left the screen
-_REST_SECONDS = 5.0  # after a failure, before another try
 
 _Read = tuple[LineStrips, int, Chunk]
 
@@ -65,8 +67,9 @@ class AwaitedLines:
 
     @property
     def are_late(self) -> bool:
-        """Whether somebody has waited for so long that it has to be told."""
-        return 0.0 < self._since < time.monotonic() - WAIT_SECONDS
+        """Whether somebody has waited for so long that it has to be told, or waits for another try."""
+        now = time.monotonic()
+        return 0.0 < self._since < now - WAIT_SECONDS or now < self._not_before
 
     def of(self, opens: Callable[[], OutputReader]) -> Callable[[LineStrips, int], None]:
         """Begin with another output; return what has a chunk of it read, and put where it is drawn.
@@ -118,7 +121,8 @@ class AwaitedLines:
         self._came()
 
     def _cannot(self) -> None:
-        """Try no more for a while, since each drawing would ask again."""
+        """Try no more for a while, since each drawing would ask again; then have what is on the screen drawn again."""
         self._wanted, self._since = [], 0.0
-        self._not_before = time.monotonic() + _REST_SECONDS
+        self._not_before = time.monotonic() + REST_SECONDS
+        self._widget.set_timer(REST_SECONDS * 1.1, self._came)
         self._came()

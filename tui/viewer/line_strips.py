@@ -157,6 +157,11 @@ class LineStrips:
         self._strips: LRUCache[int, DrawnLine] = LRUCache(_KEPT_STRIPS)
         self._inside = 0, 0  # a line that is too long to be read whole, and a byte in its shown part
 
+    @property
+    def reads_elsewhere(self) -> bool:
+        """Whether lines are read in another thread, and awaited."""
+        return self._elsewhere is not None
+
     def forget(self, reading: OutputReader | None = None) -> None:
         """Draw all lines again, because the output has grown or the theme has changed; from a new reading if given."""
         self._reading = reading or self._reading

@@ -16,6 +16,7 @@ from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.stream_search import NONE, StreamSearch
 from sightline.tui.common.window import RowPlace
+from sightline.tui.viewer.line_strips import AWAITED
 from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.pane import OutputPane
 
@@ -42,6 +43,7 @@ class ViewerSearch(PaneSearch[StreamSearch]):
     def __init__(self, pane: OutputPane) -> None:
         super().__init__(pane)
         self._back = False
+        self._awaited = 0  # the line of a hit that is still being read
         self._inside: PlaceInLine | None = None  # the present place in a long line
         self._sought: PlaceInLine | None = None  # where the next match in that line is searched from
         self._insides: StoreRead[tuple[StreamSearch, PlaceInLine]] = StoreRead(
@@ -62,6 +64,7 @@ class ViewerSearch(PaneSearch[StreamSearch]):
     def _forget(self) -> None:
         super()._forget()
         self._inside = self._sought = None
+        self._awaited = 0
         self._back = False
 
     def draw(self, number: int, strip: Strip) -> Strip:
@@ -69,9 +72,9 @@ class ViewerSearch(PaneSearch[StreamSearch]):
         return self.drawn(number, strip, here=number == self._pane.target)
 
     def marks(self, key: Hashable, strip: Strip) -> Marks:
-        """Return the marks of a line; bytes have none."""
+        """Return the marks of a line; bytes have none, nor has a line that is still being read."""
         opened = self._pane.opened
-        return () if opened is None or opened.hex else super().marks(key, strip)
+        return () if opened is None or opened.hex or strip is AWAITED.strip else super().marks(key, strip)
 
     def _place(self) -> object:
         return self._pane.window.top, self._pane.target
@@ -101,8 +104,20 @@ class ViewerSearch(PaneSearch[StreamSearch]):
     def _go_to(self, number: int) -> None:
         self._inside = self._sought = None
         self._pane.go_near(number)
+        self._show_hit(number)
+
+    def came(self) -> None:
+        """Go on with a hit whose line was still being read, unless the person has gone elsewhere."""
+        if self._awaited and self._here() == (self._awaited, True):
+            self._show_hit(self._awaited)
+
+    def _show_hit(self, number: int) -> None:
+        """Show where the hit is in its line, once that is there."""
         raw = self._raw(number)
-        if raw is None or raw[1].whole:
+        self._awaited = number if raw is None else 0
+        if raw is None:
+            return
+        if raw[1].whole:
             self._bring_into_view(number)
         else:
             self._seek(PlaceInLine(number, raw[1].length if self._back else 0))
@@ -178,7 +193,8 @@ class ViewerSearch(PaneSearch[StreamSearch]):
 
     def _on_screen(self) -> Mapping[Hashable, str]:
         numbers = sorted({place.line for place in self._pane.window.places()})
-        return {number: self._pane.drawn(number).strip.text for number in numbers}
+        drawn = {number: self._pane.drawn(number) for number in numbers}
+        return {number: one.strip.text for number, one in drawn.items() if one is not AWAITED}
 
     def _marked(self, found: dict[Hashable, Marks]) -> None:
         super()._marked(found)

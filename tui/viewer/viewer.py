@@ -130,13 +130,14 @@ class Viewer(AnnotatedPane, can_focus=True):
         place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
         self.window.count = opened.line_count
         self.window.wraps = self._wraps and not opened.hex
-        if self.strips is None or another or place is not None:
+        strips, waits = self.strips, opened.may_wait
+        if strips is None or another or place is not None or strips.reads_elsewhere != waits:
             look = "hex" if opened.hex else self._look
-            elsewhere = self._awaited.of(partial(opened.open_again, self.store)) if opened.may_wait else None
+            elsewhere = self._awaited.of(partial(opened.open_again, self.store)) if waits else None
             gaps = gap_markers(opened.buffer)
             self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax, gaps, elsewhere)
         else:
-            self.strips.forget(opened.reading)
+            strips.forget(opened.reading)
         if another:
             self._open_at_its_place(opened)
         elif place is not None:
@@ -153,6 +154,8 @@ class Viewer(AnnotatedPane, can_focus=True):
         if self.window.wraps:
             self.resize_to_lines()
         self.changed()
+        if self._search is not None:
+            self._search.came()
 
     def _same_place(self, before: OpenOutput, opened: OpenOutput) -> int:
         """Return the number in the new reading of the line at the top of the screen."""
