@@ -63,7 +63,7 @@ _OPENING = {
 _LINES = 5000
 _AIMS_MS = {"read a page": 1.0, "run true": 2.6}
 _AT_ONCE = 32
-_AT_ONCE_AIM_MS = 1000 / 600
+_AT_ONCE_AIM_MS = round(1000 / 600, 2)
 _Calls = dict[str, dict[str, Any]]
 
 
