@@ -9,7 +9,7 @@ import os
 import pickle
 import signal
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import starmap
 
 from sightline.errors import StoreFailed
@@ -35,6 +35,11 @@ _LEFT = "`sightline doctor` finds what is left"
 
 Calls = Sequence[tuple[ToolCall, Session]]
 
+Ran = Mapping[tuple[str, str], Buffer]
+"""Buffers of commands, by session and use."""
+
+_NONE_RAN: Ran = {}
+
 
 class KeptBatch(NamedTuple):
     """The result of a batch.
@@ -48,10 +53,16 @@ class KeptBatch(NamedTuple):
     error: StoreFailed | None = None
 
 
-def keep_calls(store: Store, calls: Calls) -> KeptBatch:
-    """Write their buffers, up to the first that the store could not keep."""
+def keep_calls(store: Store, calls: Calls, before: Ran = _NONE_RAN) -> KeptBatch:
+    """Write their buffers, up to the first that the store could not keep.
+
+    Args:
+        store: the store that keeps them.
+        calls: the calls.
+        before: the commands of earlier batches of which some of them show more.
+    """
     kept: list[KeptCall] = []
-    ran: dict[tuple[str, str], Buffer] = {}
+    ran = dict(before)
     try:
         for call, session in calls:
             of = ran.get((session.name, call.of)) if call.of else None
@@ -74,17 +85,17 @@ class Writing:
         ids: ids of its calls.
     """
 
-    def __init__(self, store: Store, calls: Calls) -> None:
-        """Start writing."""
+    def __init__(self, store: Store, calls: Calls, before: Ran = _NONE_RAN) -> None:
+        """Start writing; the arguments are those of `keep_calls`."""
         self.ids = {call.id for call, _ in calls}
         self._calls = calls
         self._data = bytearray()
         self._from = self._process = -1
         if len(calls) >= WORTH_CALLS:
-            self._begin(store, calls)
-        self._kept = keep_calls(store, calls) if self._process < 0 else None
+            self._begin(store, calls, before)
+        self._kept = keep_calls(store, calls, before) if self._process < 0 else None
 
-    def _begin(self, store: Store, calls: Calls) -> None:
+    def _begin(self, store: Store, calls: Calls, before: Ran) -> None:
         self._from, to = os.pipe()
         with contextlib.suppress(AttributeError, OSError):  # only Linux has it, and it may allow no more
             fcntl.fcntl(to, fcntl.F_SETPIPE_SZ, _READ_BYTES)
@@ -93,7 +104,7 @@ class Writing:
         except OSError:  # no process can be started
             os.close(self._from)
         if self._process == 0:
-            _write(store, calls, to)
+            _write(store, calls, before, to)
         os.close(to)
 
     def wait(self) -> KeptBatch:
@@ -128,9 +139,9 @@ class Writings:
         """Number of their calls."""
         return sum(len(writing.ids) for writing in self._begun)
 
-    def begin(self, calls: Calls) -> None:
-        """Start writing one more batch."""
-        self._begun.append(Writing(self._store, calls))
+    def begin(self, calls: Calls, before: Ran = _NONE_RAN) -> None:
+        """Start writing one more batch; the arguments are those of `keep_calls`."""
+        self._begun.append(Writing(self._store, calls, before))
 
     def first(self) -> KeptBatch:
         """Wait for the first batch, remove it, and return its result."""
@@ -139,11 +150,11 @@ class Writings:
         return kept
 
 
-def _write(store: Store, calls: Calls, to: int) -> None:
+def _write(store: Store, calls: Calls, before: Ran, to: int) -> None:
     """Run the other process; an interrupt of this one does not interrupt it."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        kept = keep_calls(store, calls)
+        kept = keep_calls(store, calls, before)
         failure = kept.error and (kept.error.message, kept.error.hint)
         with open(to, "wb") as file:
             file.write(pickle.dumps(([_packed(call) for call in kept.calls], failure)))

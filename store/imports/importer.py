@@ -12,7 +12,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
 from sightline.errors import StoreFailed, UnsafeStore
 from sightline.harnesses.formats import TranscriptSource, open_reading
-from sightline.harnesses.tool_call import CallSession, ToolCall
+from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
 from sightline.harnesses.transcript import (
     NotReadable,
     ToldEvent,
@@ -22,8 +22,8 @@ from sightline.harnesses.transcript import (
     bounded_event,
     bounded_session,
 )
-from sightline.imports.batches import MOST_WRITING, Writings
-from sightline.imports.past_call import KeptCall
+from sightline.imports.batches import MOST_WRITING, Calls, Ran, Writings
+from sightline.imports.past_call import KeptCall, buffer_of_command
 from sightline.json_text import dumps, loads
 from sightline.log.past_views import LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
@@ -374,9 +374,17 @@ class Importer:
         if batch:
             if not self._unsettled:
                 self._store.index.expect_many()
-            self._writings.begin(batch)
+            self._writings.begin(batch, self._ran_before(batch))
         while len(self._writings) > MOST_WRITING - 1:
             self._record_first()
+
+    def _ran_before(self, batch: Calls) -> Ran:
+        """Return the commands, of earlier batches or recorded by hooks, of which calls of a batch show more."""
+        more = [(call, session) for call, session in batch if call.of]
+        while any(unique_id(call.session.id, call.of) in self._writings for call, _ in more):
+            self._record_first()
+        found = {(session.name, call.of): buffer_of_command(self._store, call, session.name) for call, session in more}
+        return {key: buffer for key, buffer in found.items() if buffer}
 
     def _keep_all(self) -> None:
         """Keep all calls that were read, and so their transcripts."""

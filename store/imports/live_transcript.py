@@ -2,7 +2,8 @@
 
 Some harnesses tell a hook what a tool gave, and write only later what their model was shown. So a call waits
 here, and its view is logged when the transcript has it: at the next event, or when somebody looks. Calls without an
-event, such as those of a failed tool, are taken from there too, as an import would take them.
+event, such as those of a failed tool, are taken from there too, as an import would take them. What showed more of
+a command that goes on waits for its end, because its lines are looked for in the whole output.
 
 A session has one small file below the store's ``hooks``, which its reader holds locked. While calls wait, it also has
 a name in ``hooks/waiting``, so that one listing of a mostly empty folder shows whether any do.
@@ -19,7 +20,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import HOOKS
 from sightline.errors import SightlineError
 from sightline.harnesses import find
-from sightline.harnesses.tool_call import CallSession, ToolCall
+from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
 from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     LiveParser,
@@ -30,7 +31,7 @@ from sightline.harnesses.transcript import (
     bounded_event,
     load_object,
 )
-from sightline.imports.past_call import KeptCall, Recorded, keep_call
+from sightline.imports.past_call import KeptCall, Recorded, buffer_of_command, keep_call
 from sightline.json_text import dumps, loads
 from sightline.log.past_views import LoggedCalls, Nameless, known_calls, log_past_views
 from sightline.log.session_events import AgentMessage, SessionEvent
@@ -38,7 +39,7 @@ from sightline.log.session_history import write_events
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, remove_file, write_all
-from sightline.records import Session, Shown, known_fields, shown_from
+from sightline.records import Buffer, Session, Shown, known_fields, shown_from
 from sightline.store import Store
 from sightline.typing_names import Any
 
@@ -99,6 +100,8 @@ class LiveTranscript:
         self._kept: list[KeptCall] = []
         self._told: list[SessionEvent] = []
         self._later: list[ToolCall] = []
+        self._ran: dict[str, Buffer] = {}  # buffers of commands that were taken from the transcript now, by their uses
+        self._holds = False
         self.is_readable = True
 
     @property
@@ -109,6 +112,7 @@ class LiveTranscript:
             "place": self._place._asdict(),
             "position": self._position,
             "waiting": [{**one._asdict(), "call": _told(one.call)} for one in self._waiting],
+            "holds": self._holds,
         }
 
     def take_in(self, but: str = "") -> ToolCall | None:
@@ -134,15 +138,29 @@ class LiveTranscript:
                     self._settle(call)
             if held is None and but and self._parser:
                 held = self._parser.ended(but)
-            for call in self._parser.held if self._parser and not but else ():
-                self._settle(call)  # somebody looks, or a turn has ended, and its command goes on
-            self._give_up(f"{self._place.title} has not written down what it showed", time.time() - _PATIENCE_SECONDS)
+            patient_since = time.time() - _PATIENCE_SECONDS
+            self._holds = self._settle_held(patient_since)
+            self._give_up(f"{self._place.title} has not written down what it showed", patient_since)
         except NotReadable:
-            self.is_readable = False
+            self.is_readable = self._holds = False
             self._give_up(f"the transcript of {self._place.title} cannot be read", time.time())
         self._record()
         self._log_events()
         return held
+
+    def _settle_held(self, before: float) -> bool:
+        """Log what showed more of commands that go on, as far as these are sealed; return whether any still waits.
+
+        Args:
+            before: what was shown until then waits no longer; it gets a buffer of its own.
+        """
+        waits = False
+        for call in self._parser.held if self._parser else ():
+            if call.answered <= before or self._buffer_of(call):
+                self._settle(call)
+            else:
+                waits = True
+        return waits
 
     def _log_events(self) -> None:
         """Log what happened to the context, and what the agent said, as far as settings allow it."""
@@ -154,6 +172,11 @@ class LiveTranscript:
             told = [one for one in told if not isinstance(one, AgentMessage)]
         if told:
             write_events(self._store, self._session, told)
+
+    def has(self, use: str) -> bool:
+        """Return whether a call, with its buffer, was taken from the transcript before the harness told a hook."""
+        found = self._store.of_artifact(unique_id(self._session.harness_id, use)) if use else None
+        return found is not None and found.session == self._session.name
 
     def add(self, waiting: WaitingCall, *, is_told: bool) -> None:
         """Let the view of a recorded call wait, or log it if its shown text is known."""
@@ -211,9 +234,14 @@ class LiveTranscript:
                 buffer = self._store.amend(buffer.name, exit_code=one.exit_code)
             if buffer or name is not None:
                 recorded[one.id] = Recorded(buffer, waiting[one.id].shown if one.id in waiting else ())
-        of = self._store.of_artifact(use_key(self._session.name, call.of)) if call.of else None
-        of = of if of and of.state == "sealed" else None
-        self._kept.append(keep_call(self._store, call, self._session, recorded, of))
+        kept = keep_call(self._store, call, self._session, recorded, self._buffer_of(call))
+        self._kept.append(kept)
+        if call.kind == "cmd" and call.use and kept.buffers and call.id not in recorded:
+            self._ran[call.use] = kept.buffers[0]
+
+    def _buffer_of(self, call: ToolCall) -> Buffer | None:
+        """Return the sealed buffer of the command of which a call shows more; None if there is none yet."""
+        return self._ran.get(call.of) or buffer_of_command(self._store, call, self._session.name)
 
     def _take_waiting(self, call: ToolCall) -> WaitingCall | None:
         """Return what waited for this call, and remove it."""
@@ -280,7 +308,7 @@ def begin(root: str, session: Session, place: TranscriptPlace) -> None:
     try:
         if not _state(fd):
             size = os.stat(place.path).st_size if os.path.exists(place.path) else 0
-            fields = {"session": session._asdict(), "place": place._asdict(), "position": size, "waiting": []}
+            fields: Json = {"session": session._asdict(), "place": place._asdict(), "position": size, "waiting": []}
             _save(root, session.name, fd, fields)
     finally:
         os.close(fd)
@@ -334,14 +362,15 @@ def _state(fd: int) -> Json:
 def _save(root: str, session: str, fd: int, state: Json) -> None:
     folder = os.path.join(root, HOOKS, "waiting")
     mark = os.path.join(folder, session)
-    if state["waiting"] and not os.path.exists(mark):
+    waits = bool(state["waiting"] or state.get("holds"))
+    if waits and not os.path.exists(mark):
         make_folder(folder)
         os.close(open_private(mark, os.O_WRONLY | os.O_CREAT))
     data = dumps(state).encode() + b"\n"
     os.lseek(fd, 0, os.SEEK_SET)
     write_all(fd, data)
     os.ftruncate(fd, len(data))
-    if not state["waiting"]:
+    if not waits:
         remove_file(mark)
 
 

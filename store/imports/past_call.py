@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.harnesses.file_changes import files_changed
-from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside
+from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside, unique_id
 from sightline.imports.shown_lines import LinesShown, shown_lines
 from sightline.log.past_views import PastView, past_view
+from sightline.log.sessions import use_key
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import remove_folder
@@ -102,6 +103,17 @@ def keep_call(
             remove_folder(store.layout.folder(buffer.name))
         raise
     return KeptCall(session, tuple(made), view, 1 + len(call.inner))
+
+
+def buffer_of_command(store: Store, call: ToolCall, session: str) -> Buffer | None:
+    """Return the sealed buffer of the command of which a call shows more; None if the store has none.
+
+    A hook that recorded it gave it the key of its use; one that was taken from a transcript has the call's id.
+    """
+    for key in (use_key(session, call.of), unique_id(call.session.id, call.of)) if call.of else ():
+        if (found := store.of_artifact(key)) and found.state == "sealed":
+            return found
+    return None
 
 
 def _buffer_of(store: Store, call: ToolCall, session: str) -> Buffer:

@@ -54,6 +54,8 @@ def _kept_and_answered(
     if harness.transcribes:
         transcript = late_hooks.live_call(store, session, harness, given)
     with transcript as live:
+        if live and live.has(call):
+            return notes_answer(store, session, harness, event) if tells else None
         if live:
             call = live.told(call)
         buffer = _kept(store, session, call, pending)

@@ -58,6 +58,10 @@ class LiveCall:
         self._live = live
         self._told: ToolCall | None = None
 
+    def has(self, call: ToolCall) -> bool:
+        """Whether the call is in the store already, since somebody looked before its event came."""
+        return self._live.has(call.use)
+
     def told(self, call: ToolCall) -> ToolCall:
         """The call with a command's whole output and exit code from the transcript. Other calls in it are logged."""
         for _ in range(_PATIENCE_TURNS):

@@ -1,6 +1,7 @@
 """Many calls are written by a process beside the one that reads: what comes of it is what it would be without."""
 
 import itertools
+import json
 import os
 import signal
 import sqlite3
@@ -16,7 +17,7 @@ from sightline.imports import batches as past_batch
 from sightline.imports import importer as import_past
 from sightline.log import log
 from sightline.store import Store
-from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
+from tests.store.harnesses.past_kit import Claude, Import, buffers, read, recorded, views, write_lines
 
 CALLS = 40
 
@@ -177,3 +178,16 @@ def test_identical_outputs_of_a_batch_share_their_storage(store: Store, imported
     assert len(found) == 9
     assert {status.st_nlink for status in found} == {9}
     assert not [name for _, _, names in os.walk(store.layout.buffers) for name in names if name.endswith(".tmp")]
+
+
+@pytest.mark.parametrize("worth", [1, 1_000])
+def test_what_a_call_of_a_later_batch_showed_of_a_command_was_seen_of_that_command(
+    worth: int, store: Store, imported: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_past, "BATCH_CALLS", 1)
+    monkeypatch.setattr(past_batch, "WORTH_CALLS", worth)
+    imported(recorded("codex", tmp_path))
+    [ran] = [one for one in buffers(store) if one.command == "sleep 3; echo late"]
+    [more] = [view for view, _ in views(store) if json.loads(view.request)["tool"] == "write_stdin"]
+    assert more.refs == (ran.name,)
+    assert [(one.first, one.last) for one in (*more.shown, *more.matched)] == [(1, 1)]
