@@ -14,7 +14,7 @@ from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.audit.findings import Finding, find_others
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.report.markdown import code_span, plain_text
-from sightline.audit.report.phrases import HEADLINES, counted, ending
+from sightline.audit.report.phrases import HEADLINES, ending
 from sightline.audit.timeline import Call, CallTotals, calls_of, captured_by, seen_after, totals_of, unknowable
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
@@ -22,7 +22,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.refs import format_ref
-from sightline.shape.summary import human_bytes, human_seconds, one_line
+from sightline.shape.summary import counted, human_bytes, human_seconds, one_line
 from sightline.store import Reading
 from sightline.typing_names import Any
 

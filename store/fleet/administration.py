@@ -237,11 +237,11 @@ class HostRow(NamedTuple):
     """A host in the owner's status.
 
     Attributes:
-        name: name of the host.
+        name: name of the host; of a member under which nothing was shipped yet, the member's.
         team: its team.
         owner: its owner.
         kind: ``host`` or ``ci``.
-        silent_seconds: seconds since the fleet last heard from it.
+        silent_seconds: seconds since the fleet last heard from it; None for never.
         items: number of items that it had still to ship then.
         bytes: their bytes.
         buffers: number of its buffers that the fleet has.
@@ -251,14 +251,14 @@ class HostRow(NamedTuple):
     team: str
     owner: str
     kind: str
-    silent_seconds: float
+    silent_seconds: float | None
     items: int
     bytes: int
     buffers: int
 
 
 def hosts(connection: Connection) -> Iterator[HostRow]:
-    """Yield all hosts, those last heard from first."""
+    """Yield all hosts, those last heard from first, and then the members under which nothing was shipped yet."""
     rows = connection.execute(
         "SELECT name, team, owner, kind, extract(epoch FROM now() - seen)::float8,"
         " CASE jsonb_typeof(behind -> 'items') WHEN 'number' THEN (behind ->> 'items')::numeric ELSE 0 END::float8,"
@@ -267,3 +267,8 @@ def hosts(connection: Connection) -> Iterator[HostRow]:
     )
     for name, team, owner, kind, silent, items, size, buffers in rows:
         yield HostRow(name, team, owner, kind, silent, int(items), int(size), buffers)
+    for name, team, owner, kind in connection.execute(
+        "SELECT name, team, owner, kind FROM sightline.members AS known"
+        " WHERE NOT EXISTS (SELECT FROM sightline.hosts WHERE member = known.name) ORDER BY name"
+    ):
+        yield HostRow(name, team, owner, kind, None, 0, 0, 0)

@@ -25,6 +25,9 @@ _TAKEN = "remarks"
 _RECENT = "recent remarks"
 """The fact with the numbers of remarks that were taken lately: one with a smaller number may be written down later."""
 
+_BEFORE = "remarks before"
+"""The fact with the number up to which no remark is taken any more, whether or not it was taken."""
+
 _LATE = 1_000  # a remark with a number this much smaller than the last one's is still taken
 
 _TRIED = "remark tried"
@@ -53,7 +56,10 @@ class Presence:
     @property
     def _least(self) -> int:
         """Return the number above which remarks are taken that have not been taken yet."""
-        return max(self.taken - _LATE, 0) if self._recent else self.taken
+        taken = self.taken
+        if max(self._recent, default=0) < taken:
+            return taken  # 0.2.0 took the last one, and keeps no list of those that it took
+        return max(taken - _LATE, int(self._queue.fact(_BEFORE) or 0))
 
     def meet(self, connection: Connection, host: OwnHost) -> None:
         """Tell what runs, send more of what is watched, and take remarks, all as the host's role."""
@@ -141,6 +147,7 @@ class Presence:
                         self._queue.put_fact(_TRIED, "")
                         return
                 # Last, so that nothing is lost with a shipper that is killed.
+                self._queue.put_fact(_BEFORE, str(self._least))
                 self._queue.put_fact(_RECENT, dumps([*self._recent, number][-_LATE:]))
                 self._queue.put_fact(_TAKEN, str(max(number, self.taken)))
 

@@ -5,7 +5,7 @@ import time
 from sightline.fleet.collector import DIRECTORY, SIZE, Collector
 from sightline.fleet.queue import Queue
 from sightline.named_tuple import NamedTuple
-from sightline.shape.summary import human_bytes
+from sightline.shape.summary import counted, human_bytes
 from sightline.store import Store
 
 
@@ -66,7 +66,8 @@ def in_words(status: ShipStatus, database: str) -> str:
     lines = [f"{status.host or 'this store'} ships to {database}"]
     if status.items:
         lines.append(
-            f"behind by {status.buffers:,} outputs and {status.items - status.buffers:,} other items, "
+            f"behind by {counted(status.buffers, 'output')} and"
+            f" {counted(status.items - status.buffers, 'other item')}, "
             f"{human_bytes(status.bytes)}, the oldest for {_span(status.behind_seconds)}"
         )
     else:

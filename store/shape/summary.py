@@ -150,6 +150,11 @@ def one_line(text: str, characters: int) -> str:
     return _shortened(" ".join(text.split()), characters)
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a count with its noun: ``1 line``, ``2,000 lines``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def human_bytes(count: int) -> str:
     """Write a size, such as ``512 B`` or ``64.0 KiB``; units are of 1024."""
     if count < 1024:

@@ -14,6 +14,7 @@ from sightline.audit.report import phrases as words
 from sightline.audit.report.report import Missed, Report, ReportedOutput, Stretch, ToldCall, halves
 from sightline.log.notes import whereto
 from sightline.records import Note
+from sightline.shape.summary import counted
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _WHO_LINES = 5
@@ -63,7 +64,7 @@ def _head(report: Report) -> Iterator[str]:
     for line in words.who(report)[:_WHO_LINES]:
         yield f'<p class="who">{_text(line)}</p>'
     if len(report.sessions) > _WHO_LINES:
-        yield f'<p class="who">and {words.counted(len(report.sessions) - _WHO_LINES, "more session")}</p>'
+        yield f'<p class="who">and {counted(len(report.sessions) - _WHO_LINES, "more session")}</p>'
     if times := words.span_of_time(report):
         yield f'<p class="who">{_text(times)}</p>'
     yield '<dl class="figures">'
@@ -102,7 +103,7 @@ def _excerpt(missed: Missed) -> Iterator[str]:
         kind = "tells" if line.tells else "around"
         yield f'<span class="{kind}"><i>{str(line.number).rjust(width)}</i>{_text(line.text)}</span>'
     if missed.left_out:
-        yield f'<span class="gap">… {words.counted(missed.left_out, "more line")} of it</span>'
+        yield f'<span class="gap">… {counted(missed.left_out, "more line")} of it</span>'
 
 
 def _findings_section(report: Report) -> Iterator[str]:
@@ -184,7 +185,7 @@ def _strip(stretch: Stretch, held: HeldLines | None, named: bool) -> str:
         _bars(stretch.failing, covered.total, "failing", 0, 5, wide=3),
     ]
     name = f"<small>{_text(stretch.ref)}</small>" if named else ""
-    label = f"{stretch.ref}: {words.counted(covered.seen_lines, 'line')} of {covered.total:,} seen"
+    label = f"{stretch.ref}: {counted(covered.seen_lines, 'line')} of {covered.total:,} seen"
     return (
         f'<div class="strip">{name}<svg viewBox="0 0 {_STRIP_UNITS} 16" preserveAspectRatio="none" role="img" '
         f'aria-label="{_text(label)}"><title>{_text(label)}</title>'

@@ -20,7 +20,7 @@ from sightline.audit.line_spans import Spans, size, written
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall
 from sightline.records import Buffer
 from sightline.shape.invisible_characters import fit_to_read
-from sightline.shape.summary import human_bytes
+from sightline.shape.summary import counted, human_bytes
 
 HEADLINES = {
     CUT: "Failed, cut, and never read again",
@@ -64,11 +64,6 @@ def when(seconds: float) -> str:
 def clock(seconds: float) -> str:
     """Write a time of day."""
     return time.strftime("%H:%M:%S", time.localtime(seconds))
-
-
-def counted(count: int, noun: str) -> str:
-    """Write a count with its noun: ``1 line``, ``2,000 lines``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def figures(report: Report) -> list[tuple[str, str, str]]:

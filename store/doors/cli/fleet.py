@@ -11,7 +11,7 @@ from sightline.doors.cli.output import print_json, red, write_err, write_out
 from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.fleet import ExtraMissing
 from sightline.private_files import new_file, write_all
-from sightline.shape.summary import human_bytes
+from sightline.shape.summary import counted, human_bytes
 from sightline.verbs.printable_text import printable
 
 try:
@@ -46,7 +46,8 @@ _DESCRIBED = {
         "Check that the object store has everything that the database lists, and the other way round, and that no "
         "log has a gap."
     ),
-    "status": "List the machines: when each last shipped, and how far behind it is.",
+    "status": "List the machines: when each was last heard of, and how far behind it is. Those that were added and "
+    "have shipped nothing yet are listed, too.",
 }
 _EXAMPLES = {
     "init": "sightline fleet init --db postgresql://owner@db.example/fleet --objects s3://outputs/fleet",
@@ -227,9 +228,10 @@ def maintain_it(given: Namespace) -> int:
             print_json({**done._asdict(), **tidied._asdict(), "failure": str(failure) if failure else ""})
         else:
             write_out(
-                f"{len(done.made):,} partitions made, {len(done.dropped):,} dropped, {done.rows:,} other rows let go\n"
-                f"purged: {tidied.purged:,} outputs and the texts of {tidied.blanked:,} lines of logs; "
-                f"pinned outputs: {tidied.kept:,} kept past the retention, {tidied.let_go:,} let go\n"
+                f"{counted(len(done.made), 'partition')} made, {len(done.dropped):,} dropped, "
+                f"{counted(done.rows, 'other row')} let go\n"
+                f"purged: {counted(tidied.purged, 'output')} and the texts of {counted(tidied.blanked, 'line')} of logs"
+                f"; pinned outputs: {tidied.kept:,} kept past the retention, {tidied.let_go:,} let go\n"
             )
             for problem in tidied.problems:
                 write_err(printable(problem) + "\n")
@@ -257,8 +259,9 @@ def verify(given: Namespace) -> int:
         else:
             how = "every byte of them was read" if given.contents else "--contents reads every byte of them, too"
             write_out(
-                f"{looked.hosts:,} hosts: {looked.buffers:,} outputs, {looked.entries:,} lines of logs, "
-                f"{looked.packs:,} packs with {human_bytes(looked.bytes)}; {how}\n"
+                f"{counted(looked.hosts, 'host')}: {counted(looked.buffers, 'output')}, "
+                f"{counted(looked.entries, 'line')} of logs, {counted(looked.packs, 'pack')} with "
+                f"{human_bytes(looked.bytes)}; {how}\n"
             )
         return int(any(finding.kind == "problem" for finding in findings))
 
@@ -275,15 +278,15 @@ def status(given: Namespace) -> int:
             f"version {tables.version}, rows are kept {tables.retention_days} days, objects at {tables.objects}\n"
         )
         for row in rows:
-            behind = f"{row.items:,} items ({human_bytes(row.bytes)}) behind" if row.items else "all shipped"
-            write_out(
-                printable(
-                    f"{row.name:24} {row.kind:4} {row.team}/{row.owner}  {row.buffers:,} outputs, {behind}, "
-                    f"heard of {row.silent_seconds:,.0f} s ago"
-                )
-                + "\n"
-            )
+            write_out(printable(f"{row.name:24} {row.kind:4} {row.team}/{row.owner}  {_state(row)}") + "\n")
         return 0
+
+
+def _state(row: "administration.HostRow") -> str:
+    if row.silent_seconds is None:
+        return "never heard of"
+    behind = f"{counted(row.items, 'item')} ({human_bytes(row.bytes)}) behind" if row.items else "all shipped"
+    return f"{counted(row.buffers, 'output')}, {behind}, heard of {row.silent_seconds:,.0f} s ago"
 
 
 def days_of(text: str) -> int:

@@ -12,7 +12,7 @@ from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_par
 from sightline.doors.cli.output import print_json, write_out
 from sightline.doors.cli.progress_line import ProgressLine, bar
 from sightline.fleet import ExtraMissing
-from sightline.shape.summary import human_bytes
+from sightline.shape.summary import counted, human_bytes
 from sightline.store import Store
 from sightline.threads import share_one_heap
 from sightline.verbs.printable_text import printable
@@ -93,7 +93,8 @@ def _drain(store: Store, given: Namespace) -> int:
         if given.json:
             print_json({"host": host, "items": shipped.items, "bytes": shipped.bytes})
         else:
-            write_out(f"all is shipped, as {host}: {shipped.items:,} items, {human_bytes(shipped.bytes)} of output\n")
+            done = counted(shipped.items, "item")
+            write_out(f"all is shipped, as {host}: {done}, {human_bytes(shipped.bytes)} of output\n")
         with contextlib.suppress(FleetRefused, FleetUnreachable):  # then readers examine it themselves
             shipper.judge(stop=lambda: time.monotonic() > ends)
     return 0

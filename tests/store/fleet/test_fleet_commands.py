@@ -61,16 +61,21 @@ def test_from_an_empty_database_to_a_verified_fleet(fleet: Fleet, run: Run, tmp_
     (tmp_path / "home/config.toml").write_text(f'[fleet]\ndb = "{settings["db"]}"\nobjects = "{settings["objects"]}"\n')
     assert run("run", "--", "echo", "hello")[0] == 0
     code, out, _ = run("ship", "--status")
-    assert out.splitlines()[1].startswith("behind by 1 outputs")
-    assert "behind by 1 outputs" in run("doctor")[1]
+    assert out.splitlines()[1].startswith("behind by 1 output and 1 other item, ")
+    assert "behind by 1 output and" in run("doctor")[1]
     code, out, _ = run("ship", "--drain")
     assert (code, "all is shipped" in out) == (0, True)
     code, out, _ = run("ship", "--status", "--json")
     assert json.loads(out)["items"] == 0
     code, out, _ = run("fleet", "verify", "--contents", "--db", db)
-    assert (code, out.splitlines()[-1].startswith("1 hosts: 1 outputs")) == (0, True), out
+    assert (code, out.splitlines()[-1].startswith("1 host: 1 output, ")) == (0, True), out
     code, out, _ = run("fleet", "status", "--json", "--db", db)
     assert json.loads(out)["hosts"][0]["name"] == name
+    assert run("fleet", "add-host", f"other-{fleet.id}", "--team", "red", "--db", db)[0] == 0
+    _, shipped, silent = run("fleet", "status", "--db", db)[1].splitlines()
+    assert f"{name}  " in shipped
+    assert "  1 output, all shipped, heard of " in shipped
+    assert silent.split() == [f"other-{fleet.id}", "host", f"red/other-{fleet.id}", "never", "heard", "of"]
     code, out, _ = run("fleet", "grant", f"r_{fleet.id}", "red", "--db", db)
     assert "s3:GetObject" in out
     assert (tmp_path / f"r_{fleet.id}.pgpass").exists()

@@ -1,5 +1,6 @@
 """What runs on another host is followed while somebody looks, and remarks made elsewhere reach the agent there."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -23,6 +24,8 @@ from tests.store.fleet.conftest import Fleet, Hosts, keep_in, show, write_settin
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 from sightline.disk.changes import Change
+from sightline.fleet import presence
+from sightline.fleet.queue import Queue
 from sightline.fleet.shipper import Shipper
 from sightline.shared.store import SharedStore
 from tests.store.fleet import ending
@@ -218,6 +221,34 @@ def test_a_remark_that_is_written_down_after_one_with_a_larger_number_is_taken_t
     for _ in range(2):
         hosts.ship("a")
         assert [note.text for note in list_notes(store)] == ["second", "first"]
+
+
+def test_remarks_that_an_older_version_was_done_with_are_not_taken_again(
+    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0.2.0 keeps the number of the last one, and no list of them."""
+    store = hosts.stores["a"]
+    kept = keep_in(store, b"1\n2\n3\n", session="agent")
+    hosts.ship("a")
+    place.bring_up_to_date()
+    target = place.resolve(hosts.ref("a", kept))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise UsageError("the remark is too long", "")
+
+    taken: list[str] = []
+    for done_with, new in (("first", "second"), ("third", "fourth")):
+        with contextlib.closing(Queue(store.root)) as queue, monkeypatch.context() as patch:
+            listed = queue.fact("recent remarks")  # nothing, and then what a newer version left
+            patch.setattr(presence, "write_note", refuse)
+            place.remark(target, done_with, target.buffer.session)
+            hosts.ship("a")
+            queue.put_fact("recent remarks", listed)
+        place.remark(target, new, target.buffer.session)
+        taken.append(new)
+        for _ in range(2):
+            hosts.ship("a")
+            assert [note.text for note in list_notes(store)] == taken
 
 
 def test_a_remark_that_shippers_were_killed_over_reaches_the_agent_once(hosts: Hosts, place: SharedStore) -> None:
