@@ -235,18 +235,22 @@ class ToExamine(NamedTuple):
 
     Attributes:
         outputs: names of outputs that failed, or in which something may have; the views of them are taken in.
+        cut: names of others of which a reply was cut; likewise.
         sessions: names of sessions whose alarms are not known; all of their calls are taken in.
         alarms: what hosts found wrong in the other sessions.
-        others: number of further outputs, in which nothing failed.
+        others: number of outputs that are not named, since nothing failed in them, or named only as cut.
         not_judged: number of these that are not judged.
         unexamined: number of outputs that no host has examined by the rules that hold here.
         running: number of outputs that are still running, which are not examined.
+        session: full name of the only session that is wanted; empty for all.
     """
 
     outputs: list[str]
+    cut: list[str]
     sessions: list[str]
     alarms: list[HostAlarm]
     others: int
     not_judged: int
     unexamined: int
     running: int
+    session: str = ""

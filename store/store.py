@@ -135,8 +135,14 @@ class Reading(Protocol):
     def narrowed(self, wanted: Narrowing, /) -> list[Buffer] | None:
         """Return the newest matching outputs if the store can find them without looking at each; else None."""
 
-    def to_examine(self, since: float, /) -> "ToExamine | None":
-        """Take in what an audit has to examine, from a time on; None if it has to examine all that is here."""
+    def to_examine(self, since: float, session: str = "", project: "Project | None" = None, /) -> "ToExamine | None":
+        """Take in what an audit has to examine; None if it has to examine all that is here.
+
+        Args:
+            since: earliest time, seconds since the epoch.
+            session: the only session wanted, by its name or the beginning of it; empty for all.
+            project: the only project wanted; None for all.
+        """
 
     def remark(self, target: Target, text: str, to: str, /) -> Note | None:
         """Send a remark on lines to a session, if others deliver it; None if our own log keeps it.
@@ -482,7 +488,7 @@ class Store:
         """Return None, because it can only look at each of its outputs."""
         return None
 
-    def to_examine(self, _since: float, /) -> None:
+    def to_examine(self, _since: float, _session: str = "", _project: "Project | None" = None, /) -> None:
         """Return None, because all of it is here."""
         return
 

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
 from sightline.audit.evidence.session_evidence import ALARMS, Alarm, evidence_of
+from sightline.audit.project_scope import calls_in
 from sightline.audit.timeline import Call, Timeline, not_shown_whole
 from sightline.errors import SightlineError, StoreFailed
 from sightline.log.log_index import last_known, verify_log
 from sightline.named_tuple import NamedTuple
+from sightline.project import Project
 from sightline.records import TOOL_FAILED, Buffer
 from sightline.refs import format_ref
 from sightline.store import Reading
@@ -75,25 +77,30 @@ class Audited(NamedTuple):
     unread: int = 0
 
 
-def audited(store: Reading, since: float) -> Audited | None:
+def audited(store: Reading, since: float, session: str = "", project: Project | None = None) -> Audited | None:
     """Return all findings since a time where hosts have judged what they shipped; None for any other store.
 
     Args:
         store: the store.
         since: time of the earliest capture or call, seconds since the epoch.
+        session: the only session to look at, by its name or the beginning of it; empty for all.
+        project: the only project to look at; None for all.
     """
-    wanted = store.to_examine(since)
+    wanted = store.to_examine(since, session, project)
     if wanted is None:
         return None
     unseen, others, gone, unread = list[Finding](), list[Finding](), list[str](), set[str]()
     count, unjudged = wanted.others, wanted.not_judged
-    timeline = Timeline(store, since=since)
-    for start in range(0, len(wanted.outputs), _AT_ONCE):
-        names = wanted.outputs[start : start + _AT_ONCE]
-        calls = timeline.about(names)
-        known = [buffer for name in names if (buffer := store.index.buffer(name)) and buffer.created >= since]
+    timeline = Timeline(store, session=wanted.session or None, since=since)
+    listed = [*wanted.outputs, *wanted.cut]
+    for start in range(0, len(listed), _AT_ONCE):
+        names = listed[start : start + _AT_ONCE]
+        calls = calls_in(store, timeline.about(names), project)
+        examined = names[: max(len(wanted.outputs) - start, 0)]
+        known = [buffer for name in examined if (buffer := store.index.buffer(name))]
         captured = [buffer for buffer in known if buffer.state != "evicted" and not buffer.is_unanswered]
-        unseen += [_overlooked(one) for one in overlooked(store, captured, unread=unread)]
+        overlooked_here = overlooked(store, captured, session=wanted.session or None, unread=unread)
+        unseen += [_overlooked(one) for one in overlooked_here]
         of_these = {format_ref(name) for name in names}
         others += [one for one in _of_outputs(calls, captured) if one.ref in of_these]
         gone += not_shown_whole([buffer for buffer in known if buffer.state == "evicted"], calls)

@@ -222,7 +222,8 @@ class Timeline:
         self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
         views = (one for name in buffers for one in self._store.index.views(buffer=name, since=self._since))
         each = {indexed.view.id: indexed for indexed in views}
-        return _ordered(self._call(indexed, {}) for indexed in each.values())
+        wanted = (one for one in each.values() if self._session in (None, one.view.session))
+        return _ordered(self._call(indexed, {}) for indexed in wanted)
 
     @property
     def behind(self) -> bool:

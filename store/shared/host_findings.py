@@ -11,6 +11,7 @@ from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.errors import SightlineError
 from sightline.fleet.database import LastingConnection
 from sightline.named_tuple import NamedTuple
+from sightline.project import Project
 from sightline.refs import host_of, on_host, parse_ref
 from sightline.shared.rows import BUFFER, ENTRY, LogEntry, StoredOutput, entries_in, list_in, stored_in
 from sightline.store import HostAlarm
@@ -25,7 +26,7 @@ LEFT JOIN sightline.judgements AS judged
     ON judged.created = found.created AND judged.host = found.host AND judged.name = found.name
 LEFT JOIN (SELECT DISTINCT host, created, name FROM sightline.changes WHERE created >= to_timestamp(%(since)s))
     AS changed ON changed.host = found.host AND changed.created = found.created AND changed.name = found.name
-WHERE found.created >= to_timestamp(%(since)s)
+WHERE found.created >= to_timestamp(%(since)s) AND WITHIN
 """
 
 _TO_EXAMINE = """(
@@ -46,7 +47,16 @@ SELECT count(*), count(*) FILTER (WHERE found.bytes > 0 AND (found.kind <> 'cmd'
 {_JUDGED} AND {_TO_EXAMINE} IS NOT TRUE
 """
 
-# Calls whose reply was cut, about outputs that began earlier, or that are not known to have ended well.
+_OF_SESSION = """(
+    found.host = (SELECT id FROM sightline.hosts WHERE name = %(host)s) AND found.record ->> 'session' = %(session)s
+)"""
+_OF_PROJECT = """(
+    (%(at)s = '' OR found.host = (SELECT id FROM sightline.hosts WHERE name = %(at)s)) AND (%(root)s::text IS NULL
+    OR coalesce(nullif(found.record ->> 'project', ''), found.record ->> 'cwd') = %(root)s)
+)"""
+
+# Calls whose reply was cut, about outputs that are not among those that were looked for, or that are not known to have
+# ended well.
 _CUT = """
 WITH cut AS MATERIALIZED (
     SELECT host, name, bool_or(may_have_failed) AS may_have_failed FROM (
@@ -54,13 +64,22 @@ WITH cut AS MATERIALIZED (
             OR found.record -> 'failed' = 'true' OR coalesce(found.record ->> 'exit_code', '0') <> '0'
             AS may_have_failed
         FROM sightline.entries AS found WHERE found.time >= to_timestamp(%(since)s) AND found.kind = 'view'
-        AND cardinality(found.refs) > 0 AND found.record -> 'truncated' = 'true' OFFSET 0
+        AND cardinality(found.refs) > 0 AND found.record -> 'truncated' = 'true' AND CALLS OFFSET 0
     ) AS one GROUP BY host, name
 )
 SELECT host.name, cut.name FROM cut JOIN sightline.hosts AS host ON host.id = cut.host
-WHERE cut.may_have_failed OR NOT EXISTS (SELECT FROM sightline.buffers AS about
-    WHERE about.host = cut.host AND about.name = cut.name AND about.created >= to_timestamp(%(since)s))
+WHERE (cut.may_have_failed OR NOT EXISTS (SELECT FROM sightline.buffers AS found
+    WHERE found.host = cut.host AND found.name = cut.name AND found.created >= to_timestamp(%(since)s) AND WITHIN))
 """
+_CALLS_OF_SESSION = (
+    "found.host = (SELECT id FROM sightline.hosts WHERE name = %(host)s) AND found.session = %(session)s"
+)
+
+# Outputs of another host may be of any project.
+_NOT_ELSEWHERE = """
+AND NOT EXISTS (SELECT FROM sightline.buffers AS found
+    WHERE found.host = cut.host AND found.name = cut.name AND NOT WITHIN)
+""".replace("WITHIN", _OF_PROJECT)
 
 _ABOUT = """
 WITH wanted AS MATERIALIZED (
@@ -88,6 +107,33 @@ JOIN sightline.hosts AS host ON host.id = one.host
 LEFT JOIN sightline.alarms AS told ON told.host = one.host AND told.session = one.session
 ORDER BY host.name, one.session
 """
+
+_ALARMS_OF = """
+SELECT given.host, given.name, told.number >= one.last AND told.rules = %(rules)s, told.record::text
+FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
+JOIN sightline.hosts AS host ON host.name = given.host
+CROSS JOIN LATERAL (SELECT max(line.number) AS last FROM sightline.entries AS line
+    WHERE line.host = host.id AND line.session = given.name) AS one
+LEFT JOIN sightline.alarms AS told ON told.host = host.id AND told.session = given.name
+"""
+
+# Sessions with a call about an output of a project, or one about no known output if the session began there.
+_AT_PROJECT = """
+SELECT given.host, given.name FROM unnest(%(hosts)s::text[], %(names)s::text[]) AS given (host, name)
+JOIN sightline.hosts AS own ON own.name = given.host
+WHERE EXISTS (
+    SELECT FROM sightline.entries AS line
+    CROSS JOIN split_part(line.refs[1], '/', 1) AS ref_host CROSS JOIN split_part(line.refs[1], '/', 2) AS ref_name
+    LEFT JOIN sightline.hosts AS host ON host.name = CASE ref_name WHEN '' THEN own.name ELSE ref_host END
+    LEFT JOIN sightline.buffers AS found
+        ON found.host = host.id AND found.name = coalesce(nullif(ref_name, ''), ref_host)
+    WHERE line.host = own.id AND line.session = given.name AND line.kind = 'view'
+    AND line.time >= to_timestamp(%(since)s) AND CASE WHEN found.name IS NOT NULL THEN WITHIN ELSE
+        %(at)s IN ('', own.name) AND (%(root)s::text IS NULL OR EXISTS (SELECT FROM sightline.sessions AS begun
+            WHERE begun.host = own.id AND begun.name = given.name AND begun.record ->> 'cwd' = %(root)s))
+    END
+)
+""".replace("WITHIN", _OF_PROJECT)
 
 _JUDGEMENTS = """
 SELECT host.name, judged.name, judged.rules, judged.why_not, judged.failures::text
@@ -137,7 +183,15 @@ def judgements_of(connection: LastingConnection, outputs: Sequence[str]) -> dict
 class HostFindings:
     """The statements that an audit needs. All of them raise FleetUnreachable, FleetRefused."""
 
-    def __init__(self, connection: LastingConnection, since: float, rules: str, alarm_rules: str) -> None:
+    def __init__(
+        self,
+        connection: LastingConnection,
+        since: float,
+        rules: str,
+        alarm_rules: str,
+        session: str = "",
+        project: Project | None = None,
+    ) -> None:
         """Prepare to read.
 
         Args:
@@ -145,15 +199,30 @@ class HostFindings:
             since: earliest time, seconds since the epoch.
             rules: name of the rules by which failures are found here.
             alarm_rules: name of those by which alarms are.
+            session: the only session whose outputs and calls are wanted, with its host; empty for all.
+            project: the only project whose are; None for all.
         """
-        self._connection = connection
+        self._connection, self._project = connection, project
         self._given = {"since": since, "rules": rules}
         self._alarms = {"since": since, "rules": alarm_rules}
         self._views = {"since": since - _CLOCK_SECONDS}
+        within = []
+        if session:
+            host, _, own = session.rpartition("/")
+            self._given |= {"host": host, "session": own}
+            within.append(_OF_SESSION)
+        if project is not None:
+            self._given |= {"root": project.root, "at": project.host}
+            within.append(_OF_PROJECT)
+        self._within = " AND ".join(within) or "true"
+        self._cut = _CUT.replace("CALLS", _CALLS_OF_SESSION if session else "true").replace("WITHIN", self._within)
+        self._cut += _NOT_ELSEWHERE if project is not None else ""
 
     def suspects(self) -> Iterator[SuspectOutput]:
         """Yield outputs that an audit has to look at, oldest first."""
-        for *row, has_changed, judged_by, why_not, failures in self._connection.each(_OUTPUTS, self._given):
+        for *row, has_changed, judged_by, why_not, failures in self._connection.each(
+            _OUTPUTS.replace("WITHIN", self._within), self._given
+        ):
             for stored in stored_in([tuple(row)]):
                 is_told = judged_by == self._given["rules"] and stored.buffer.state != "evicted"
                 told = list_in(failures) if is_told else None
@@ -162,12 +231,12 @@ class HostFindings:
 
     def others(self) -> tuple[int, int]:
         """Return how many further outputs there are, and how many of these are not judged."""
-        [(count, not_judged)] = self._connection.rows(_OTHERS, self._given)
+        [(count, not_judged)] = self._connection.rows(_OTHERS.replace("WITHIN", self._within), self._given)
         return int(count), int(not_judged)
 
     def cut(self) -> list[str]:
         """Return names of outputs of which a reply was cut, and that may have failed."""
-        rows = self._connection.rows(_CUT, self._given)
+        rows = self._connection.rows(self._cut, self._given)
         return [name if host_of(name) else on_host(host, name) for host, name in rows]
 
     def about(self, outputs: Sequence[str]) -> Iterator[LogEntry]:
@@ -176,8 +245,20 @@ class HostFindings:
 
     def alarms(self) -> dict[str, list[HostAlarm] | None]:
         """Return what hosts found wrong in each session with calls; None where that is not known."""
+        return self._told(_ALARMS, self._alarms)
+
+    def alarms_of(self, sessions: Sequence[str]) -> dict[str, list[HostAlarm] | None]:
+        """Return what hosts found wrong in some sessions, whenever they had calls; None where that is not known."""
+        return self._told(_ALARMS_OF, self._alarms | _parted(sessions))
+
+    def at_project(self, sessions: Sequence[str]) -> list[str]:
+        """Return those of some sessions that had calls in the project."""
+        rows = self._connection.rows(_AT_PROJECT, self._given | _parted(sessions)) if sessions else []
+        return [on_host(host, name) for host, name in rows]
+
+    def _told(self, statement: str, given: dict[str, Any]) -> dict[str, list[HostAlarm] | None]:
         found = dict[str, list[HostAlarm] | None]()
-        for host, session, is_known, record in self._connection.rows(_ALARMS, self._alarms):
+        for host, session, is_known, record in self._connection.rows(statement, given):
             rows = list_in(record) if is_known else None
             alarms = [one for row in rows or () if (one := _alarm(host, row))]
             found[on_host(host, session)] = alarms if rows is not None and len(alarms) == len(rows) else None

@@ -166,6 +166,20 @@ JOIN sightline.{table} AS found ON found.host = given.host AND found.seq > given
     AND found.{time} >= to_timestamp(%(since)s) AND found.{time} < to_timestamp(%(before)s)
 """
 
+_SESSION = """
+SELECT FROM sightline.hosts AS host JOIN sightline.sessions AS found ON found.host = host.id AND found.name = %(own)s
+WHERE host.name = %(host)s
+"""
+
+# One that was shown nothing has no log, and is known by its outputs alone.
+_SESSIONS_LIKE = """
+SELECT name FROM (
+    SELECT host, name FROM sightline.sessions UNION SELECT host, record ->> 'session' FROM sightline.buffers
+) AS known
+WHERE host = (SELECT id FROM sightline.hosts WHERE name = %(host)s) AND starts_with(name, %(own)s)
+ORDER BY name <> %(own)s LIMIT 2
+"""
+
 _FAR = 2.5e11
 """Later than any time in the database, in seconds since the epoch."""
 
@@ -252,6 +266,21 @@ class SharedRows:
         )
         told = {on_host(host, name): _object(record) for host, name, record in rows}
         return {name: record for name, record in told.items() if record}
+
+    def session_named(self, text: str) -> str:
+        """Return the full name of the session with a name, or the only one whose name begins so; empty for none.
+
+        A name begins with that of its host. Titles are not looked at.
+        """
+        host, _, own = text.rpartition("/")
+        given = {"host": host, "own": own}
+        if not self._connection.rows(_SESSION, given):
+            rows = self._connection.rows(_SESSIONS_LIKE, given)
+            names = [str(name) for (name,) in rows]
+            if len(names) != 1 and own not in names:
+                return ""
+            own = names[0]
+        return on_host(host, own)
 
     def named(self, names: Sequence[str]) -> list[StoredOutput]:
         """Return outputs by their names with hosts."""

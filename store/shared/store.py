@@ -43,7 +43,7 @@ from sightline.shared.mirror import LetGo, Mirror, Reach, SharedIndex
 from sightline.shared.pack_cache import PackCache, Tampered
 from sightline.shared.rows import REMARKS, GrantedHost, SharedRows
 from sightline.shared.streams import FrameReader
-from sightline.store import Listed, Narrowing, SharedPlace, Store, Target, ToExamine
+from sightline.store import HostAlarm, Listed, Narrowing, SharedPlace, Store, Target, ToExamine
 from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, cast
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from sightline.project import Project
     from sightline.shape.failure.catalogue import RuleFile
     from sightline.shared.feed import SharedFeed
+    from sightline.shared.host_findings import HostFindings
 
 FOLDER = "shared"
 """Folder below the root of the local store, with a folder for each shared place."""
@@ -183,15 +184,24 @@ class SharedStore:
         found |= {one.buffer.name: one.buffer for one in stored}
         return sorted(found.values(), key=lambda buffer: -buffer.created)[: wanted.limit]
 
-    def to_examine(self, since: float, /) -> "ToExamine | None":
-        """Take in what an audit has to examine: what hosts have not examined, and what they found; see `Reading`."""
+    def to_examine(self, since: float, session: str = "", project: "Project | None" = None, /) -> "ToExamine | None":
+        """Take in what an audit has to examine: what hosts have not examined, and what they found; see `Reading`.
+
+        None also for a session that the database does not know by this name, such as one by its title.
+        """
         if self.offline:
+            return None
+        if session and not (session := self.rows.session_named(session)):
             return None
         from sightline.audit.evidence.session_evidence import alarm_rules  # only an audit needs it, and 25 ms
         from sightline.shared.host_findings import HostFindings
 
-        running = [one for one in self._take_in_running() if one.created >= since]
-        found = HostFindings(self._asking, since, rules_of(self), alarm_rules(self))
+        running = [
+            one
+            for one in self._take_in_running()
+            if one.created >= since and session in ("", one.session) and (project is None or project.has(one))
+        ]
+        found = HostFindings(self._asking, since, rules_of(self), alarm_rules(self), session, project)
         outputs, origins, unexamined = dict[str, None](), set[str](), 0
         for buffer, judgement in (
             (one.stored.buffer, one.judgement) for one in self._mirror.take_in_suspects(found.suspects())
@@ -203,17 +213,33 @@ class SharedStore:
         cut = [name for name in found.cut() if name not in outputs]
         for start in range(0, len(cut), _AT_ONCE):
             self._mirror.take_in(self.rows.named(cut[start : start + _AT_ONCE]))
-        names = [*outputs, *cut]
-        viewed = list(origins - {""} | set(names))
-        self._mirror.take_in_entries(found.about(viewed))
+        viewed = list(origins - {""} | outputs.keys() | set(cut))
+        if session:
+            for start in range(0, len(viewed), _AT_ONCE):
+                self._mirror.take_in_entries(self.rows.entries_of(viewed[start : start + _AT_ONCE]))
+        else:
+            self._mirror.take_in_entries(found.about(viewed))
         self._viewed.update(viewed)
-        of_sessions = found.alarms()
-        relatives = set(found.with_relatives([name for name, known in of_sessions.items() if known is None]))
-        self._mirror.take_in_sessions(self.rows, found.entries_of(sorted(relatives)))
-        sessions = [name for name in of_sessions if name in relatives]  # alarms rest on the calls of relatives, too
-        alarms = [one for name, known in of_sessions.items() if name not in relatives for one in known or ()]
+        sessions, alarms = self._alarms(found, session, project)
         others, not_judged = found.others()
-        return ToExamine(names, sessions, alarms, others, not_judged, unexamined, len(running))
+        return ToExamine([*outputs], cut, sessions, alarms, others, not_judged, unexamined, len(running), session)
+
+    def _alarms(
+        self, found: "HostFindings", session: str, project: "Project | None"
+    ) -> tuple[list[str], list[HostAlarm]]:
+        """Return (sessions whose alarms are not known, after taking all of their calls in; the alarms of others)."""
+        of_sessions = found.alarms_of(found.with_relatives([session])) if session else found.alarms()
+        # Alarms rest on the calls of relatives, too.
+        unknown = set(found.with_relatives([name for name, known in of_sessions.items() if known is None]))
+        wanted = [name for name, known in of_sessions.items() if known or name in unknown]
+        if session:
+            wanted = [name for name in wanted if name == session]
+        elif project is not None:
+            wanted = found.at_project(wanted)
+        sessions = [name for name in wanted if name in unknown]
+        calling = [session] if session else []
+        self._mirror.take_in_sessions(self.rows, found.entries_of(sorted({*found.with_relatives(sessions), *calling})))
+        return sessions, [one for name in wanted if name not in unknown for one in of_sessions[name] or ()]
 
     def _take_in_running(self) -> list[Buffer]:
         running = self.rows.running()

@@ -9,7 +9,7 @@ from sightline.audit.line_spans import spans_of, written
 from sightline.audit.timeline import unknowable
 from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
-from sightline.doors.cli.scope import add_scope, scope_of, since_of
+from sightline.doors.cli.scope import add_scope, project_option, scope_of, since_of
 from sightline.errors import UsageError
 from sightline.refs import format_ref, parse_ref
 from sightline.shape.summary import one_line
@@ -93,9 +93,9 @@ def main(given: Namespace) -> int:
 
 
 def _audited(store: Reading, given: Namespace) -> Audited:
-    """Return the audit of what the options name; of all at a shared place, by what its hosts found themselves."""
+    """Return the audit of what the options name; at a shared place, by what its hosts found themselves."""
     since = since_of(given.since) if given.since else 0.0
-    of_hosts = None if given.session or given.project else audited(store, since)
+    of_hosts = audited(store, since, given.session, project_option(store, given.project))
     if of_hosts is not None:
         return of_hosts
     scope = scope_of(store, given)

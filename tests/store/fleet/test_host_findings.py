@@ -12,6 +12,7 @@ from sightline.log import retention
 from sightline.log.sessions import current_session
 from sightline.log.views import Shows, record_view
 from sightline.plugins import own_rules
+from sightline.project import Project
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
@@ -23,6 +24,7 @@ from sightline.audit import findings
 from sightline.audit.brief import make_brief
 from sightline.audit.buffer_failures import not_judged
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, Finding, audited, find_all
+from sightline.audit.project_scope import belongs, buffers_in, calls_in
 from sightline.audit.report.phrases import none_missed
 from sightline.audit.report.report import gather
 from sightline.audit.timeline import calls_of, captured_by, unknowable
@@ -54,6 +56,18 @@ def tell(
 
 def sessions_of(place: SharedStore) -> list[str]:
     return [one.name for one in place.index.sessions()]
+
+
+def everything_in(
+    place: SharedStore, since: float, session: str | None, project: Project | None
+) -> tuple[list[Finding], list[str], int, int]:
+    """What such an audit finds in a part: findings, what is gone, how much is not judged, and how much is there."""
+    calls = calls_in(place, calls_of(place, session=session, since=since), project)
+    sessions = [session] if session else sessions_of(place)
+    captured = buffers_in(captured_by(place, sessions, since), project)
+    gone = unknowable(place, calls, sessions, since)
+    there = [name for name in gone if (buffer := place.index.buffer(name)) and belongs(buffer, project)]
+    return find_all(place, calls, captured, session), there, not_judged(captured), len(captured)
 
 
 def everything(place: SharedStore) -> tuple[list[Finding], list[str], int]:
@@ -107,6 +121,18 @@ def many(hosts: Hosts) -> Hosts:
         recording.register()
         recording.append("out", b"as far as it came\n")
         recording.seal(exit_code=1, partial="the harness cut it")
+    for store, cwd in ((a, "/shop"), (b, "/")):
+        shopper = Session("shopper", "", "", "", cwd, time.time())
+        checked = keep_in(store, FAILED, command="pytest shop", exit_code=1, session="shopper", cwd=cwd)
+        tell(store, shopper, checked, (1, checked.lines), cut=False)
+        record_view(store, shopper, Shows("query", {"pipeline": "echo"}), (Segment("nothing\n"),))
+        recording = store.begin("tool", "search", cwd, "shopper")
+        recording.register()
+        recording.append("out", b"as found\n" * 99)
+        tell(store, shopper, recording.seal(exit_code=None))
+        tell(store, "agent", keep_in(store, FAILED, command="make shop", exit_code=2, session="shopper", cwd="/shop"))
+        for name in ("shopper", "agent"):
+            keep_in(store, FAILED, command=f"pytest unseen by {name}", exit_code=1, session=name, cwd="/shop")
     hosts.ship("a")
     elsewhere = keep_in(a, FAILED, command="pytest elsewhere", exit_code=1)
     hosts.ship("a")
@@ -130,6 +156,37 @@ def test_an_audit_by_what_hosts_found_is_the_audit_of_everything(
         assert (sorted(done.gone), done.not_judged) == (sorted(gone), unjudged)
         assert (done.examined_here, done.running) == (0, 0)
     assert [KINDS.keys() >= {one.kind} for one in done.found].count(True) == len(found)
+
+
+def test_an_audit_of_a_part_is_that_of_everything_in_it(many: Hosts, place: SharedStore, other: SharedStore) -> None:
+    other.bring_up_to_date(0.0)
+    later = sorted(one.created for one in captured_by(other, sessions_of(other)))[12]
+    for session in (None, *sessions_of(other)):
+        for project in (None, Project("/"), Project("/shop"), Project("/shop", (), many.names["b"]), Project("/none")):
+            for since in (0.0, later):
+                found, gone, unjudged, there = everything_in(other, since, session, project)
+                done = audited(place, since, session or "", project)
+                assert done is not None
+                assert in_order(done.found) == in_order(found), (session, project, since)
+                assert (sorted(done.gone), done.not_judged, done.captured) == (sorted(gone), unjudged, there)
+
+
+def test_an_audit_of_a_part_takes_in_no_other_outputs_and_calls(many: Hosts, place: SharedStore) -> None:
+    session = f"{many.names['b']}/shopper"
+    assert audited(place, 0.0, session[:-2]) is not None
+    assert {one.buffer.session for one in place.listed(99)} == {session}
+    about = {view.view.refs for view in place.index.views()}
+    assert about <= {(one.buffer.name,) for one in place.listed(99)} | {()}
+    assert audited(place, 0.0, "", Project("/shop")) is not None
+    others = [one.buffer for one in place.listed(99) if one.buffer.session != session]
+    assert {one.command for one in others if one.cwd != "/shop"} == {"pytest elsewhere"}  # shown to another host
+
+
+def test_a_session_that_is_no_name_there_is_looked_for_in_all(many: Hosts, place: SharedStore) -> None:
+    keep_in(many.stores["a"], b"it is not shown\n", session="agentless")
+    many.ship("a")
+    for text in ("shopper", f"{many.names['a']}/none", f"{many.names['a']}/agen", "none/agent"):
+        assert audited(place, 0.0, text) is None
 
 
 def test_what_its_host_has_not_judged_is_examined_here(hosts: Hosts, place: SharedStore) -> None:
