@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from sightline.harnesses import find
 from sightline.search import executables
 from sightline.search.sandbox import NO_BACKING
 from sightline.store import Store
+
+Until = Callable[[Callable[[], object]], None]
 
 IN_PROCESS = True
 
@@ -168,10 +171,11 @@ def test_removed_view_is_found(cli: Any, numbers: str) -> None:
     assert cli("doctor").code == 1
 
 
-def test_dead_writer_s_buffer_is_marked(cli: Any, tmp_path: Path) -> None:
+def test_dead_writer_s_buffer_is_marked(cli: Any, tmp_path: Path, until: Until) -> None:
     os.mkfifo(tmp_path / "fifo")
     process = cli.start("run", "-c", "echo kept; echo $$ > fifo; exec sleep 60")
     pid = int((tmp_path / "fifo").read_text())
+    until(lambda: cli("list", "--json").data)  # the command may write before its buffer is made
     process.kill()
     process.wait()
     os.kill(pid, 9)
