@@ -142,8 +142,9 @@ def doors(names: dict[str, str]) -> Iterator[dict[str, Callable[[str], Answer | 
         "proxy": lambda ask: _at_service(proxy, ask),
     }
     for service in (reading, running, proxy):
-        service.handlers().store.close()  # a server's process ends with it open
+        store = service.handlers().store
         service.close()
+        store.close()  # a server's process ends with it open
 
 
 def _read(ask: str) -> tuple[str, dict[str, Any]]:
