@@ -5,6 +5,7 @@ Memory does not depend on the size. Nothing is held back: the bytes for `append`
 
 import os
 import time
+from collections.abc import Callable
 
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
@@ -91,7 +92,7 @@ class BufferWriter:
 
     Attributes:
         name: name of the buffer.
-        started_ns: the clock's reading from which arrival times count.
+        came_ns: returns when the bytes that are appended came, in nanoseconds since the capture began.
     """
 
     def __init__(self, layout: Layout, name: str, *, max_stream_bytes: int, durable: bool = False) -> None:
@@ -101,7 +102,8 @@ class BufferWriter:
             StoreFailed: the marker could not be made.
         """
         self.name = name
-        self.started_ns = time.monotonic_ns()
+        started_ns = time.monotonic_ns()
+        self.came_ns: Callable[[], int] = lambda: time.monotonic_ns() - started_ns
         self._layout = layout
         self._max_stream_bytes = max_stream_bytes
         self._durable = durable
@@ -155,7 +157,7 @@ class BufferWriter:
     def _note_arrival(self, stream: str, length: int) -> None:
         if self._order_fd < 0:
             self._order_fd = self._create("order")
-        write_all(self._order_fd, pack_arrival(time.monotonic_ns() - self.started_ns, length, stream))
+        write_all(self._order_fd, pack_arrival(max(self.came_ns(), 0), length, stream))
         self._records += 1
         if self._bytes - self._checkpoint >= CHECKPOINT_BYTES:
             if self._lines_fd < 0:

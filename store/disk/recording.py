@@ -87,6 +87,14 @@ class Recording:
         """Name of the buffer."""
         return self.buffer.name
 
+    def time_by(self, came_ns: Callable[[], int]) -> None:
+        """Have arrivals be timed by somebody who did not get them at once; call it before the first.
+
+        Args:
+            came_ns: returns when what is appended now came, in nanoseconds since the buffer's ``created``.
+        """
+        self._writer.came_ns = came_ns
+
     def prepare(self) -> None:
         """Open the index, which `register` and `seal` need. Raises StoreFailed."""
         self._index()

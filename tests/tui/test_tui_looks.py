@@ -1,7 +1,5 @@
 """How the viewer shows an output: which streams, in which look, on how many rows, with times, as bytes."""
 
-from unittest.mock import patch
-
 import pytest
 from textual.pilot import Pilot
 
@@ -187,10 +185,10 @@ def test_following_and_searching_work_on_several_rows(store: Store) -> None:
 def test_times_tell_where_it_was_slow(store: Store) -> None:
     recording = begin(store, "cmd_00000a", "make")
     recording.register()
-    start = recording._writer.started_ns
-    for came, data in ((0.5, b"one\n"), (4.5, b"two\nthree\n"), (4.55, b"four\n")):
-        with patch("time.monotonic_ns", lambda came=came: start + int(came * SECOND)):
-            recording.append("out", data)
+    times = iter((0.5, 4.5, 4.55))
+    recording.time_by(lambda: int(next(times) * SECOND))
+    for data in (b"one\n", b"two\nthree\n", b"four\n"):
+        recording.append("out", data)
     recording.seal(exit_code=0)
 
     async def body() -> None:

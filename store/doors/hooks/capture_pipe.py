@@ -48,7 +48,9 @@ def _keep_part(use: str, number: int, shell: int) -> None:
     """Keep standard input as the output of one part of a list, until all parts are joined."""
     writers = writers_of(0, shell)
     part = PartFile(use, number, shell)
-    show_list(use)  # the part is locked by now: a hook that finds the list must not take it for one that was broken off
+    show_list(
+        use, shell
+    )  # the part is locked by now: a hook that finds the list must not take it for one that was broken off
     reader = PipeReader({0: "out"}, part.take, writers=writers, pass_to=1)
     reader.run()
     left_open = not (reader.at_end or reader.reader_left)

@@ -130,7 +130,6 @@ def _kept(
         dropped = DROPPED if shown.gaps else ""
         return store.amend(
             shown.name,
-            created=min(call.asked, shown.created),
             ended=max(call.answered, shown.created),
             exit_code=call.exit_code,
             note=joined_notes("merged" * pending.merged, _told(pieces)),

@@ -7,10 +7,11 @@ writes into it what to do with the recording. Most lists end before there is any
 import fcntl
 import os
 import time
+from contextlib import suppress
 
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.part_files import open_part, still_runs
-from sightline.doors.hooks.pending_commands import PendingCommand, live_path, recall
+from sightline.doors.hooks.pending_commands import PendingCommand, live_path, pending_path, recall
 from sightline.doors.hooks.process_apart import continue_apart
 from sightline.private_files import open_private, remove_file
 from sightline.typing_names import TYPE_CHECKING
@@ -30,8 +31,13 @@ UNTOLD = "its end was not told"
 """Why a list is partial whose end the harness did not tell."""
 
 
-def show_list(use: str) -> None:
-    """Have a process apart show the list that this process has a part of, unless one does already."""
+def show_list(use: str, shell: int = 0) -> None:
+    """Have a process apart show the list that this process has a part of, unless one does already.
+
+    Args:
+        use: the harness' id of the tool's use.
+        shell: pid of the shell that runs the list; 0 if it is not known.
+    """
     try:
         os.close(open_private(live_path(use), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
     except OSError:  # an earlier part has made it, or nothing can be written
@@ -40,17 +46,30 @@ def show_list(use: str) -> None:
         return
     try:
         os.closerange(3, _MOST_FDS)  # what the shell and the harness have open must not stay so
-        began = time.time()
+        began_ns = list_began_ns(use, shell)
         time.sleep(SOON_SECONDS)
-        _show(use, began)
+        if os.path.exists(live_path(use)):  # most lists have ended by now, and the rest takes 10 ms to load
+            _show(use, began_ns)
     except BaseException as error:
         log_error(("show", use), error)
     finally:
         os._exit(0)
 
 
-def _show(use: str, began: float) -> None:
-    from sightline.doors.hooks import late  # most lists have ended by now
+def list_began_ns(use: str, shell: int) -> int:
+    """When the list began, by the clock of files: with its shell, if that was started for it, else now."""
+    now = time.time_ns()
+    with suppress(OSError, IndexError, ValueError, AttributeError):  # not every system tells
+        with open(f"/proc/{shell}/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[19])
+        age = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - ticks * 10**9 // os.sysconf("SC_CLK_TCK")
+        if os.stat(pending_path(use)).st_mtime_ns <= now - age <= now:
+            return now - age
+    return now
+
+
+def _show(use: str, began_ns: int) -> None:
+    from sightline.doors.hooks import late
     from sightline.doors.hooks.hook_session import open_store, session_of
     from sightline.log.sessions import use_key
 
@@ -65,12 +84,15 @@ def _show(use: str, began: float) -> None:
     session = session_of(pending.harness, pending.session, pending.cwd, pending.agent)
     key = use_key(session.name, use)
     with open_store(insist=False) as store:
+        began = began_ns / 1e9
         recording = store.begin("cmd", pending.command, session.cwd, session.name, artifact=key, created=began)
         try:
             # What to do with it may stand before its name already.
             os.pwrite(fd, recording.name.encode(), 1)
             recording.register()
-            partial = "" if _record(recording, pending, fd) == _KEEP else UNTOLD
+            parts = _Parts(pending)
+            recording.time_by(lambda: parts.written_ns - began_ns)
+            partial = "" if _record(recording, parts, pending, fd) == _KEEP else UNTOLD
             shown = recording.seal(exit_code=None, partial=partial, note="merged" * pending.merged)
             if _is_forgotten(fd):  # nobody waits for it, and something else has taken its place
                 late.remove(store, [shown])
@@ -79,9 +101,8 @@ def _show(use: str, began: float) -> None:
             raise
 
 
-def _record(recording: "Recording", pending: PendingCommand, fd: int) -> bytes:
+def _record(recording: "Recording", parts: "_Parts", pending: PendingCommand, fd: int) -> bytes:
     """Record what the parts write, one after the other, until somebody says what to do with it, and return that."""
-    parts = _Parts(pending)
     quiet_since = time.monotonic()
     while True:
         told = _DROP if _is_forgotten(fd) else os.pread(fd, 1, 0)
@@ -98,9 +119,14 @@ def _is_forgotten(fd: int) -> bool:
 
 
 class _Parts:
-    """The files of a list's parts, read in order as they grow."""
+    """The files of a list's parts, read in order as they grow.
+
+    Attributes:
+        written_ns: when what was read last was written, by the clock of files.
+    """
 
     def __init__(self, pending: PendingCommand) -> None:
+        self.written_ns = 0
         self._use, self._left = pending.use, list(range(1, len(pending.parts) + 1))
         self._fd = -1
 
@@ -120,6 +146,7 @@ class _Parts:
     def _copy(self, recording: "Recording") -> bool:
         copied = False
         while self._fd >= 0 and (data := os.read(self._fd, _READ_BYTES)):
+            self.written_ns = max(self.written_ns, os.fstat(self._fd).st_mtime_ns)
             recording.append("out", data)
             copied = True
         return copied

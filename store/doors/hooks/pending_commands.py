@@ -68,7 +68,7 @@ def remember(command: PendingCommand) -> None:
         make_parents(root)
         make_folder(root)
     make_folder(os.path.join(root, HOOKS))
-    write_atomically(_path(command.use), dumps(command._asdict()).encode())
+    write_atomically(pending_path(command.use), dumps(command._asdict()).encode())
 
 
 def recall(use: str) -> PendingCommand | None:
@@ -76,7 +76,7 @@ def recall(use: str) -> PendingCommand | None:
     if not is_use(use):
         return None
     try:
-        with open(open_private(_path(use), os.O_RDONLY), "rb") as file:
+        with open(open_private(pending_path(use), os.O_RDONLY), "rb") as file:
             return PendingCommand(**loads(file.read()))
     except (OSError, ValueError, TypeError):
         return None
@@ -85,10 +85,15 @@ def recall(use: str) -> PendingCommand | None:
 def forget(use: str) -> None:
     """Remove the files of a command whose end has been recorded."""
     pending = recall(use)
-    remove_file(_path(use))
+    remove_file(pending_path(use))
     remove_file(live_path(use))
     for number in range(len(pending.parts) + 1 if pending and pending.parts else 0):
         remove_file(part_path(use, number))
+
+
+def pending_path(use: str) -> str:
+    """The path of the file in which the hook before a command writes it down."""
+    return os.path.join(default_root(), HOOKS, use + ".json")
 
 
 def part_path(use: str, number: int) -> str:
@@ -125,7 +130,3 @@ def forget_old() -> None:
         return
     for entry in files:
         remove_file(entry.path)
-
-
-def _path(use: str) -> str:
-    return os.path.join(default_root(), HOOKS, use + ".json")

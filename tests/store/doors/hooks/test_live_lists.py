@@ -4,8 +4,9 @@ import fcntl
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sightline.doors.hooks import capture_pipe, live_list
 from sightline.doors.hooks.before_tool import before_tool
 from sightline.doors.hooks.capture_script import script
 from sightline.doors.hooks.part_files import PartFile, still_runs
+from sightline.doors.hooks.pending_commands import part_path
 from sightline.errors import ExpiredRef
 from sightline.harnesses import find
 from sightline.harnesses.base import KEEP
@@ -203,6 +205,41 @@ def test_what_runs_no_more_and_of_which_nobody_tells_the_end_is_there_too_and_co
     assert (buffer.name, buffer.exit_code, buffer.partial) == (live.name, 0, "")
 
 
+def test_its_lines_have_the_times_at_which_they_were_written_since_its_shell_began(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever shows it begins later, and looks at it now and then."""
+    monkeypatch.setattr(live_list, "SOON_SECONDS", 0.0)
+    monkeypatch.setattr(live_list, "UNTOLD_SECONDS", 0.0)
+    claude = Harness("claude-code", root, tmp_path)
+    with subprocess.Popen(["sleep", "60"]) as shell:
+        rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+        os.utime(live_list.pending_path("use"), (0, 0))  # the hook before it came before its shell
+        began = live_list.list_began_ns("use", shell.pid)
+        write_part(1, b"one\n")
+        write_part(2, b"two\n")
+        for number, after in ((1, 2), (2, 7)):
+            os.utime(part_path("use", number), ns=(began, began + after * 10**9))
+        live_list.show_list("use", shell.pid)
+        buffer = the_one(claude, lambda buffer: buffer.state == "sealed")
+        shell.kill()
+    claude.after("cat a.txt; cat b.txt", "use", "one\ntwo\n", 0)
+    (kept,) = claude.buffers()
+    assert kept.name == buffer.name
+    assert abs(kept.created - began / 1e9) < 0.02  # the ticks of a process' start
+    with Store(str(root)) as store, closing(store.open_merged(kept)) as merged:
+        assert [round(came / 1e9) for came in merged.times(1, 2)] == [2, 7]
+
+
+def test_where_one_shell_runs_all_commands_the_times_count_from_now(root: Path, tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"]) as shell:
+        rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+        os.utime(live_list.pending_path("use"), (2**32, 2**32))
+        before = time.time_ns()
+        assert before <= live_list.list_began_ns("use", shell.pid) <= time.time_ns()
+        shell.kill()
+
+
 def test_if_it_goes_on_after_whoever_shows_it_gave_up_it_is_kept_whole(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,7 +300,7 @@ def test_a_part_is_held_before_its_list_can_be_found(root: Path, tmp_path: Path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
     found = list[bool]()
 
-    def show(use: str) -> None:
+    def show(use: str, _shell: int) -> None:
         found.append(still_runs(use, 2))
         os._exit(0 if found == [True] else 1)
 
