@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from sightline.config import Settings
 from sightline.errors import SightlineError
 from sightline.fleet.collector import DIRECTORY, PURGED, REMOVED, digest_of
-from sightline.fleet.pack import FRAME_BYTES, Frame, Packer
+from sightline.fleet.pack import FRAME_BYTES, Frame, Packer, written_hashes
 from sightline.fleet.queue import Queue, QueueItem
 from sightline.json_text import dumps, loads
 from sightline.log import log
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 ORDER, LEFT = "order", "left"
 """Names beside those of a buffer's streams: their order, and what is left of a buffer gone before it was shipped."""
+
+FRAME_HASHES = "frame_hashes"
+"""Name in a stream's part of a record: the hashes of its frames, if it has several, so that each is read alone."""
 
 _LINE_BYTES = 16 << 20
 """A longer line of a log is withheld."""
@@ -108,11 +111,13 @@ class BatchContent:
             local = {number: place for place, number in enumerate(numbers, start=len(row["packs"]))}
             row["packs"] += [packs(number) for number in numbers]
             for stream, found in frames.items():
-                row["frames"][stream] = [[local[frame.pack], *frame[1:]] for frame in found]
+                row["frames"][stream] = [[local[frame.pack], *_place(frame)] for frame in found]
+                if len(found) > 1 and (facts := row["record"]["streams"].get(stream)) is not None:
+                    facts[FRAME_HASHES] = written_hashes(found)
                 if sha256 := hashes.get(stream):
                     own = sorted({frame.pack for frame in found})
                     at = {number: place for place, number in enumerate(own)}
-                    own_frames = [[at[frame.pack], *frame[1:]] for frame in found]
+                    own_frames = [[at[frame.pack], *_place(frame)] for frame in found]
                     places.append((sha256, [packs(number) for number in own], own_frames))
         for row in self._rows.entries:
             frame: Frame = row.pop("frame")[0]
@@ -177,6 +182,8 @@ class BatchContent:
             base = len(row["packs"])
             row["packs"] += packs
             row["frames"][stream] = [[base + number, *rest] for number, *rest in found]
+            if known := self._queue.frame_hashes(info.sha256):
+                facts[FRAME_HASHES] = known
             return
         captured = hashlib.sha256()
         shipped = hashlib.sha256() if told else captured
@@ -326,6 +333,16 @@ def record_of(buffer: Buffer, told: "Redaction | None") -> dict[str, Any]:
             record[field] = told.text(record[field])
     fitting: dict[str, Any] = fit(record)
     return fitting
+
+
+def hashes_of(rows: BatchRows) -> dict[str, str]:
+    """Return the hashes of their frames by the SHA-256 of streams, for `Queue.put_places`."""
+    streams = (info for row in rows.buffers for info in row["record"]["streams"].values())
+    return {info["sha256"]: info[FRAME_HASHES] for info in streams if info.get(FRAME_HASHES)}
+
+
+def _place(frame: Frame) -> list[int]:
+    return [frame.offset, frame.stored, frame.raw, frame.newlines]
 
 
 def _chunks(path: str, size: int, alive: Callable[[], object]) -> Iterator[bytes]:

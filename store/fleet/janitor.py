@@ -14,7 +14,7 @@ import zstandard
 
 from sightline.fleet.database import Connection, tables_of
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
-from sightline.fleet.pack import PACK_BYTES, Frame, TamperedPack, raw_bytes
+from sightline.fleet.pack import PACK_BYTES, TamperedPack, frame_at, raw_bytes
 from sightline.json_text import dumps, loads
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
@@ -41,6 +41,15 @@ SELECT host, session, number, extract(epoch FROM time)::float8, encode(pack, 'he
     line_offset, line_bytes, record -> 'blanked' IS NOT NULL FROM sightline.entries WHERE
 """
 
+# The hash of a whole stream stays; that of its last frame, which may be a few bytes, would tell what these were.
+_PURGED = """
+UPDATE sightline.buffers SET packs = '{}', frames = '{}', before_kept = NULL, state = 'evicted',
+    record = record || '{"state": "evicted"}' || CASE jsonb_typeof(record -> 'streams') WHEN 'object' THEN
+        jsonb_build_object('streams', (SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value)
+            WHEN 'object' THEN value - 'frame_hashes' ELSE value END), '{}') FROM jsonb_each(record -> 'streams')))
+        ELSE '{}' END
+WHERE host = %s AND name = %s AND NOT packs && %s
+"""
 _FRAMES = "SELECT ARRAY(SELECT encode(one, 'hex') FROM unnest(found.packs) AS one), found.frames"
 _BLANKED = dumps({"blanked": True})
 _LEVELS = (1, 3, 9, 19)
@@ -171,8 +180,7 @@ class Janitor:
         purged = 0
         for host, name in outputs:
             purged += self._connection.execute(
-                "UPDATE sightline.buffers SET packs = '{}', frames = '{}', before_kept = NULL, state = 'evicted',"
-                ' record = record || \'{"state": "evicted"}\' WHERE host = %s AND name = %s AND NOT packs && %s',
+                _PURGED,
                 (host, name, [bytes.fromhex(pack) for of, pack in failed if of == host]),
             ).rowcount
         return purged, len(blanked)
@@ -302,7 +310,7 @@ class Janitor:
                 data.clear()
 
         for stream, found in frames.items():
-            for frame in (Frame(*one) for one in found):
+            for frame in map(frame_at, found):
                 if held[0] != frame.pack:
                     place = self._place(host, packs[frame.pack])
                     if place is None:
@@ -310,7 +318,7 @@ class Janitor:
                     held = frame.pack, self._fetched(place)
                 if len(data) >= PACK_BYTES:
                     close()
-                placed.setdefault(stream, []).append([len(made), len(data), *frame[2:]])
+                placed.setdefault(stream, []).append([len(made), len(data), frame.stored, frame.raw, frame.newlines])
                 data += held[1][frame.offset : frame.offset + frame.stored]
         close()
         return made, placed
@@ -361,7 +369,7 @@ def begin_of_kept(connection: Connection, today: datetime.date | None = None) ->
 def _places(packs: list[str], frames: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
     """Yield (pack, offset, bytes) for each frame."""
     for found in frames.values():
-        for frame in (Frame(*one) for one in found):
+        for frame in map(frame_at, found):
             yield packs[frame.pack], frame.offset, frame.stored
 
 

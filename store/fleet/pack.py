@@ -4,15 +4,17 @@ A small stream is one frame among many in a pack; a large one is many frames ove
 and neither shipper nor reader ever holds more than a few frames and one pack in memory.
 """
 
+import binascii
 import hashlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import zstandard
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Any
 
 FRAME_BYTES = 1 << 20
 """Raw bytes of a stream in a frame, at most."""
@@ -27,6 +29,7 @@ _MOST_RAW = 32 << 20
 """Lines of a log are one frame, however long a line is; no frame of ours has more raw bytes."""
 
 _INLINE_BYTES = 1 << 16  # passing fewer to a thread costs more than it gains
+_HASH_BYTES = 32
 _AHEAD = 4  # frames that are compressed at once
 _THREADS = 2
 
@@ -44,6 +47,7 @@ class Frame(NamedTuple):
         stored: number of its bytes there.
         raw: number of bytes of the stream in it.
         newlines: number of the stream's newlines before it.
+        sha256: hash of the stored bytes; empty where it is not kept, as of a stream that is one small frame.
     """
 
     pack: int
@@ -51,6 +55,7 @@ class Frame(NamedTuple):
     stored: int
     raw: int
     newlines: int
+    sha256: bytes = b""
 
 
 class Pack(NamedTuple):
@@ -59,6 +64,16 @@ class Pack(NamedTuple):
     data: bytes
     sha256: str
     raw: int
+
+
+def frame_at(place: Sequence[int]) -> Frame:
+    """Return the frame at a place in a row. Raises ValueError if it has too many numbers or too few."""
+    pack, offset, stored, raw, newlines = place
+    return Frame(pack, offset, stored, raw, newlines)
+
+
+_Stored = tuple[bytes, bytes]
+"""The bytes of a frame in a pack, and their hash."""
 
 
 class Packer:
@@ -76,16 +91,17 @@ class Packer:
         self._take, self._pack_bytes = take, pack_bytes
         self._data = bytearray()
         self._raw = 0
-        self._waiting: deque[tuple[Future[bytes] | bytes, list[Frame], int, int]] = deque()
+        self._waiting: deque[tuple[Future[_Stored] | _Stored, list[Frame], int, int]] = deque()
         self._threads = ThreadPoolExecutor(_THREADS, "sightline-pack")
         self._compressors = threading.local()
 
-    def add(self, data: bytes, frames: list[Frame], newlines: int = 0) -> None:
-        """Add one frame; its place is in ``frames`` once `settle` has returned."""
+    def add(self, data: bytes, frames: list[Frame], newlines: int = 0, *, hashes: bool = False) -> None:
+        """Add one frame; its place, and with ``hashes`` its hash, is in ``frames`` once `settle` has returned."""
         if len(data) <= _INLINE_BYTES:
-            self._waiting.append((self._compressed(data), frames, len(data), newlines))
+            stored: Future[_Stored] | _Stored = self._compressed(data, hashes)
         else:
-            self._waiting.append((self._threads.submit(self._compressed, data), frames, len(data), newlines))
+            stored = self._threads.submit(self._compressed, data, hashes)
+        self._waiting.append((stored, frames, len(data), newlines))
         while len(self._waiting) > _AHEAD:
             self._place()
 
@@ -93,16 +109,17 @@ class Packer:
         """Add a stream in pieces of any size, and return its frames, which are complete once `settle` has returned."""
         frames: list[Frame] = []
         held = bytearray()
-        newlines = 0
+        newlines, is_large = 0, False
         for chunk in chunks:
             held += chunk
             while len(held) >= FRAME_BYTES:
+                is_large = True
                 piece = bytes(held[:FRAME_BYTES])
                 del held[:FRAME_BYTES]
-                self.add(piece, frames, newlines)
+                self.add(piece, frames, newlines, hashes=True)
                 newlines += piece.count(b"\n")
         if held:
-            self.add(bytes(held), frames, newlines)
+            self.add(bytes(held), frames, newlines, hashes=is_large)
         return frames
 
     def settle(self) -> None:
@@ -119,17 +136,18 @@ class Packer:
         """End the threads; what was not passed on is lost."""
         self._threads.shutdown(cancel_futures=True)
 
-    def _compressed(self, data: bytes) -> bytes:
+    def _compressed(self, data: bytes, hashes: bool) -> "_Stored":
         try:
             compressor = self._compressors.one
         except AttributeError:
             compressor = self._compressors.one = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
-        return bytes(compressor.compress(data))
+        stored = bytes(compressor.compress(data))
+        return stored, hashlib.sha256(stored).digest() if hashes else b""
 
     def _place(self) -> None:
         waiting, frames, raw, newlines = self._waiting.popleft()
-        stored = waiting if isinstance(waiting, bytes) else waiting.result()
-        frames.append(Frame(self.number, len(self._data), len(stored), raw, newlines))
+        stored, sha256 = waiting if isinstance(waiting, tuple) else waiting.result()
+        frames.append(Frame(self.number, len(self._data), len(stored), raw, newlines, sha256))
         self._data += stored  # kept separately, each frame would occupy the room of its compression
         self.stored += len(stored)
         self._raw += raw
@@ -144,6 +162,28 @@ class Packer:
         self._raw = 0
         self.number += 1
         self._take(Pack(data, hashlib.sha256(data).hexdigest(), raw))
+
+
+def written_hashes(frames: Sequence[Frame]) -> str:
+    """Return the hashes of frames as a row has them; empty if one has none."""
+    hashes = [frame.sha256 for frame in frames]
+    return binascii.b2a_base64(b"".join(hashes), newline=False).decode() if all(hashes) else ""
+
+
+def hashes_in(text: Any, frames: int) -> list[str]:
+    """Return the hashes, in hex, of so many frames in a row, which a host has written; none if it is not so many."""
+    try:
+        joined = binascii.a2b_base64(text, strict_mode=True) if isinstance(text, str) else b""
+    except ValueError:
+        return []
+    each = [joined[at : at + _HASH_BYTES].hex() for at in range(0, len(joined), _HASH_BYTES)]
+    return each if len(joined) == frames * _HASH_BYTES else []
+
+
+def check_frame(stored: bytes, sha256: str) -> None:
+    """Raise TamperedPack unless the stored bytes of a frame have this hash."""
+    if hashlib.sha256(stored).hexdigest() != sha256:
+        raise TamperedPack("a frame is not what was announced")
 
 
 def frame_bytes(pack: bytes | memoryview, frame: Frame) -> bytes:

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.json_text import dumps, loads
 from sightline.log.unshipped_items import QUEUE_FILE, QUEUE_FOLDER
@@ -41,6 +41,9 @@ CREATE TABLE IF NOT EXISTS unjudged (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS places (
     sha256 TEXT PRIMARY KEY, time REAL NOT NULL, packs TEXT NOT NULL, frames TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS frame_hashes (
+    sha256 TEXT PRIMARY KEY, time REAL NOT NULL, hashes TEXT NOT NULL
 ) WITHOUT ROWID;
 """
 
@@ -222,7 +225,7 @@ class Queue:
     def start_anew(self, seq: int, mark: str) -> None:
         """Forget all but the store's id, so that everything is queued again, after the fleet's cursor."""
         with self.changing():
-            for table in ("items", "known", "left_out", "logs", "places"):
+            for table in ("items", "known", "left_out", "logs", "places", "frame_hashes"):
                 self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these
             self.put_fact("base_seq", str(seq))
             self.put_fact("base_mark", mark)
@@ -319,13 +322,25 @@ class Queue:
 
     def forget_places(self, hashes: Iterable[str]) -> None:
         """Forget streams that are being purged, so that they are shipped again if they are captured again."""
-        self._db.executemany("DELETE FROM places WHERE sha256 = ?", [(sha256,) for sha256 in hashes])
+        given = [(sha256,) for sha256 in hashes]
+        for table in ("places", "frame_hashes"):
+            self._db.executemany(f"DELETE FROM {table} WHERE sha256 = ?", given)  # noqa: S608 - one of these
 
-    def put_places(self, places: Iterable[tuple[str, list[str], list[Any]]]) -> None:
-        """Note where streams are that were just announced, as (SHA-256, packs, frames)."""
+    def frame_hashes(self, sha256: str) -> str:
+        """Return the hashes of such a stream's frames, as its row has them; empty if they are not known."""
+        row = self._db.execute("SELECT hashes FROM frame_hashes WHERE sha256 = ?", (sha256,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def put_places(self, places: Sequence[tuple[str, list[str], list[Any]]], frame_hashes: Mapping[str, str]) -> None:
+        """Note where streams are that were just announced, as (SHA-256, packs, frames), and the hashes of frames."""
         now = time.time()
         with self.changing():
-            self._db.execute("DELETE FROM places WHERE time < ?", (now - _DEDUPLICATED_SECONDS,))
+            for table in ("places", "frame_hashes"):
+                self._db.execute(f"DELETE FROM {table} WHERE time < ?", (now - _DEDUPLICATED_SECONDS,))  # noqa: S608
+            self._db.executemany(
+                "INSERT OR REPLACE INTO frame_hashes VALUES (?, ?, ?)",  # of these frames and no others
+                [(sha256, now, frame_hashes.get(sha256, "")) for sha256, _, frames in places if len(frames) > 1],
+            )
             self._db.executemany(
                 "INSERT OR REPLACE INTO places VALUES (?, ?, ?, ?)",
                 [(sha256, now, dumps(packs), dumps(frames)) for sha256, packs, frames in places],

@@ -18,7 +18,7 @@ from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.announcement import UNFIT, Fenced, OwnHost, announce, enter, greet
 from sightline.fleet.batch import BATCH_BYTES, MOST_ITEMS, Batch, Making, PackRow, PackSpool, make_batch
 from sightline.fleet.collector import Collector
-from sightline.fleet.content import fit
+from sightline.fleet.content import fit, hashes_of
 from sightline.fleet.database import FleetRefused, FleetUnreachable, connected, may_write, tables_of
 from sightline.fleet.judging import Judging
 from sightline.fleet.objects import Objects, pack_key
@@ -225,7 +225,7 @@ class Shipper:
             return
         before = self.queue.waiting()
         self.queue.agrees(*batch.end)
-        self.queue.put_places(batch.places)
+        self.queue.put_places(batch.places, hashes_of(batch.rows))
         self._spool.clear(announced=True)
         after = self.queue.waiting()
         self.most_items = MOST_ITEMS

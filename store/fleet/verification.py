@@ -4,10 +4,10 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
-from sightline.fleet.content import ORDER
+from sightline.fleet.content import FRAME_HASHES, ORDER
 from sightline.fleet.database import Connection
 from sightline.fleet.objects import ObjectMissing, Objects, host_prefix, kept_prefix, pack_key
-from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
+from sightline.fleet.pack import TamperedPack, check_frame, frame_at, frame_bytes, hashes_in, raw_bytes
 from sightline.json_text import loads
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
@@ -165,10 +165,14 @@ class Verification:
             for stream, places in frames.items():
                 facts = record.get("streams", {}).get(stream)
                 digest, size = hashlib.sha256(), 0
+                hashes = hashes_in((facts or {}).get(FRAME_HASHES), len(places))
                 try:
-                    for place in places:
-                        frame = Frame(*place)
-                        data = frame_bytes(self._pack(host, packs[frame.pack], packed), frame)
+                    for nth, place in enumerate(places):
+                        frame = frame_at(place)
+                        pack = self._pack(host, packs[frame.pack], packed)
+                        if hashes:
+                            check_frame(pack[frame.offset : frame.offset + frame.stored], hashes[nth])
+                        data = frame_bytes(pack, frame)
                         digest.update(data)
                         size += len(data)
                 except (TamperedPack, ObjectMissing, LookupError) as error:

@@ -32,6 +32,9 @@ CREATE TABLE IF NOT EXISTS shared_hosts (id INTEGER PRIMARY KEY, record TEXT NOT
 CREATE TABLE IF NOT EXISTS shared_places (
     buffer TEXT PRIMARY KEY, packs TEXT NOT NULL, frames TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shared_frame_hashes (
+    buffer TEXT NOT NULL, stream TEXT NOT NULL, hashes TEXT NOT NULL, PRIMARY KEY (buffer, stream)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS shared_lines (
     session TEXT NOT NULL, number INTEGER NOT NULL, place TEXT NOT NULL, PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
@@ -246,6 +249,13 @@ class Mirror:
         row = self._db.row("SELECT packs, frames FROM shared_places WHERE buffer = ?", (buffer,))
         return (loads(row[0]), loads(row[1])) if row else ([], {})
 
+    def frame_hashes(self, buffer: str, stream: str = "") -> list[str]:
+        """Return the hashes of the frames of a stream, as in `StoredOutput`, or of all streams; none if not known."""
+        rows = self._db.rows(
+            "SELECT hashes FROM shared_frame_hashes WHERE buffer = ? AND ? IN (stream, '')", (buffer, stream)
+        )
+        return [one for (hashes,) in rows for one in loads(hashes)]
+
     def line(self, session: str, number: int) -> tuple[str, int, int, int, int] | None:
         """Return where a line of a log is, as in `LogEntry`."""
         row = self._db.row("SELECT place FROM shared_lines WHERE session = ? AND number = ?", (session, number))
@@ -366,6 +376,7 @@ class Mirror:
                 ("hashes", "buffer"),
                 ("derived", "buffer"),
                 ("shared_places", "buffer"),
+                ("shared_frame_hashes", "buffer"),
                 ("shared_lines", "session"),
                 ("shared_events", "session"),
                 ("notes", "session"),
@@ -450,6 +461,7 @@ class Mirror:
             for buffer in gone:
                 self.index.forget_hashes(buffer.name)
         self._let_go(gone, ())
+        self._db.execute_all("DELETE FROM shared_frame_hashes WHERE buffer = ?", [(buffer.name,) for buffer in gone])
 
     def _take_replaced(self, rows: SharedRows) -> None:
         """Note the packs from which something was purged, because what was read of them before must not stay here."""
@@ -488,6 +500,14 @@ class Mirror:
             self._db.execute_all(
                 "INSERT OR REPLACE INTO shared_places VALUES (?, ?, ?)",
                 [(one.buffer.name, dumps(one.packs), dumps(one.frames)) for one in stored],
+            )
+            self._db.execute_all(
+                "DELETE FROM shared_frame_hashes WHERE buffer = ?",
+                [(one.buffer.name,) for one in stored if any(len(frames) > 1 for frames in one.frames.values())],
+            )
+            self._db.execute_all(
+                "INSERT INTO shared_frame_hashes VALUES (?, ?, ?)",
+                [(one.buffer.name, stream, dumps(hashes)) for one in stored for stream, hashes in one.hashes.items()],
             )
             self._put_sessions({one.buffer.session: one.buffer.created for one in stored})
 

@@ -77,7 +77,11 @@ class PackCache:
         data = fetch()
         if hashlib.sha256(data).hexdigest() != sha256:
             raise Tampered(f"pack {sha256}")
-        with self._one_keeps:  # whoever reads a line does not wait for the disk, only for the pack before
+        self._keep_soon(sha256, data)
+        return data
+
+    def _keep_soon(self, sha256: str, data: bytes) -> None:
+        with self._one_keeps:  # whoever reads a line does not wait for the disk, only for what was kept before
             self._wait()
             thread = threading.Thread(target=self.keep, args=(sha256, data), name="sightline-keep")
             try:
@@ -86,7 +90,42 @@ class PackCache:
                 self.keep(sha256, data)
             else:
                 self._keeping = thread
+
+    def frame(self, sha256: str, pack: str, offset: int, length: int, fetch: Callable[[], bytes]) -> bytes:
+        """Return the stored bytes of one frame, which have this hash, and do not fetch its pack for that.
+
+        Args:
+            sha256: the hash, in hex.
+            pack: hash of its pack, which may be here.
+            offset: where it begins in the pack.
+            length: number of its bytes.
+            fetch: fetches it alone.
+
+        Raises:
+            Tampered: what was fetched has another hash. And what fetching raises.
+        """
+        data = self._part(pack, offset, length)
+        if hashlib.sha256(data).hexdigest() == sha256:
+            return data
+        if kept := self._read(sha256):
+            return kept
+        data = fetch()
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise Tampered(f"a part of pack {pack}")
+        self._keep_soon(sha256, data)
         return data
+
+    def _part(self, pack: str, offset: int, length: int) -> bytes:
+        """Return bytes of a pack that is here, unchecked; none of one that is not."""
+        if held := self._held.get(pack):
+            return held[offset : offset + length]
+        path = self._path(pack)
+        try:
+            with open(path, "rb", buffering=0) as file:
+                os.utime(path)
+                return os.pread(file.fileno(), length, offset)
+        except OSError:
+            return b""
 
     def keep(self, sha256: str, data: bytes) -> None:
         """Keep bytes with this hash, if there is room for them."""

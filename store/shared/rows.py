@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.meta import decode_buffer
 from sightline.errors import OfNewerVersion
+from sightline.fleet.content import FRAME_HASHES
 from sightline.fleet.database import LastingConnection
+from sightline.fleet.pack import hashes_in
 from sightline.json_text import loads
 from sightline.log.log import LinePlace
 from sightline.log.views import indexed_view
@@ -68,11 +70,13 @@ class StoredOutput(NamedTuple):
         buffer: its record, under its name with the host.
         packs: SHA-256 of each pack with parts of it, in hex.
         frames: for each stream its frames (index of the pack, offset, stored bytes, raw bytes, newlines before it).
+        hashes: SHA-256 of each frame's stored bytes, in hex, for streams of several frames whose hosts have told them.
     """
 
     buffer: Buffer
     packs: list[str]
     frames: dict[str, list[list[int]]]
+    hashes: dict[str, list[str]]
 
 
 class PackPlace(NamedTuple):
@@ -422,7 +426,8 @@ def stored_in(rows: Iterable[tuple[Any, ...]]) -> Iterator[StoredOutput]:
     for host, record, packs, frames, change in rows:
         buffer = _buffer(host, record, change)
         if buffer is not None:
-            yield StoredOutput(buffer, packs, _frames(frames))
+            places = _frames(frames)
+            yield StoredOutput(buffer, packs, places, _hashes(record, places))
 
 
 def _frames(text: str) -> dict[str, list[list[int]]]:
@@ -430,6 +435,18 @@ def _frames(text: str) -> dict[str, list[list[int]]]:
     return {
         stream: places for stream, places in frames.items() if isinstance(places, list) and all(map(_is_place, places))
     }
+
+
+def _hashes(record: str, frames: dict[str, list[list[int]]]) -> dict[str, list[str]]:
+    if FRAME_HASHES not in record:
+        return {}
+    told = _object(record).get("streams", {})
+    hashes = {
+        stream: hashes_in(told[stream].get(FRAME_HASHES), len(places))
+        for stream, places in frames.items()
+        if stream in told
+    }
+    return {stream: found for stream, found in hashes.items() if found}
 
 
 def _is_place(place: Any) -> bool:

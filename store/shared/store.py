@@ -28,7 +28,7 @@ from sightline.fleet.address import database_address, objects_address
 from sightline.fleet.content import LEFT, ORDER
 from sightline.fleet.database import READ_HINT, FleetUnreachable, LastingConnection
 from sightline.fleet.objects import ObjectMissing, Objects, pack_key
-from sightline.fleet.pack import Frame, TamperedPack, frame_bytes, raw_bytes
+from sightline.fleet.pack import Frame, TamperedPack, frame_at, frame_bytes, raw_bytes
 from sightline.log.log import NO_HASH
 from sightline.log.notes import MAX_CHARACTERS
 from sightline.private_files import open_private, remove_file
@@ -60,6 +60,7 @@ NEWEST = 20_000
 """The newest outputs that are followed; older ones can be had by name, or by a time."""
 
 _READ_BYTES = 1 << 20
+_PACK_AFTER = 2  # frames in a row that are fetched alone; then whole packs are, which take fewer requests
 _AT_ONCE = 2_000  # outputs that are asked for in one statement
 _FIRST_PAGE = 250  # more than the inspector lists at first
 PATIENCE_SECONDS = 5.0  # a host that ships asks every three seconds whether somebody looks
@@ -319,7 +320,8 @@ class SharedStore:
         for buffer in buffers:
             hashes = {buffer.stream(stream).sha256 for stream in buffer.streams}
             facts = (self.pretty_facts(Target(buffer, stream)) for stream in buffer.streams)
-            for sha256 in (hashes - {""}) | {found.sha256 for found in facts if found}:
+            hashes |= {found.sha256 for found in facts if found} | set(self._mirror.frame_hashes(buffer.name))
+            for sha256 in hashes - {""}:
                 self._cache.forget(sha256)
             self._running.forget(buffer.name)
             remove_file(self._merged_path(buffer))
@@ -468,7 +470,7 @@ class SharedStore:
             return reader
         info = buffer.stream(stream)
         packs, places = self._mirror.places(buffer.name)
-        frames = [Frame(*place) for place in places.get(stream, ())]
+        frames = [frame_at(place) for place in places.get(stream, ())]
         if info.bytes != sum(frame.raw for frame in frames):
             raise Tampered(f"{target.ref} ({stream})")
         return FrameReader(target.ref, info, frames, self._fetcher(buffer, stream, packs, frames))
@@ -476,19 +478,26 @@ class SharedStore:
     def _fetcher(
         self, buffer: Buffer, stream: str, packs: list[str], frames: Sequence[Frame]
     ) -> Callable[[int], bytes]:
-        """Return what fetches a stream's frames: a single one is checked by the stream's hash, others by packs'."""
+        """Return what fetches a stream's frames, each checked by a hash in its row.
+
+        A single one is checked by the stream's hash. Others are fetched alone, and checked by their own, until one
+        after another is wanted: then, and if the host has not told their hashes, by whole packs.
+        """
         sha256 = buffer.stream(stream).sha256
-        host = host_of(buffer.name)
+        hashes = self._mirror.frame_hashes(buffer.name, stream)
+        host, last, in_a_row = host_of(buffer.name), -2, 0
 
         def fetch(place: int) -> bytes:
-            nonlocal packs, frames
+            nonlocal packs, frames, last, in_a_row
+            in_a_row = in_a_row + 1 if abs(place - last) == 1 else 0
+            last = place
             try:
                 return fetched(place)
             except ObjectMissing:  # a pinned output was moved when its day was dropped
                 if not self._fetch_buffer(buffer.name):
                     raise
                 packs, places = self._mirror.places(buffer.name)
-                frames = [Frame(*one) for one in places.get(stream, ())]
+                frames = [frame_at(one) for one in places.get(stream, ())]
                 return fetched(place)
 
         def fetched(place: int) -> bytes:
@@ -496,11 +505,21 @@ class SharedStore:
                 frame = frames[place]
                 if len(frames) == 1 and sha256:
                     return self._cache.small(sha256) or self._fetched_alone(host, packs[frame.pack], frame, sha256)
+                if len(hashes) == len(frames) and in_a_row < _PACK_AFTER:
+                    return self._frame(host, packs[frame.pack], frame, hashes[place])
                 return frame_bytes(self._pack(host, packs[frame.pack]), frame)
             except (TamperedPack, IndexError) as error:
                 raise Tampered(f"{buffer.ref} ({stream})") from error
 
         return fetch
+
+    def _frame(self, host: str, pack: str, frame: Frame, sha256: str) -> bytes:
+        def fetch() -> bytes:
+            key, _ = self._placed(host, pack)
+            return self._objects_().get_range(key, frame.offset, frame.stored)
+
+        stored = self._cache.frame(sha256, self._mirror.stands_for(pack), frame.offset, frame.stored, fetch)
+        return raw_bytes(stored, frame.raw)
 
     def _fetched_alone(self, host: str, pack: str, frame: Frame, sha256: str) -> bytes:
         key, _ = self._placed(host, pack)
@@ -542,7 +561,7 @@ class SharedStore:
     def _pieces(self, name: str, packs: list[str], places: Sequence[Sequence[int]]) -> Iterator[bytes]:
         """Return the bytes of something that has no hash of its own. Raises Tampered."""
         for place in places:
-            frame = Frame(*place)
+            frame = frame_at(place)
             try:
                 yield frame_bytes(self._pack(host_of(name), packs[frame.pack]), frame)
             except (TamperedPack, IndexError) as error:

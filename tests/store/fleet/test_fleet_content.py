@@ -12,7 +12,7 @@ from sightline.config import FleetSettings
 from sightline.fleet.content import fit
 from sightline.fleet.database import connected
 from sightline.fleet.objects import Objects
-from sightline.fleet.pack import Frame, frame_bytes, raw_bytes
+from sightline.fleet.pack import frame_at, frame_bytes, raw_bytes
 from sightline.fleet.shipper import Shipper
 from sightline.fleet.status import ship_status
 from sightline.fleet.verification import Verification
@@ -52,7 +52,7 @@ def stream_of(fleet: Fleet, name: str, stream: str) -> bytes:
         name,
     )[0]
     stored = packs_of(fleet)
-    return b"".join(frame_bytes(stored[packs[frame.pack]], frame) for frame in (Frame(*row) for row in frames[stream]))
+    return b"".join(frame_bytes(stored[packs[frame.pack]], frame) for frame in map(frame_at, frames[stream]))
 
 
 def lines_of(fleet: Fleet, session: str) -> list[bytes]:

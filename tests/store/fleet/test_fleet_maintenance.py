@@ -141,6 +141,23 @@ def test_a_pack_that_is_gone_is_found(fleet: Fleet, store: Store) -> None:
     assert {finding.kind for finding in found(fleet)} == {"problem"}
 
 
+def test_hashes_of_frames_that_are_not_theirs_are_found(fleet: Fleet) -> None:
+    with fleet.store("one", fleet.add_host("host1")) as store:
+        keep_in(store, b"some line\n" * 300_000)
+        ship(store)
+    assert found(fleet) == []
+    fleet.rows(
+        "UPDATE sightline.buffers SET record = jsonb_set(record, '{streams,out,frame_hashes}',"
+        " to_jsonb(encode(repeat('x', 96)::bytea, 'base64')))"
+    )
+    assert [finding.kind for finding in found(fleet)] == []  # a line feed in it: no version of ours writes that
+    fleet.rows(
+        "UPDATE sightline.buffers SET record = jsonb_set(record, '{streams,out,frame_hashes}',"
+        " to_jsonb(replace(encode(repeat('x', 96)::bytea, 'base64'), E'\\n', '')))"
+    )
+    assert ["not what was announced" in finding.text for finding in found(fleet)] == [True]
+
+
 def test_a_pack_that_was_changed_is_found_by_its_contents(fleet: Fleet, store: Store) -> None:
     ((key, size),) = fleet.objects().items()
     client = fleet.store_of_objects.client()

@@ -3,13 +3,13 @@
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sightline.errors import AmbiguousRef, BadRef, ExpiredRef, StoreFailed, UnknownRef
+from sightline.log import retention
 from sightline.log.log_index import list_views
 from sightline.log.session_events import AgentMessage, append_events
 from sightline.log.session_history import events_of
@@ -25,10 +25,13 @@ from tests.store.fleet.conftest import Hosts, keep_in, show
 pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 
 import obstore
+from zstandard import ZstdCompressor
 
 from sightline.audit.buffer_failures import overlooked
 from sightline.audit.timeline import calls_of, captured_by
-from sightline.shared.pack_cache import PackCache, Tampered
+from sightline.fleet.objects import Objects
+from sightline.fleet.pack import FRAME_BYTES
+from sightline.shared.pack_cache import Tampered
 from sightline.shared.rows import SharedRows
 from sightline.shared.store import Offline, SharedStore
 
@@ -77,31 +80,171 @@ def test_one_name_on_two_hosts_is_asked_back(hosts: Hosts, place: SharedStore) -
     assert place.resolve(hosts.ref("a", kept)).buffer.ref == hosts.ref("a", kept)
 
 
-def test_a_large_output_is_read_by_its_frames(
-    hosts: Hosts, place: SharedStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = b"".join(b"line %d %s\n" % (number, os.urandom(20).hex().encode()) for number in range(200_000))
-    kept = keep_in(hosts.stores["a"], lines)
+LINES = 400_000
+"""Of a large output: many frames, in several packs."""
+
+OLDER_RECORDS = (
+    "record #- '{streams,out,frame_hashes}'",
+    "jsonb_set(record, '{streams,out,frame_hashes}', '\"AAAA\"')",
+    "jsonb_set(record, '{streams,out,frame_hashes}', '7')",
+)
+"""What 0.2.0 ships, and what no version does."""
+
+
+class Gets:
+    """What is fetched from the object store: whole packs, and (offset, bytes) of parts."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.packs: list[str] = []
+        self.parts: list[tuple[int, int]] = []
+        get, get_range = Objects.get, Objects.get_range
+
+        def noted(objects: Objects, key: str) -> bytes:
+            self.packs.append(key)
+            return get(objects, key)
+
+        def noted_range(objects: Objects, key: str, offset: int, length: int) -> bytes:
+            self.parts.append((offset, length))
+            return get_range(objects, key, offset, length)
+
+        patch.setattr(Objects, "get", noted)
+        patch.setattr(Objects, "get_range", noted_range)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Numbers of packs and parts."""
+        return len(self.packs), len(self.parts)
+
+
+@pytest.fixture
+def gets(monkeypatch: pytest.MonkeyPatch) -> Gets:
+    """What is fetched from then on."""
+    return Gets(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def large() -> bytes:
+    """The bytes of a large output."""
+    return b"".join(b"line %d %s\n" % (number, os.urandom(20).hex().encode()) for number in range(LINES))
+
+
+def line_of(place: SharedStore, ref: str, number: int) -> bytes:
+    with place.open(place.resolve(ref)) as reader:
+        (line,) = reader.lines(number, number)
+        return line.data
+
+
+def test_a_large_output_is_read_by_its_frames(hosts: Hosts, place: SharedStore, large: bytes, gets: Gets) -> None:
+    kept = keep_in(hosts.stores["a"], large)
     hosts.ship("a")
-    fetched: list[str] = []
-    pack = PackCache.pack
-
-    def noted(cache: PackCache, sha256: str, fetch: Callable[[], bytes]) -> bytes:
-        fetched.append(sha256)
-        return pack(cache, sha256, fetch)
-
-    monkeypatch.setattr(PackCache, "pack", noted)
     with place.open(place.resolve(hosts.ref("a", kept))) as reader:
-        assert (reader.byte_count, reader.line_count) == (len(lines), 200_000)
-        (line,) = reader.lines(123_456, 123_456)
-        assert line.data.startswith(b"line 123455 ")
-        assert 0 < len(set(fetched)) <= 2
-        assert reader.newline_count == 200_000
-        assert reader.line_at(lines.index(b"line 7777 ")) == 7778
-        assert b"".join(data for _, data in reader.blocks()) == lines
+        assert (reader.byte_count, reader.line_count) == (len(large), LINES)
+        for number in (123_456, LINES - 9, 123_457, 7):
+            (line,) = reader.lines(number, number)
+            assert line.data.startswith(b"line %d " % (number - 1))
+        assert gets.counts == (0, 3)
+        assert all(length < 1 << 20 for _, length in gets.parts)
+        assert reader.newline_count == LINES
+        assert reader.line_at(large.index(b"line 7777 ")) == 7778
+        assert b"".join(data for _, data in reader.blocks()) == large
         assert reader.ends_with_newline
     with open(place.local_copy(place.resolve(hosts.ref("a", kept))), "rb") as file:
-        assert file.read() == lines
+        assert file.read() == large
+
+
+def test_what_is_read_from_end_to_end_comes_in_whole_packs(
+    hosts: Hosts, place: SharedStore, large: bytes, gets: Gets
+) -> None:
+    kept = keep_in(hosts.stores["a"], large)
+    hosts.ship("a")
+    with place.open(place.resolve(hosts.ref("a", kept))) as reader:
+        assert b"".join(data for _, data in reader.blocks()) == large
+        frames = len(large) // FRAME_BYTES + 1
+        assert gets.counts[1] == 2 < len(gets.packs) < frames // 2
+        assert len(set(gets.packs)) == len(gets.packs)
+
+
+def test_a_frame_that_was_read_is_there_without_the_network(
+    hosts: Hosts, place: SharedStore, local: Store, large: bytes, gets: Gets
+) -> None:
+    kept = keep_in(hosts.stores["a"], large)
+    hosts.ship("a")
+    assert line_of(place, hosts.ref("a", kept), 4711).startswith(b"line 4710 ")
+    place.close()
+    with SharedStore(local, place.address, offline=True) as offline:
+        assert line_of(offline, kept.ref, 4711).startswith(b"line 4710 ")
+        assert gets.counts == (0, 1)
+        with pytest.raises(Offline):
+            line_of(offline, kept.ref, LINES)
+
+
+def test_a_large_output_of_an_older_host_is_read_by_packs(
+    hosts: Hosts, place: SharedStore, large: bytes, gets: Gets
+) -> None:
+    kept = keep_in(hosts.stores["a"], large)
+    hosts.ship("a")
+    for record in OLDER_RECORDS:
+        hosts.fleet.rows(f"UPDATE sightline.buffers SET record = {record} WHERE record::text LIKE '%%frame_hashes%%'")
+        place.bring_up_to_date()
+        place.narrowed(Narrowing(words=("true",)))
+        assert line_of(place, hosts.ref("a", kept), 4711).startswith(b"line 4710 ")
+    assert gets.counts == (1, 0)
+
+
+def test_the_same_large_output_shipped_again_is_read_by_its_frames(
+    hosts: Hosts, place: SharedStore, large: bytes, gets: Gets
+) -> None:
+    keep_in(hosts.stores["a"], large)
+    hosts.ship("a")
+    again = keep_in(hosts.stores["a"], large)
+    hosts.ship("a")
+    assert hosts.fleet.rows("SELECT count(DISTINCT packs) FROM sightline.buffers WHERE bytes = %s", len(large)) == [
+        (1,)
+    ]
+    assert line_of(place, hosts.ref("a", again), 4711).startswith(b"line 4710 ")
+    assert gets.counts == (0, 1)
+
+
+def test_a_frame_that_was_changed_is_told_and_not_shown(hosts: Hosts, place: SharedStore, large: bytes) -> None:
+    kept = keep_in(hosts.stores["a"], large)
+    hosts.ship("a")
+    ref = hosts.ref("a", kept)
+    [(frames, pack)] = hosts.fleet.rows(
+        "SELECT frames -> 'out', encode(packs[1], 'hex') FROM sightline.buffers WHERE name = %s", kept.name
+    )
+    _, offset, stored, raw, _ = frames[2]
+    (key,) = (key for key in hosts.fleet.objects() if key.endswith(pack))
+    path, client = f"{hosts.fleet.prefix}/{key}", hosts.fleet.store_of_objects.client()
+    data = bytearray(obstore.get(client, path).bytes())
+    data[offset : offset + stored] = ZstdCompressor().compress(b"x" * raw).ljust(stored, b"\0")
+    obstore.put(client, path, bytes(data))
+    changed = large[: 2 * FRAME_BYTES].count(b"\n") + 9
+    for number in (1, LINES):
+        assert line_of(place, ref, number).startswith(b"line %d " % (number - 1))
+    for _ in range(2):
+        with pytest.raises(Tampered):
+            line_of(place, ref, changed)
+    with pytest.raises(Tampered):
+        place.local_copy(place.resolve(ref))
+
+
+def test_frames_of_what_was_purged_do_not_stay(hosts: Hosts, place: SharedStore, local: Store, large: bytes) -> None:
+    kept = keep_in(hosts.stores["a"], large)
+    hosts.ship("a")
+    place.bring_up_to_date()
+    assert line_of(place, hosts.ref("a", kept), 4711).startswith(b"line 4710 ")
+    place.close()
+    assert copies(local)
+    retention.remove(hosts.stores["a"], [kept], purge=True)
+    hosts.ship("a")
+    with SharedStore(local, place.address) as again:
+        again.bring_up_to_date()
+    assert not copies(local)
+
+
+def copies(local: Store) -> list[str]:
+    """The names of what a reader's machine keeps of the object store."""
+    return [path.name for path in Path(local.root).glob("shared/*/objects/*/*")]
 
 
 def test_both_streams_come_in_their_order(hosts: Hosts, place: SharedStore) -> None:
