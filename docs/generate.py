@@ -130,7 +130,7 @@ def commands() -> str:
     from sightline.doors.cli.commands import GROUPS, command_of
 
     os.environ.update(COLUMNS="80", PYTHON_COLORS="0")  # as it is printed where no terminal is
-    helps = {name: command_of(name)[0].format_help() for group in GROUPS.values() for name in group}
+    helps = {name: command_of(name)[0].whole().format_help() for group in GROUPS.values() for name in group}
     overview = [
         (title, ", ".join(f"[{name}](#{name.replace(' ', '-')})" for name in group)) for title, group in GROUPS.items()
     ]

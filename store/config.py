@@ -4,14 +4,13 @@ A wrong value is an error that names the place, the key and the allowed values; 
 """
 
 import os
-import re
-from collections.abc import Callable, Mapping
 
 from sightline.errors import SettingError
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT, check_profile_name
 from sightline.regular_files import read_regular
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Mapping
 
 if TYPE_CHECKING:  # few settings hide anything
     from sightline.redact.hiding import Redaction

@@ -1,8 +1,8 @@
 """Watches folders; if the system has no more watches, or none at all, says why."""
 
-import contextlib
 from collections.abc import Iterable, Iterator
 
+from sightline.light_library import contextmanager
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ class Unwatchable(Exception):
     """Folders cannot be watched; the text says why."""
 
 
-@contextlib.contextmanager
+@contextmanager
 def watching(folders: Iterable[str], *, recursive: bool = False) -> Iterator["RustNotify"]:
     """Open a watcher of folders, which can be asked for changes.
 

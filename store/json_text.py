@@ -3,9 +3,7 @@
 Whoever needs indentation, hooks for objects or places of errors takes `json` itself.
 """
 
-from collections.abc import Callable
-
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     _c: Any

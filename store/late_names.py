@@ -1,8 +1,6 @@
 """Loads a package's names when they are first used, so that nobody waits for unused ones."""
 
-from collections.abc import Callable
-
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Callable
 
 
 def late_names(package: str, **places: tuple[str, ...]) -> Callable[[str], Any]:

@@ -5,8 +5,7 @@
 compiled once it has been called as often as that is worth. Type checkers see `typing`'s own.
 """
 
-from operator import itemgetter
-
+from sightline.light_library import itemgetter
 from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

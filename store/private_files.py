@@ -3,13 +3,13 @@
 Folders are 0700 and files 0600, whatever the umask; a symbolic link is refused, never followed.
 """
 
-import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
 
 from sightline.errors import UnsafeStore
+from sightline.light_library import contextmanager, suppress
+from sightline.typing_names import Iterator
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -32,7 +32,7 @@ def make_parents(path: str) -> None:
         missing.append(folder)
         folder = os.path.dirname(folder)
     for folder in reversed(missing):
-        with contextlib.suppress(FileExistsError):
+        with suppress(FileExistsError):
             os.mkdir(folder, _PARENT_MODE)
 
 
@@ -176,7 +176,7 @@ def remove_folder(path: str) -> None:
         pass
 
 
-@contextlib.contextmanager
+@contextmanager
 def opened_folder(path: str) -> Iterator[int]:
     """Open a folder for a while, and give its descriptor."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,11 +1,10 @@
 """Finds the project of a folder: its repository, where a linked worktree counts by itself, or else the folder."""
 
 import os
-from collections.abc import Iterable, Sequence
 
 from sightline.named_tuple import NamedTuple
 from sightline.refs import host_of
-from sightline.typing_names import TYPE_CHECKING
+from sightline.typing_names import TYPE_CHECKING, Iterable, Sequence
 
 if TYPE_CHECKING:
     from sightline.records import Buffer

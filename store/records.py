@@ -5,12 +5,11 @@ meaning; a reader takes from a record what it knows.
 """
 
 import os
-import re
-from collections.abc import Iterable, Mapping
 
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Iterable, Mapping
 
 
 class StreamInfo(NamedTuple):

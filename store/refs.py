@@ -3,9 +3,8 @@
 Only text is checked here; the store says whether a buffer of that name exists.
 """
 
-import re
-
 from sightline.errors import BadRange, BadRef
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 
 KINDS = ("cmd", "file", "tool")
@@ -13,7 +12,9 @@ HEX_DIGITS = 6  # 24 bits: collisions start near 4,800 buffers, and a name then 
 PREFIX_DIGITS = 4  # the shortest prefix that a person may type
 SHA_PREFIX_DIGITS = 6
 
-# The patterns are compiled at their first use, by re itself, because most commands start without a ref.
+_HEX = "0123456789abcdef"
+
+# The patterns are compiled at their first use, by re itself, because the commonest refs are read without any.
 _HOST = r"[A-Za-z][A-Za-z0-9-]{0,127}"
 _REF = (
     rf"(?:(?P<host>{_HOST})/)?"
@@ -57,6 +58,11 @@ class Ref(NamedTuple):
 def parse_ref(text: str) -> Ref:
     """Parse one ref. Raises BadRef, or BadRange for a range that is written backwards or starts at 0."""
     text = text.strip()
+    if text == "@last":
+        return Ref(back=0)
+    kind, _, digits = text[1:].partition("_")
+    if text[:1] == "@" and kind in KINDS and PREFIX_DIGITS <= len(digits) <= 64 and not digits.strip(_HEX):
+        return Ref(name=text[1:])
     if text.startswith("cmd-") and re.fullmatch(_ARTIFACT, text):
         return Ref(artifact=text)
     match = re.fullmatch(_REF, text)
@@ -92,7 +98,7 @@ def are_of_two_hosts(name: str, other: str) -> bool:
     return host_of(name) != host_of(other)
 
 
-def _range_of(match: re.Match[str], text: str) -> tuple[int, int]:
+def _range_of(match: "re.Match[str]", text: str) -> tuple[int, int]:
     if match["first"] is None:
         return 0, 0
     first = int(match["first"])
@@ -116,7 +122,9 @@ def parse_lines(text: str) -> tuple[int, int]:
 
 def looks_like_a_ref(text: str) -> bool:
     """Return whether a text begins as only a ref does, so that a faulty one is an error, and never plain text."""
-    return bool(re.match(_LOOKS_LIKE_A_REF, text))
+    if text == "@last" or text.startswith(("@cmd_", "@file_", "@tool_")):
+        return True
+    return "@" in text and bool(re.match(_LOOKS_LIKE_A_REF, text))
 
 
 def is_ack(text: str) -> bool:

@@ -6,12 +6,11 @@ A large stream is hashed in a thread of its own, which reads it back behind the 
 import errno
 import os
 import sys
-from collections.abc import Callable
-from functools import cache
 
 from sightline.errors import OutOfProcesses
+from sightline.light_library import cache
 from sightline.threads import start_thread
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     import hashlib

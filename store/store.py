@@ -8,11 +8,8 @@ start.
 """
 
 import _thread
-import contextlib
 import os
 import time
-from collections import deque
-from collections.abc import Callable
 
 from sightline import disk
 from sightline.config import Settings, default_root, load_settings
@@ -30,13 +27,14 @@ from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.sqlite import sqlite3
 from sightline.errors import OfNewerVersion, StoreFailed
 from sightline.late_names import late_names
+from sightline.light_library import deque, suppress
 from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
 from sightline.project import Project, find_project
 from sightline.records import Buffer, Note
 from sightline.records import Narrowing as Narrowing
 from sightline.records import Target as Target
 from sightline.refs import Ref
-from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Protocol
+from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Protocol
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change as Change
@@ -318,7 +316,7 @@ class Store:
                 self._take_up(self._open_index())
             elif self._is_tried_again(index):
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
-                with contextlib.suppress(sqlite3.Error, OSError):
+                with suppress(sqlite3.Error, OSError):
                     self._take_up(self._index_to_write())
             assert self._index is not None
             return self._index

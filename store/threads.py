@@ -1,12 +1,11 @@
 """Threads: what can go wrong when one starts, what many of them do to memory, and how many can run at once."""
 
 import _thread
-import contextlib
 import os
-from collections.abc import Callable
 
 from sightline.errors import OutOfProcesses
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light_library import suppress
+from sightline.typing_names import TYPE_CHECKING, Callable
 
 if TYPE_CHECKING:  # whoever has a thread to start has loaded it
     import threading
@@ -63,7 +62,7 @@ def share_one_heap() -> None:
     glibc gives new threads heaps of their own, up to eight for each core, and memory that one leaves there is not used
     by others. Since Python runs one thread at a time, they seldom wait for each other.
     """
-    with contextlib.suppress(ImportError, OSError, AttributeError):  # another C library
+    with suppress(ImportError, OSError, AttributeError):  # another C library
         import ctypes  # 4 ms, which only servers need
 
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)

@@ -1,11 +1,18 @@
 """The names of `typing` that our modules use, without `typing`, which is for type checkers and takes 4 ms to load.
 
 Type checkers see `typing`'s own. While a program runs, these only stand in annotations and among base classes.
+Those of `collections.abc` are its own; by that name they load `collections`, too, which takes a millisecond.
 """
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable as Callable
+    from collections.abc import Collection as Collection
+    from collections.abc import Iterable as Iterable
+    from collections.abc import Iterator as Iterator
+    from collections.abc import Mapping as Mapping
+    from collections.abc import Sequence as Sequence
     from typing import Any as Any
     from typing import BinaryIO as BinaryIO
     from typing import Generic as Generic
@@ -16,6 +23,7 @@ if TYPE_CHECKING:
     from typing import cast as cast
     from typing import overload as overload
 else:
+    from _collections_abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence  # noqa: F401
 
     class Any:
         pass

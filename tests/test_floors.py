@@ -76,6 +76,21 @@ def test_commands_load_nothing_of_the_screen(tmp_path: Path, words: tuple[str, .
     assert not loaded & {*NEVER_LOADED, "sightline.tui"}
 
 
+_LARGE_PARTS_OF_THE_LIBRARY = {"re", "enum", "collections", "functools", "contextlib", "operator", "argparse", "shlex"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("run", "--", "true"), ("list", "--limit", "5"), ("query", "grep -c hi @last"), ("show", "@last"), ("views",)],
+    ids=" ".join,
+)
+def test_plain_commands_load_no_patterns_and_no_large_part_of_the_library(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    _loaded(_call("run", "--", "echo", "hi"), tmp_path)
+    assert not _loaded(_call(*words), tmp_path) & _LARGE_PARTS_OF_THE_LIBRARY
+
+
 _OF_WRITERS = {
     *("hashlib", "threading", "sightline.disk.recording", "sightline.disk.recovery", "sightline.disk.sorter"),
     "sightline.disk.index_filling",

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Callable
 
 from sightline.capture.child import Child, start
 from sightline.capture.pipe_reader import PipeReader
@@ -13,7 +12,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.plain_signal import signal
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.typing_names import TYPE_CHECKING
+from sightline.typing_names import TYPE_CHECKING, Callable
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import FilterPipe, Unfiltered

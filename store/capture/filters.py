@@ -5,7 +5,6 @@ processes there are, how they are joined and how they end is still up to the she
 """
 
 import os
-from collections.abc import Iterator
 
 from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
@@ -20,6 +19,7 @@ from sightline.shell_words.pipelines import (
     program_of,
     without_assignments,
 )
+from sightline.typing_names import Iterator
 
 FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk", "cut", "wc", "sort", "uniq", "tr"))
 

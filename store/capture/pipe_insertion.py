@@ -6,13 +6,12 @@ lists. Everything else is left alone: what could change the shell, what could no
 understood for certain.
 """
 
-from collections.abc import Callable, Collection, Sequence
-
 from sightline.capture.filters import FILTERS
 from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
+from sightline.typing_names import Callable, Collection, Sequence
 
 PIPEFAIL = "set -o pipefail -o pipefail"
 """Stands before a command with the pipe at its end, so that the exit code is the command's.

@@ -4,15 +4,14 @@ Even reading it needs writing beside it, as SQLite works. Where nothing can be w
 """
 
 import _thread
-import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.disk import schema
 from sightline.disk.sqlite import sqlite3
+from sightline.light_library import contextmanager
 from sightline.private_files import open_private, refuse_all_but_file, remove_file
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Iterable, Iterator, Sequence
 
 BUSY_SECONDS = 60.0  # a writer holds the lock for well under a second; this is for machines that stall
 HURRIED_SECONDS = 2.0  # for work that may be left undone
@@ -109,7 +108,7 @@ class Database:
             self._connection.execute(statement)
         self._connection.execute(f"PRAGMA user_version = {schema.VERSION}")
 
-    @contextlib.contextmanager
+    @contextmanager
     def writing(self) -> Iterator[None]:
         """Begin a transaction that takes the write lock at once, so that it never has to give up half-way."""
         with self._lock:
@@ -124,7 +123,7 @@ class Database:
                 self._connection.rollback()
                 raise
 
-    @contextlib.contextmanager
+    @contextmanager
     def writing_apart(self) -> Iterator[bool]:
         """Begin such a transaction, and give True; give False within one of this thread, whose fate it would share."""
         with self._lock:
@@ -134,7 +133,7 @@ class Database:
             with self.writing():
                 yield True
 
-    @contextlib.contextmanager
+    @contextmanager
     def hurried(self, *, very: bool = False) -> Iterator[None]:
         """Wait only a moment for other processes that write, ``very``: hardly at all."""
         with self._lock:
@@ -159,7 +158,7 @@ class Database:
         with self._lock:
             self._connection.executemany(statement, rows)
 
-    @contextlib.contextmanager
+    @contextmanager
     def beside(self, *, in_memory: bool = False) -> Iterator[None]:
         """A nameless database of this connection's own, ``beside``: filling it keeps nobody from the one they share.
 

@@ -3,10 +3,7 @@
 It takes and returns records. It is a cache: all of it can be rebuilt from the folders and the audit files.
 """
 
-import contextlib
 import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.database import Database
 from sightline.disk.errors import is_busy
@@ -14,10 +11,11 @@ from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import SightlineError
 from sightline.json_text import dumps, encoder, loads
+from sightline.light_library import AbstractContextManager, deque
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
 from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
@@ -135,11 +133,11 @@ class Index(ViewIndex):
         self.compared = float("-inf")
         self._was_busy = False
 
-    def transaction(self) -> contextlib.AbstractContextManager[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """Make several changes one; transactions nest."""
         return self._db.writing()
 
-    def hurried(self) -> contextlib.AbstractContextManager[None]:
+    def hurried(self) -> AbstractContextManager[None]:
         """Give up soon if others write for long; SQLite's error then says that the index is locked."""
         return self._db.hurried()
 

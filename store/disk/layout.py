@@ -1,16 +1,16 @@
 """The paths of all files below the store's root."""
 
-import contextlib
 import errno
 import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
 
 from sightline.config import HOOKS
 from sightline.errors import UnsafeStore
+from sightline.light_library import contextmanager
 from sightline.private_files import FOLDER_MODE, make_folder, make_parents, opened_folder
+from sightline.typing_names import Iterator
 
 SEALED_MODE = 0o400
 META = "meta.json"
@@ -74,14 +74,14 @@ class Layout:
         except OSError:
             return []
 
-    @contextlib.contextmanager
+    @contextmanager
     def locked(self) -> Iterator[None]:
         """Let only one process at a time in, for rare work that must not be done twice."""
         with opened_folder(self.root) as fd:
             fcntl.flock(fd, fcntl.LOCK_EX)
             yield
 
-    @contextlib.contextmanager
+    @contextmanager
     def filling(self, patience: float) -> Iterator[bool]:
         """Only one process at a time fills an index; False where another one still does after so many seconds."""
         with opened_folder(self.buffers) as fd:

@@ -4,18 +4,14 @@ Names in a record become paths, so a record with a name that is not of our makin
 version has added to a record stay when this one writes it again.
 """
 
-import re
-from collections.abc import Mapping
-from operator import itemgetter
-from types import MappingProxyType
-
 from sightline.disk.layout import META, Layout
 from sightline.errors import OfNewerVersion
 from sightline.json_text import encoder, loads
-from sightline.late_pattern import late_pattern
+from sightline.late_pattern import late_pattern, re
+from sightline.light_library import MappingProxyType, itemgetter
 from sightline.private_files import read_file, refuse_link, write_atomically
 from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Mapping
 
 FORMAT = 1
 """To be raised for a change that older versions would misread; a new field is not such a change."""

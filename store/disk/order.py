@@ -2,9 +2,9 @@
 
 import os
 import struct
-from collections.abc import Iterator
 
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Iterator
 
 _RECORD = struct.Struct("<QIHH")
 _BATCH_RECORDS = 512

@@ -3,7 +3,6 @@
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.errors import is_busy, store_failed
@@ -15,7 +14,7 @@ from sightline.errors import StoreFailed
 from sightline.private_files import FOLDER_MODE, open_private, remove_file, remove_folder
 from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable
 from sightline.refs import HEX_DIGITS
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction

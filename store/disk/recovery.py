@@ -5,7 +5,6 @@ Both use only what lies in the folders, and memory that does not depend on how m
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 
 from sightline.disk.index import Index
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
@@ -15,6 +14,7 @@ from sightline.disk.meta import read_meta, rewrite_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.disk.stream_files import with_progress
 from sightline.errors import OfNewerVersion
+from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, remove_folder
 from sightline.records import Buffer, StreamInfo

@@ -1,7 +1,6 @@
 """Finds a buffer by its ref."""
 
 import os
-from collections.abc import Callable
 
 from sightline import refs
 from sightline.disk.index import Index
@@ -12,6 +11,7 @@ from sightline.disk.tombstones import LIST_HINT, gone
 from sightline.errors import AmbiguousRef, BadRef, StoreFailed, UnknownRef
 from sightline.records import Buffer, Target
 from sightline.refs import Ref, format_ref
+from sightline.typing_names import Callable
 
 
 def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:

@@ -2,10 +2,10 @@
 
 import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
+from sightline.light_library import contextmanager
 from sightline.typing_names import Generic, TypeVar
 
 T = TypeVar("T")

@@ -1,6 +1,5 @@
 """Opens the streams of a buffer, and returns their files."""
 
-import contextlib
 import errno
 import os
 
@@ -46,12 +45,14 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
 
 def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
     """Open both streams of a buffer in order of arrival. Raises what `open_stream` raises."""
+    from contextlib import ExitStack, closing  # few commands need what they load, or the next
+
     from sightline.disk.merged_streams import MergedReader  # 2 ms: most commands write to one stream
 
-    with contextlib.ExitStack() as opened:  # if one is gone meanwhile, the others are closed
+    with ExitStack() as opened:  # if one is gone meanwhile, the others are closed
         out = opened.enter_context(open_stream(layout, buffer, "out"))
         err = opened.enter_context(open_stream(layout, buffer, "err"))
-        points = opened.enter_context(contextlib.closing(Checkpoints(_open_file(layout, buffer.name, "lines"))))
+        points = opened.enter_context(closing(Checkpoints(_open_file(layout, buffer.name, "lines"))))
         order_fd = _open_file(layout, buffer.name, "order")
         opened.pop_all()
     return MergedReader(refs.format_ref(buffer.name, "all"), out, err, points, order_fd)

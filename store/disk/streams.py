@@ -4,11 +4,10 @@ It reads with `pread`, never through a map: if another process cut the file shor
 """
 
 import os
-from collections.abc import Iterator
 
 from sightline.disk.line_index import ScannedIndex, count_newlines, nth_newline
 from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line, LineSpan
-from sightline.typing_names import Protocol
+from sightline.typing_names import Iterator, Protocol
 
 _SMALL_READ_BYTES = 1 << 16
 _MANY_LINES = 500  # from this many lines on, large reads pay

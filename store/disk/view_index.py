@@ -1,11 +1,9 @@
 """The part of the index for the audit: sessions, views, notes, and facts found out about lines."""
 
-import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-
 from sightline.disk.database import Database
 from sightline.disk.sqlite import sqlite3
 from sightline.json_text import dumps, encoder, loads
+from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.records import (
     DROPPED,
@@ -19,7 +17,7 @@ from sightline.records import (
     line_part_from,
     shown_from,
 )
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Iterable, Iterator, Mapping, Sequence
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"
@@ -304,7 +302,7 @@ class ViewIndex:
 
     def put_derived(self, buffer: str, key: str, value: str) -> None:
         """Keep a fact about a buffer's lines, so that it need not be found again, if the index can be written to."""
-        with contextlib.suppress(sqlite3.OperationalError), self._db.hurried():
+        with suppress(sqlite3.OperationalError), self._db.hurried():
             self._db.execute(
                 "INSERT OR REPLACE INTO derived (buffer, key, value) VALUES (?, ?, ?)", (buffer, key, value)
             )

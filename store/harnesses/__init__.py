@@ -3,17 +3,14 @@
 Other packages add harnesses by entry points of the group ``sightline.harnesses``: the name, and the object.
 """
 
-import functools
-from collections.abc import Mapping
-from contextlib import suppress
-
-from sightline.typing_names import TYPE_CHECKING
+from sightline.light_library import cache, lru_cache, suppress
+from sightline.typing_names import TYPE_CHECKING, Mapping
 
 if TYPE_CHECKING:
     from sightline.harnesses.base import Harness
 
 
-@functools.lru_cache(maxsize=64)
+@lru_cache(maxsize=64)
 def find(name: str) -> "Harness | None":
     """Return a harness by its name; None if it is not known.
 
@@ -23,7 +20,7 @@ def find(name: str) -> "Harness | None":
     return _own(name) or _of_others().get(name)
 
 
-@functools.cache
+@cache
 def known() -> "Mapping[str, Harness]":
     """Return all harnesses that are installed here, by name."""
     import pkgutil  # see below
@@ -35,7 +32,7 @@ def known() -> "Mapping[str, Harness]":
     return {**_of_others(find_harnesses()), **{one.name: one for one in found if one is not None}}
 
 
-@functools.lru_cache(maxsize=64)
+@lru_cache(maxsize=64)
 def of_client(client: str) -> "Harness | None":
     """Return our harness whose MCP client introduces itself so; None if none is known to.
 

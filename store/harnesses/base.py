@@ -6,13 +6,13 @@ A hook loads that module at each event, so the reader of transcripts may be a se
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType
 
 from sightline.named_tuple import NamedTuple
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 if TYPE_CHECKING:  # loading takes a millisecond, which events before a tool can save
+    from types import ModuleType
+
     from sightline.harnesses.tool_call import ToolCall
 
 Json = dict[str, Any]
@@ -144,7 +144,7 @@ class Harness:
     background = ""
     transcribes = False
 
-    limits: Mapping[str, Limit] = {}
+    limits: Mapping[str, Limit] = {}  # noqa: RUF012 - a mapping is not changed
     failure_limit: Limit | None = None
     reply_bytes = reply_lines = 0
 
@@ -327,7 +327,7 @@ class Harness:
         """The reason to give for an output that it has cut."""
         return f"cut by {self.title}"
 
-    def transcripts(self) -> ModuleType:
+    def transcripts(self) -> "ModuleType":
         """The module that reads its transcripts, and texts that it has cut; hooks rarely need to load it."""
         return __import__(self.reader, fromlist=["reading_of"])
 

@@ -1,8 +1,6 @@
 """Claude Code, as version 2.1.329 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
 
 from sightline.harnesses.base import (
     AFTER,
@@ -22,7 +20,8 @@ from sightline.harnesses.base import (
     Limit,
     known_shell,
 )
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.late_pattern import re
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 if TYPE_CHECKING:
     from sightline.harnesses.tool_call import ToolCall
@@ -66,7 +65,7 @@ class ClaudeCode(Harness):
     compacted = "PostCompact"
     background = "<task-notification>"
 
-    limits: Mapping[str, Limit] = {
+    limits: Mapping[str, Limit] = {  # noqa: RUF012 - a mapping is not changed
         "cmd": Limit(30_000, _PREVIEW),
         "file": Limit(1 << 18, 300),  # an error that suggests reading a part
         "tool": Limit(50_000, _PREVIEW),

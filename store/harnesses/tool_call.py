@@ -5,14 +5,13 @@ What harnesses write has no fixed shape, so this assumes only that it was JSON.
 
 import binascii
 import os
-import re
 import stat
-from collections.abc import Sequence
 
 from sightline.json_text import dumps
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Sequence
 
 CHANGES_FILES = frozenset(
     ("Edit", "Write", "MultiEdit", "NotebookEdit", "TodoWrite", "apply_patch", "write_file", "replace", "edit", "write")

@@ -5,14 +5,12 @@ functions of records; a search for calls looks through the records themselves.
 """
 
 import os
-import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from sightline.json_text import loads
-from sightline.late_pattern import late_pattern
+from sightline.late_pattern import late_pattern, re
+from sightline.light_library import lru_cache
 from sightline.records import Buffer, View
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Mapping, Sequence
 
 _CHARACTERS = 200
 _KEPT = 2_000  # names: visible ones are redrawn again and again

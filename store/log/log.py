@@ -5,22 +5,20 @@ still holds. The chain alone cannot show that its newest lines were cut off.
 """
 
 import _thread
-import contextlib
 import fcntl
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
 
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.json_text import encoder, loads
+from sightline.light_library import closing
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all, write_atomically
 from sightline.records import storable
 from sightline.sha256 import sha256_hex
-from sightline.typing_names import Any, BinaryIO
+from sightline.typing_names import Any, BinaryIO, Callable, Iterator, Sequence
 
 NO_HASH = "0" * 64
-_TAIL = rb'"n":(\d+),"hash":"([0-9a-f]{64})"\}\n\Z'
+_HEX_DIGITS = b"0123456789abcdef"
 _TAIL_BYTES = 160
 _READ_BYTES = 1 << 16
 
@@ -131,7 +129,7 @@ def append_all(
     path: str, header: dict[str, Any], entries: Sequence[Encoded], *, durable: bool = False
 ) -> list[LinePlace]:
     """Append several entries at once: all of them, or none if it raises."""
-    with contextlib.closing(LogWriter(path, header)) as file:
+    with closing(LogWriter(path, header)) as file:
         return file.append_all(entries, durable=durable)
 
 
@@ -286,10 +284,12 @@ def _last(fd: int, size: int) -> tuple[int, str]:
     """Return number and hash of the last line; -1 for an empty file."""
     if not size:
         return -1, NO_HASH
-    match = re.search(_TAIL, os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)))
-    if not match:
+    tail = os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
+    entry, _, chained = tail.rpartition(b',"hash":"')
+    number = entry.rpartition(b'"n":')[2]
+    if len(chained) != 67 or chained[64:] != b'"}\n' or chained[:64].strip(_HEX_DIGITS) or not number.isdigit():
         raise OSError("the audit file does not end in an entry of ours")
-    return int(match[1]), match[2].decode()
+    return int(number), chained[:64].decode()
 
 
 def loggable(value: Any) -> Any:

@@ -6,8 +6,6 @@ index is made anew, or a writer dies between logging and indexing.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from itertools import accumulate
 
 from sightline import disk
@@ -15,6 +13,7 @@ from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index
 from sightline.disk.sqlite import sqlite3
 from sightline.errors import SightlineError, StoreFailed
+from sightline.light_library import partial
 from sightline.log import log
 from sightline.log.sessions import header_of, session_from
 from sightline.log.views import Other, indexed_view, traced_of, with_shown
@@ -22,7 +21,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import IndexedView, Note, Session
 from sightline.refs import parse_ref
 from sightline.store import Reading, Store, Target
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 
 if TYPE_CHECKING:
     from sightline.disk.sorter import Sorter

@@ -5,17 +5,15 @@ this module loads little; `session_history` reads them.
 """
 
 import os
-import re
-from collections.abc import Callable, Iterable
 
 from sightline.disk.layout import Layout
-from sightline.late_pattern import late_pattern
+from sightline.late_pattern import late_pattern, re
 from sightline.log import log
 from sightline.log.log import Encoded
 from sightline.log.sessions import header_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session, storable
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Callable, Iterable
 
 STARTED, RESUMED, FORKED = "started", "resumed", "forked"
 COMPACTING, COMPACTED, CLEARED, REWOUND, PRUNED = "compacting", "compacted", "cleared", "rewound", "pruned"

@@ -1,8 +1,6 @@
 """Lists the sessions of a store: who asked, what each captured, and who read whose captures."""
 
 import time
-from collections import Counter
-from collections.abc import Sequence
 
 from sightline.errors import SightlineError, UsageError
 from sightline.log.log_index import append_entry, fill_index
@@ -10,6 +8,7 @@ from sightline.log.sessions import SHELL, session_title
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, Session, SessionCounts
 from sightline.store import Reading, Store
+from sightline.typing_names import Sequence
 
 TITLE_CHARACTERS = 80
 
@@ -50,7 +49,9 @@ def list_sessions(store: Reading) -> list[SessionFacts]:
     """Return all sessions, the one that asked last first, with removed ones."""
     fill_index(store)
     counts = store.index.session_counts()
-    readings = Counter((reader, captor) for reader, captor, _ in store.index.readings())
+    readings: dict[tuple[str, str], int] = {}
+    for reader, captor, _ in store.index.readings():
+        readings[reader, captor] = readings.get((reader, captor), 0) + 1
     known = {session.name: session for session in store.index.sessions()}
     for name in counts.keys() - known.keys():  # it captured something, and was shown nothing
         known[name] = Session(name, "", "", "", "", counts[name].first)

@@ -1,14 +1,13 @@
 """Finds out who asks: one session for each run of an agent, known by what its harness leaves in the environment."""
 
 import os
-import re
 import time
-from collections.abc import Mapping
 
 from sightline.config import working_directory
+from sightline.late_pattern import re
 from sightline.records import Session, known_fields, storable
 from sightline.sha256 import sha256_hex
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Mapping
 
 SHELL = "shell"
 """The harness of a caller that is not known to be an agent; each parent process gets a session."""
@@ -82,6 +81,9 @@ def at_terminal(session: Session) -> Session:
 
 def safe_name(text: str) -> str:
     """Make a name fit for a file, of letters, digits, ``.``, ``_`` and ``-``; a hash stands for what had to change."""
+    letters = text.replace("-", "").replace(".", "").replace("_", "")
+    if letters.isascii() and letters.isalnum() and text[0] not in ".-" and len(text) <= _NAME_LENGTH:
+        return text
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", text).lstrip(".-")[:_NAME_LENGTH]
     if safe == text and safe:
         return safe

@@ -1,7 +1,6 @@
 """Logs views: what was shown, to whom, when and for which request, with its exact text."""
 
 import time
-from collections.abc import Iterable, Sequence
 
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index, IndexChange
@@ -27,7 +26,7 @@ from sightline.refs import format_ref, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import Segment, uncut_ranges
 from sightline.store import Reading, Store
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Iterable, Sequence
 
 LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text; a longer one as a range of its stream, to be rendered again."""

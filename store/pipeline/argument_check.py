@@ -1,8 +1,7 @@
 """Checks the arguments of one program of a query: options against the tables, operands as text or files."""
 
-import re
-
 from sightline.errors import QueryRefused
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.options import GRAMMARS, NUMERIC, WHY_NOT, WIDEST, WIDTHS, Grammar
 from sightline.pipeline.scripts import check_awk, check_jq, check_sed
@@ -168,11 +167,14 @@ class _Reader:
 def options_of(grammar: Grammar) -> OptionTable:
     """Return the options that a program may have, and what follows each."""
     short: dict[str, str] = {}
-    for match in re.finditer(r"([^:])(:{0,2})", grammar.short):
-        short[match[1]] = match[2]
+    for at, letter in enumerate(grammar.short):
+        if letter != ":":
+            behind = grammar.short[at + 1 : at + 3]
+            short[letter] = behind[: len(behind) - len(behind.lstrip(":"))]
     long: dict[str, str] = {}
-    for match in re.finditer(r"([^\s=\[]+)(==|=|\[=\])?", grammar.long):
-        long["--" + match[1]] = match[2] or ""
+    for word in grammar.long.split():
+        name = word.rstrip("=[]")
+        long["--" + name] = word.removeprefix(name)
     return OptionTable(short, long)
 
 

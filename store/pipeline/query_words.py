@@ -4,15 +4,13 @@ It knows neither programs nor refs.
 """
 
 import os
-import re
-from collections.abc import Iterator, Sequence
 
 from sightline.errors import QueryRefused
-from sightline.late_pattern import late_pattern
+from sightline.late_pattern import late_pattern, re
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import WORD, Token, lexed
 from sightline.shell_words.quoting import DOUBLE, ESCAPED, PLAIN, SINGLE, pieces_of
-from sightline.typing_names import NoReturn
+from sightline.typing_names import Iterator, NoReturn, Sequence
 
 QUOTED = "\x00"  # stands in a word's mask for a quoted character; a query cannot contain a NUL itself
 
@@ -34,11 +32,11 @@ _OPERATORS = (
     ("`", "a backtick (command substitution)", "single-quote it where it belongs to a pattern"),
     ("\n", "a newline (a list of commands)", "run one pipeline at a time"),
 )
-_GLOB = late_pattern(r"[*?\[]")
 _BRACES = late_pattern(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _ASSIGNMENT = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
 _DOLLAR = r"\$[({A-Za-z0-9_@*#?!$-]"
 _EXPANDED = late_pattern(rf"{_DOLLAR}|`|!|[<>]\(")
+_OF_EXPANSIONS = frozenset("$`!<>")
 _IN_DOUBLE = late_pattern(rf'\\(?P<escaped>[$`"\\\n])|(?P<expanded>{_DOLLAR}|`)|[^\\$`]+|.', re.DOTALL)
 _EXAMPLE = "for example: grep FAILED @cmd_a1b2c3 | sort | uniq -c"
 
@@ -159,7 +157,7 @@ def _word(text: str) -> QueryWord:
         elif piece.kind == DOUBLE:
             value, has_literal = _double_quoted(value)
             literal |= has_literal
-        elif found := _EXPANDED.search(value):
+        elif not _OF_EXPANSIONS.isdisjoint(value) and (found := _EXPANDED.search(value)):
             _refuse_expansion(found[0])
         if not piece.closed:
             quotes, others = ("single", "double") if piece.kind == SINGLE else ("double", "single")
@@ -195,13 +193,13 @@ def _refuse_expansion(found: str) -> NoReturn:
 
 def _check_word(word: QueryWord, *, first: bool) -> None:
     shown = word.text if len(word.text) <= 40 else word.text[:39] + "…"
-    if first and _ASSIGNMENT.match(word.mask):
+    if first and "=" in word.mask and _ASSIGNMENT.match(word.mask):
         refuse(f"an assignment before a program: {shown}", "leave it out: a query's environment is fixed")
-    if glob := _GLOB.search(word.mask):
-        refuse(f"an unquoted `{glob[0]}` (a glob): {shown}", f"quote it: {quoted(word.text)}")
+    if glob := next((one for one in word.mask if one in "*?["), ""):
+        refuse(f"an unquoted `{glob}` (a glob): {shown}", f"quote it: {quoted(word.text)}")
     if word.mask.startswith("~"):
         refuse(f"a leading `~` (a home folder): {shown}", f"quote it: {quoted(word.text)}")
-    if _BRACES.search(word.mask):
+    if "{" in word.mask and _BRACES.search(word.mask):
         refuse(f"braces that a shell would expand: {shown}", f"quote it: {quoted(word.text)}")
 
 

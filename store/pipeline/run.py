@@ -1,17 +1,17 @@
 """Runs a pipeline that can only read, and makes its reply: what fits, with true totals of the whole answer."""
 
-import contextlib
 import os
 import time
-from collections.abc import Callable
 
 from sightline.late_pattern import late_pattern
+from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.pipeline.parse import ParsedQuery
 from sightline.profile import DEFAULT
 from sightline.search.executables import executable_of
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Cancel, Group
 from sightline.search.sandbox import Backing, describe
+from sightline.typing_names import Callable
 
 _PAGE = late_pattern(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
 _STDERR_SHARE = 2  # stderr takes at most this part of the bytes if there is an answer to show
@@ -116,7 +116,7 @@ def run(
     out, err = Head(limits.max_bytes, sink, most), Head(limits.max_bytes, stderr_sink, most)
     ended = None
     with (
-        contextlib.suppress(_TooMuch),
+        suppress(_TooMuch),
         Group(
             programs,
             seconds=limits.seconds,

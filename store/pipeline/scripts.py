@@ -3,12 +3,9 @@
 This makes for clear messages. The actual safeguards are the programs' own safe modes and the kernel.
 """
 
-import re
-from collections.abc import Iterator
-
 from sightline.errors import QueryRefused
-from sightline.late_pattern import late_pattern
-from sightline.typing_names import NoReturn
+from sightline.late_pattern import late_pattern, re
+from sightline.typing_names import Iterator, NoReturn
 
 _SED_FILES = {
     "r": "reads a file",
@@ -172,7 +169,7 @@ def check_awk(program: str) -> None:
         operand = operand or (token.lastgroup == "name" and text not in _AWK_KEYWORDS)
 
 
-def _check_awk_token(token: re.Match[str], *, redirects: bool) -> None:
+def _check_awk_token(token: "re.Match[str]", *, redirects: bool) -> None:
     text = token[0]
     if text == "system":
         _refuse_awk("system", "runs a program")

@@ -6,11 +6,10 @@ where it was asked.
 
 import os
 import sys
-from collections.abc import Iterable
 
 from sightline.named_tuple import NamedTuple
 from sightline.search.errors import ProgramMissing
-from sightline.typing_names import NoReturn
+from sightline.typing_names import Iterable, NoReturn
 
 SYSTEM_FOLDERS = (
     "/usr/bin",

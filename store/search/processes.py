@@ -7,16 +7,16 @@ import resource  # loaded here, because the confined thread could not load it an
 import select
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 
 from sightline.errors import OutOfProcesses
+from sightline.light_library import contextmanager
 from sightline.named_tuple import NamedTuple
 from sightline.plain_signal import signal
 from sightline.search.errors import Cancelled, ProgramMissing
 from sightline.search.executables import Executable
 from sightline.search.sandbox import Backing, confined
 from sightline.threads import started_thread
+from sightline.typing_names import Callable, Iterator, Mapping, Sequence
 
 READ_BYTES = 1 << 16  # the size of a pipe
 DEFAULT_SECONDS = 30.0

@@ -8,13 +8,12 @@ its own that gives up its rights, spawns the child, and ends; the rest of this p
 import os
 import struct
 import sys
-from collections.abc import Callable, Iterable
-from functools import lru_cache
 
+from sightline.light_library import lru_cache
 from sightline.named_tuple import NamedTuple
 from sightline.search.errors import SandboxFailed
 from sightline.threads import started_thread
-from sightline.typing_names import Any, TypeVar
+from sightline.typing_names import Any, Callable, Iterable, TypeVar
 
 T = TypeVar("T")
 

@@ -11,6 +11,9 @@ CLEAN_VERSION = 1
 _SPECIAL = late_pattern(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # every control but the tab; C1 as UTF-8
 _SPECIAL_IN_LINES = late_pattern(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")  # the same, without the newline
 
+_TEXT = bytes(range(0x20, 0x7F)) + b"\t"  # bytes of nothing else need no pattern
+_TEXT_IN_LINES = _TEXT + b"\n"
+
 _COLOUR = late_pattern(rb"\x1b(?:\[[0-9;:]*[mK]|\(B)")  # gcc and grep also erase to the end of the line
 
 
@@ -25,7 +28,7 @@ def without_colour(data: bytes) -> bytes:
 
 def has_controls(data: bytes) -> bool:
     """Return whether bytes hold anything but text and tabs, so that their cleaned text may differ."""
-    return bool(_SPECIAL.search(data))
+    return bool(data.translate(None, _TEXT)) and bool(_SPECIAL.search(data))
 
 
 def clean_line(data: bytes) -> str:
@@ -35,7 +38,7 @@ def clean_line(data: bytes) -> str:
     invalid UTF-8 is replaced. A newline inside the line is dropped like other controls.
     """
     data = data.rstrip(b"\r")  # from CRLF; at the end, a return only moves the cursor
-    if not _SPECIAL.search(data):
+    if not has_controls(data):
         return data.decode("utf-8", "replace")
     from sightline.shape.terminal import render  # 2 ms, and most lines have no controls
 
@@ -44,7 +47,7 @@ def clean_line(data: bytes) -> str:
 
 def plain_text(data: bytes) -> str | None:
     """Return the text of raw lines that need no cleaning, the same as `clean_text` returns; None if they need some."""
-    if _SPECIAL_IN_LINES.search(data):
+    if data.translate(None, _TEXT_IN_LINES) and _SPECIAL_IN_LINES.search(data):
         return None
     try:
         return data.decode()

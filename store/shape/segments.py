@@ -1,9 +1,8 @@
 """The pieces of a body, from which an audit can tell which raw lines it shows, and render them again."""
 
-from collections.abc import Iterable, Iterator
-
 from sightline.named_tuple import NamedTuple
 from sightline.shape.source import LINE_LIMIT, CutLine, Source
+from sightline.typing_names import Iterable, Iterator
 
 
 class Segment(NamedTuple):

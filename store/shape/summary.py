@@ -3,8 +3,7 @@
 A number that the output does not give is not stated, and the sentence says so if the exit code contradicts the output.
 """
 
-import re
-
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.shape.source import Source
 from sightline.typing_names import TYPE_CHECKING

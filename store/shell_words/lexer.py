@@ -4,11 +4,9 @@ It reads what bash reads, in time that grows as the length of the command. `toke
 that is not understood for certain; `lexed` returns the words in any case.
 """
 
-import re
-from collections.abc import Callable, Iterable
-
-from sightline.late_pattern import late_pattern
+from sightline.late_pattern import late_pattern, re
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Callable, Iterable
 
 WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
 
@@ -18,6 +16,8 @@ _OPERATORS = {  # by length; a pattern of them would cost each hook a millisecon
     1: frozenset(";&|<>()\n"),
 }
 _ENDS_WORD = frozenset(" \t\n;&|()<>")
+_NOT_PLAIN = frozenset(" \t\n;&|()<>\\'\"`$")
+_SHORT = 40
 _PLAIN = late_pattern(r"[^ \t\n;&|()<>\\'\"`$]+")
 _PLAIN_IN_QUOTES = late_pattern(r'[^"\\`$]+')
 _ONLY_BASH = frozenset(("|&", "&>", "&>>", "<<<", ";&", ";;&"))
@@ -174,9 +174,18 @@ class _Lexer:
 
     def _word(self, at: int) -> int:
         while at < len(self.text) and (self.text[at] not in _ENDS_WORD or self.text[at : at + 2] in ("<(", ">(")):
-            plain = _PLAIN.match(self.text, at)
-            at = plain.end() if plain else self._part(at)
+            end = self._plain_end(at)
+            at = end if end > at else self._part(at)
         return at
+
+    def _plain_end(self, at: int) -> int:
+        """Return where plain characters end; what is short, as most words are, is read without a pattern."""
+        for end, character in enumerate(self.text[at : at + _SHORT], at):
+            if character in _NOT_PLAIN:
+                return end
+        end = min(at + _SHORT, len(self.text))
+        long = _PLAIN.match(self.text, end) if end < len(self.text) else None
+        return long.end() if long else end
 
     def _part(self, at: int) -> int:
         """Step over one part of a word: a quotation, a substitution, an escaped or a plain character."""

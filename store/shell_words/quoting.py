@@ -1,10 +1,8 @@
 """Reads the quotes and backslashes in a word of the shell."""
 
-import re
-from collections.abc import Iterator
-
-from sightline.late_pattern import late_pattern
+from sightline.late_pattern import late_pattern, re
 from sightline.named_tuple import NamedTuple
+from sightline.typing_names import Iterable, Iterator
 
 PLAIN, SINGLE, DOUBLE, ANSI, ESCAPED = "plain", "single", "double", "ansi", "escaped"
 
@@ -63,7 +61,23 @@ def _meaning(piece: WordPiece) -> str:
     return piece.inside.strip("\n") if piece.kind == ESCAPED else piece.inside
 
 
-def _ansi(match: re.Match[str]) -> str:
+def _ansi(match: "re.Match[str]") -> str:
     if match[3] is not None:
         return _ANSI_LETTERS.get(match[3], match[3])
     return chr(int(match[1], 16) if match[1] else int(match[2], 8) & 0xFF)
+
+
+def quoted(text: str) -> str:
+    """Return a text as one word of a shell, as `shlex.quote` does, which loads `re`."""
+    bare = text.translate(_NO_QUOTES)
+    if (text and not bare) or (bare.isascii() and bare.isalnum()):
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+_NO_QUOTES = str.maketrans("", "", "@%+=:,./-_")
+
+
+def join_quoted(words: Iterable[str]) -> str:
+    """Return words as a line of a shell, as `shlex.join` does."""
+    return " ".join(map(quoted, words))

@@ -1,7 +1,5 @@
 """Who calls a verb, and how that caller would write the next call; every verb gets this from its door."""
 
-from collections.abc import Callable
-
 from sightline.errors import BadRef, UnknownRef
 from sightline.log.log import LogWriter
 from sightline.log.sessions import is_person
@@ -11,7 +9,7 @@ from sightline.records import Session
 from sightline.refs import parse_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.store import Reading, Store, Target
-from sightline.typing_names import TYPE_CHECKING
+from sightline.typing_names import TYPE_CHECKING, Callable
 from sightline.verbs import late
 
 if TYPE_CHECKING:  # only long calls, which can be cancelled, need it

@@ -5,7 +5,6 @@ asks.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
 
 from sightline.errors import StoreFailed
 from sightline.log.views import Appended, append_view, index_soon, record_shown
@@ -13,7 +12,7 @@ from sightline.records import Buffer, Gap, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Store, Target
-from sightline.typing_names import TYPE_CHECKING
+from sightline.typing_names import TYPE_CHECKING, Callable, Iterator, Sequence
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes

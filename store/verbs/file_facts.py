@@ -1,11 +1,9 @@
 """Tells readers on this machine where an output lies whole, and whether a file has changed since."""
 
-from collections.abc import Iterable
-
 from sightline.profile import Profile
 from sightline.records import Buffer, joined_notes
 from sightline.store import Reading, Store, Target
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Iterable
 from sightline.verbs import late
 from sightline.verbs.reply import Reply, in_order
 

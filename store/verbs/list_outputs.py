@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Sequence
 
 from sightline.errors import UsageError
 from sightline.log.call_names import call_name, left_out_of_path
@@ -13,7 +12,7 @@ from sightline.records import Buffer, StreamInfo
 from sightline.shape.segments import Segment
 from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Listed, Narrowing, Reading
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Sequence
 from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable

@@ -1,7 +1,5 @@
 """The verb query: asks by ordinary Unix filters over refs, provably read-only, and never makes a new ref."""
 
-from collections.abc import Callable
-
 from sightline.errors import BadRef, QueryRefused
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
@@ -12,7 +10,7 @@ from sightline.search.errors import ProgramMissing, SandboxFailed
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Target
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Callable
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import telling_changes

@@ -1,7 +1,5 @@
 """The verb read_output: shows the view of a buffer, pages of it by lines or bytes, or what a running one has added."""
 
-from collections.abc import Collection
-
 from sightline.errors import BadRange, BadRef, UsageError
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.named_tuple import NamedTuple
@@ -12,7 +10,7 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Target
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Collection
 from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of

@@ -1,7 +1,5 @@
 """A reply: fields, then a body; its size is measured in the same way for every door."""
 
-from collections.abc import Callable, Iterable, Sequence
-
 from sightline.errors import SightlineError
 from sightline.json_text import dumps
 from sightline.log.views import Shows, Traced, settled
@@ -10,7 +8,7 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment, join_segments
-from sightline.typing_names import Any, TypeVar
+from sightline.typing_names import Any, Callable, Iterable, Sequence, TypeVar
 from sightline.verbs import late
 
 FIELD_ORDER = (

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Callable
 
 from sightline.capture.child import shell_argv
 from sightline.capture.command import Captured, CommandCapture
@@ -18,7 +17,7 @@ from sightline.refs import format_ref, is_ack
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
 from sightline.store import Target, cause_of
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of

@@ -1,11 +1,9 @@
 """Recognises commands that wait until the caller confirms them. This is a seat belt, not a sandbox."""
 
-import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-
 from sightline.errors import SettingError
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
-from sightline.typing_names import TYPE_CHECKING
+from sightline.typing_names import TYPE_CHECKING, Callable, Collection, Iterator, Sequence
 from sightline.verbs import late
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def _reason(line: str, kinds: Sequence[DestructiveKind]) -> str:
     return ""
 
 
-def _own(pattern: str) -> re.Pattern[str]:
+def _own(pattern: str) -> "re.Pattern[str]":
     try:
         return re.compile(pattern)
     except re.error as error:

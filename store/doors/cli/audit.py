@@ -7,7 +7,7 @@ from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Audited, Finding, audited, find_all
 from sightline.audit.line_spans import spans_of, written
 from sightline.audit.timeline import unknowable
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, project_option, scope_of, since_of
 from sightline.errors import UsageError
@@ -21,7 +21,7 @@ _COMMAND_CHARACTERS = 80
 _LISTED = 8  # ranges of lines listed in one row
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -1,13 +1,13 @@
 """``sightline brief``: shows on one screen what was run and what was missed."""
 
 from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
 from sightline.verbs.printable_text import printable
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -1,10 +1,10 @@
 """``sightline capture``: its options. If a hook has put it into a command, it loads only what keeps the output."""
 
-from sightline.doors.cli.arguments import SUPPRESS, VERBOSITY_HELP, ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import SUPPRESS, VERBOSITY_HELP, CommandParser, Namespace, command_parser
 from sightline.errors import UsageError
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -1,11 +1,9 @@
 """The table of commands, grouped by who asks; the module of each is imported only when the command is called."""
 
-from collections.abc import Callable
-
-from sightline.typing_names import TYPE_CHECKING
+from sightline.typing_names import TYPE_CHECKING, Callable
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from sightline.doors.cli.arguments import CommandParser, Namespace
 
 GROUPS = {
     "Run and keep, as agents do": {
@@ -90,7 +88,7 @@ def process_ends() -> bool:
     return _process_ends
 
 
-def command_of(name: str) -> "tuple[ArgumentParser, Callable[[Namespace], int]]":
+def command_of(name: str) -> "tuple[CommandParser, Callable[[Namespace], int]]":
     """Import a command's module, and return its parser and the function that runs it."""
     module, _, function = COMMANDS[name][0].partition(".")
     command = __import__(f"sightline.doors.cli.{module}", fromlist=["main"])

@@ -6,12 +6,13 @@ The shell asks the program itself at each Tab, through argcomplete, so the offer
 import contextlib
 import glob
 import os
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, pairwise
 
 from sightline.config import STORE_VARIABLE, default_root
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.commands import COMMANDS, command_of
 from sightline.doors.cli.output import write_out
 from sightline.errors import SightlineError
@@ -41,7 +42,7 @@ Opener = Callable[[], contextlib.AbstractContextManager[Reading]]
 """Opens what the command that is being typed would read: this machine's store, or that of a fleet."""
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,
@@ -120,9 +121,9 @@ def grammar_for(words: list[str]) -> ArgumentParser:
         if name == pair and second:
             of_pair = commands.add_parser(f"{first} ", add_help=False).add_subparsers()
             commands.choices[first] = commands.choices.pop(f"{first} ")
-            of_pair.add_parser(second, parents=[complete(command_of(name)[0])], add_help=False)
+            of_pair.add_parser(second, parents=[complete(command_of(name)[0].whole())], add_help=False)
         elif not second and not (pair in COMMANDS and name == typed):
-            parents = [complete(command_of(name)[0], _seconds(name))] if name == typed else []
+            parents = [complete(command_of(name)[0].whole(), _seconds(name))] if name == typed else []
             commands.add_parser(name, help=about, parents=parents, add_help=False)
     return root
 

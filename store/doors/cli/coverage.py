@@ -5,7 +5,7 @@ from sightline.audit.buffer_failures import Failure, Unjudged, failures_if_quick
 from sightline.audit.coverage import Coverage, GradedLines, cut_data, most, rounded, told_share
 from sightline.audit.held_lines import STATE_WORDS, HeldCoverage, counts_told, held_of, is_told
 from sightline.audit.line_spans import Spans, size, written
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.log.session_list import find_session
 from sightline.records import Buffer
@@ -17,7 +17,7 @@ from sightline.verbs.printable_text import printable
 _LISTED = 8
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

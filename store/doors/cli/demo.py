@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_out
 from sightline.named_tuple import NamedTuple
@@ -137,7 +137,7 @@ def _steps() -> list[_Step]:
     ]
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

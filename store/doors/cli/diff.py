@@ -3,7 +3,7 @@
 import os
 
 from sightline.doors.cli import late
-from sightline.doors.cli.arguments import ArgumentParser, BooleanOptionalAction, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import YES_OR_NO, CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.refs import are_of_two_hosts, format_ref
@@ -11,7 +11,7 @@ from sightline.verbs.query import VERB, QueryRequest, query
 from sightline.verbs.reply import Reply
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,
@@ -25,7 +25,7 @@ def parser(name: str) -> ArgumentParser:
     made.add_argument("b", metavar="REF", help="the newer output, whose lines are marked with +")
     made.add_argument(
         "--volatile",
-        action=BooleanOptionalAction,
+        action=YES_OR_NO,
         help="ignore what differs in every run: times, numbers, hashes, and the names of the project's and the home "
         "folder; outputs of two hosts are compared so unless you say --no-volatile",
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.install import here, told_root
 from sightline.doors.cli.output import Door, dim, print_json, red, write_out
 from sightline.doors.cli.progress_line import ProgressLine
@@ -14,7 +14,7 @@ from sightline.shape.summary import human_bytes
 _MARKS = {"ok": "✓", "note": "·", "mended": "✚", "problem": "✗"}
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -13,7 +13,7 @@ from sightline.audit.evidence.session_evidence import (
     SessionEvidence,
     evidence_of,
 )
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.log.session_list import find_session, list_sessions
 from sightline.records import Session
@@ -25,7 +25,7 @@ _CHARACTERS = 160
 _NEWEST_SESSIONS = 20
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from sightline.audit.otlp import Spans, spans_of, traces_data
 from sightline.audit.timeline import calls_of
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, write_err, write_file, write_out
 from sightline.errors import SightlineError, UsageError
 from sightline.json_text import dumps, loads
@@ -23,7 +23,7 @@ class NotReceived(SightlineError):
     """The receiver could not be reached, or refused the spans."""
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Iterator
 
 from sightline.config import default_root, load_settings
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import print_json, red, write_err, write_out
 from sightline.errors import SightlineError, StoreFailed, UsageError
 from sightline.fleet import ExtraMissing
@@ -60,7 +60,7 @@ _EXAMPLES = {
 }
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     does = name.partition(" ")[2] or "status"
     made = command_parser(name, _DESCRIBED[does], _EXAMPLES[does])
@@ -120,7 +120,7 @@ def _opened(given: Namespace) -> "Iterator[Connection]":
     if not (given.db or settings.db):
         raise UsageError("no database is named", "give --db postgresql://user@host/db, or set [fleet] db")
     given.database = database_address(given.db or settings.db)
-    if "objects" in given:
+    if hasattr(given, "objects"):
         if not (given.objects or settings.objects):
             raise UsageError("no object store is named", "give --objects s3://bucket/prefix")
         given.objects = objects_address(given.objects or settings.objects)
@@ -128,7 +128,7 @@ def _opened(given: Namespace) -> "Iterator[Connection]":
         yield connection
 
 
-def _declare_passfile(made: ArgumentParser) -> None:
+def _declare_passfile(made: CommandParser) -> None:
     made.add_argument("--passfile", metavar="FILE", help="write the password into this new file (default: ROLE.pgpass)")
 
 

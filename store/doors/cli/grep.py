@@ -1,12 +1,12 @@
 """``sightline grep``: finds matching lines in many outputs, of this machine or of all hosts."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.list import add_narrowing, match_of
 from sightline.doors.cli.output import Door
 from sightline.verbs.grep_outputs import LIMIT, VERB, GrepRequest, grep_outputs
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

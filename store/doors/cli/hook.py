@@ -1,13 +1,13 @@
 """``sightline hook``: answers one event of a harness, with JSON in and JSON out; settings name a faster way to it."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.hooks.event import main as answer
 from sightline.errors import UsageError
 from sightline.harnesses import known
 from sightline.harnesses.base import DEFAULT_MODE, MODES, Harness
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

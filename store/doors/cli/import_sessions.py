@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Iterable
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, print_json, write_err, write_out
 from sightline.doors.cli.progress_line import ProgressLine, bar
@@ -22,7 +22,7 @@ _TOLD = 10  # troubles that are listed; the count covers all of them
 _GARBAGE_OBJECTS = 200_000
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -4,7 +4,7 @@ import difflib
 import os
 
 from sightline.config import default_root
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, green, print_json, red, write_err, write_out
 from sightline.doors.install.claude_plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
@@ -38,7 +38,7 @@ _MODES = (
 )
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     if name == "uninstall":
         made = command_parser(

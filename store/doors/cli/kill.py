@@ -1,13 +1,13 @@
 """``sightline kill``: ends running commands, with all that they started."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door
 from sightline.verbs.kill import KillRequest, kill
 
 VERB = "kill"
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -2,7 +2,7 @@
 
 import os
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, json_text, write_err, write_out
 from sightline.log.views import Shows
 from sightline.shape.segments import Segment
@@ -11,7 +11,7 @@ from sightline.verbs.list_outputs import LIMIT, VERB, ListRequest, as_data, find
 from sightline.verbs.reply import Reply
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,
@@ -36,7 +36,7 @@ def parser(name: str) -> ArgumentParser:
     return made
 
 
-def add_narrowing(made: ArgumentParser) -> None:
+def add_narrowing(made: CommandParser) -> None:
     """Declare the options that narrow the outputs; see `match_of`."""
     made.add_argument("--match", default="", metavar="TEXT", help="only outputs that match these words and filters")
     made.add_argument(

@@ -6,11 +6,10 @@ Without a command, or with a ref, it opens the inspector.
 import gc
 import os
 import sys
-from collections.abc import Sequence
 
 from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of, expect_end
 from sightline.errors import SightlineError
-from sightline.typing_names import NoReturn
+from sightline.typing_names import NoReturn, Sequence
 
 _GARBAGE_OBJECTS = 10_000  # most commands make fewer objects, and a collection takes a millisecond
 

@@ -1,16 +1,15 @@
 """``sightline man``: prints the manual page of all commands, made from their parsers."""
 
 import re
-from argparse import SUPPRESS
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import SUPPRESS, CommandParser, Namespace, command_parser
 from sightline.doors.cli.commands import GROUPS, command_of
 from sightline.doors.cli.output import write_out
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     return command_parser(
         name,
@@ -50,7 +49,7 @@ def _lines() -> Iterator[str]:
 
 
 def _command(name: str) -> Iterator[str]:
-    made, _ = command_of(name)
+    made = command_of(name)[0].whole()
     usage = " ".join(made.format_usage().removeprefix("usage: ").split())
     yield from (f".SS {_plain(name)}", f".B {_plain(usage)}", ".PP", *_text(made.description or ""))
     for action in made._actions:

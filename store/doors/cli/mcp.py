@@ -3,7 +3,7 @@
 import os
 import sys
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser, seconds
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.signals import EndAsked, ignore_signals, raise_signals
 from sightline.doors.mcp.stdio import StdioServer
@@ -18,7 +18,7 @@ _SHARED = ("read_output", "query", "list_outputs")
 """Tools that work on other hosts' outputs; only a host itself can run a command or read a file."""
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -2,7 +2,7 @@
 
 import time
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import UsageError
 from sightline.log.notes import ANYONE, list_notes, send_note, whereto, write_note
@@ -14,7 +14,7 @@ from sightline.verbs.line_pieces import open_lines
 from sightline.verbs.printable_text import printable
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     if name == "notes":
         made = command_parser(name, "List remarks, the oldest first.", "sightline notes @last")

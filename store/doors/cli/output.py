@@ -2,15 +2,14 @@
 
 import errno
 import os
-import re
-from collections.abc import Callable
-from functools import partial
 
 from sightline.config import STORE_VARIABLE, default_root
 from sightline.doors.cli.arguments import Namespace
 from sightline.doors.cli.commands import process_ends
 from sightline.errors import ExpiredRef, SightlineError, StoreFailed, UsageError
 from sightline.json_text import dumps
+from sightline.late_pattern import late_pattern
+from sightline.light_library import partial
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
 from sightline.private_files import write_atomically
@@ -18,7 +17,7 @@ from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Reading, Store, cause_of, is_known
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields
@@ -35,8 +34,8 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 _DIM, _RED, _GREEN, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
 
-_ACTING = (
-    rf"({'|'.join(map(re.escape, (_DIM, _RED, _GREEN, _PLAIN)))})"
+_ACTING = late_pattern(
+    r"(\x1b\[(?:2|31|32|0)m)"  # what we write in colours ourselves
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"  # controls, line ends, and bytes that are not UTF-8
 )
 
@@ -280,7 +279,7 @@ def text_for(fd: int, text: str) -> str:
         mark_hidden,  # 2 ms, which only a terminal needs, as for the next pattern
     )
 
-    return mark_hidden(re.sub(_ACTING, lambda match: match[1] or escape(match[0]), text), escape)
+    return mark_hidden(_ACTING.sub(lambda match: match[1] or escape(match[0]), text), escape)
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:

@@ -3,7 +3,7 @@
 import os
 
 from sightline.doors.cli import late
-from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, after_dashes, command_parser
+from sightline.doors.cli.arguments import REMAINDER, CommandParser, Namespace, after_dashes, command_parser
 from sightline.doors.proxy.server import ServerProcess
 from sightline.errors import UsageError
 from sightline.typing_names import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sightline.doors.proxy.relay import Proxy
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -1,6 +1,6 @@
 """``sightline query``: asks outputs by ordinary Unix filters over refs, read-only."""
 
-from sightline.doors.cli.arguments import REMAINDER, ArgumentParser, Namespace, add_store, after_dashes, command_parser
+from sightline.doors.cli.arguments import REMAINDER, CommandParser, Namespace, add_store, after_dashes, command_parser
 from sightline.doors.cli.full_answer import FullAnswer
 from sightline.doors.cli.output import Door
 from sightline.pipeline.query_words import quoted
@@ -8,7 +8,7 @@ from sightline.refs import looks_like_a_ref
 from sightline.verbs.query import VERB, QueryRequest, query
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -2,14 +2,14 @@
 
 import os
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door
 from sightline.errors import BadRange
 from sightline.refs import parse_lines
 from sightline.verbs.read_file import VERB, FileRequest, read_file
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -1,6 +1,6 @@
 """``sightline pin``, ``unpin``, ``rm`` and ``gc``: decide which outputs stay and which go."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import ExpiredRef
 from sightline.log import retention
@@ -14,7 +14,7 @@ _WAITS = (
 )
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     if name == "gc":
         made = command_parser(

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.errors import UsageError
 from sightline.plugins import own_rules, rule_files
@@ -36,7 +36,7 @@ _GENERAL = ("cause", "name", "exception", "located", "failed", "echo", "exit", "
 """Names for lines that no rule knows, by weight."""
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     if name == "rules try":
         made = command_parser(

@@ -6,7 +6,7 @@ from sightline.capture.command import CommandCapture
 from sightline.doors.cli.arguments import (
     REMAINDER,
     VERBOSITY_HELP,
-    ArgumentParser,
+    CommandParser,
     Namespace,
     after_dashes,
     command_parser,
@@ -30,7 +30,7 @@ from sightline.verbs.run_command import VERB, Doorway, RunRequest, run_command
 _NEWLINE = ord("\n")
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

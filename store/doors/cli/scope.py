@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, calls_of, captured_by
-from sightline.doors.cli.arguments import ArgumentParser, add_store
+from sightline.doors.cli.arguments import CommandParser, add_store
 from sightline.errors import UsageError
 from sightline.log.session_list import find_session, list_sessions
 from sightline.named_tuple import NamedTuple
@@ -48,7 +48,7 @@ class Scope(NamedTuple):
         return sorted({*(call.view.session for call in calls), *(one.session.name for one in list_sessions(store))})
 
 
-def add_scope(parser: ArgumentParser) -> None:
+def add_scope(parser: CommandParser) -> None:
     """Declare the options."""
     add_store(parser)
     parser.add_argument(
@@ -63,7 +63,7 @@ def add_scope(parser: ArgumentParser) -> None:
     add_project(parser)
 
 
-def add_project(parser: ArgumentParser) -> None:
+def add_project(parser: CommandParser) -> None:
     """Declare the option that names a project."""
     parser.add_argument(
         "--project", default="", metavar="DIR", help="look only at the project that this folder belongs to"

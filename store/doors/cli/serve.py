@@ -4,7 +4,7 @@ import contextlib
 import os
 
 from sightline.config import STORE_VARIABLE
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_err, write_out
 from sightline.errors import SightlineError, UsageError
@@ -12,7 +12,7 @@ from sightline.shared import shared_opener
 from sightline.store import Reading, Store
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

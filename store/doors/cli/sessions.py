@@ -3,7 +3,7 @@
 import time
 
 from sightline.audit.project_scope import sessions_in
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.scope import add_project, project_option
 from sightline.errors import UsageError
@@ -21,7 +21,7 @@ _MANY = 50
 _COMMAND_CHARACTERS = 90
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     if name == "sessions rm":
         made = command_parser(

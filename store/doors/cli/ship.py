@@ -8,7 +8,7 @@ import threading
 import time
 from xml.sax.saxutils import escape
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser, seconds
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser, seconds
 from sightline.doors.cli.output import print_json, write_out
 from sightline.doors.cli.progress_line import ProgressLine, bar
 from sightline.fleet import ExtraMissing
@@ -27,7 +27,7 @@ else:
     _MISSING = None
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

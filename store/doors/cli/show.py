@@ -1,12 +1,12 @@
 """``sightline show``: shows a part of a buffer, as read_output shows it to an agent."""
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser, seconds
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser, seconds
 from sightline.doors.cli.output import Door
 from sightline.profile import DEFAULT
 from sightline.verbs.read_output import VERB, ReadRequest, read_output
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

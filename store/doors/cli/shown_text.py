@@ -2,7 +2,7 @@
 
 import os
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.views import as_data
 from sightline.log.log_index import find_view
@@ -11,7 +11,7 @@ from sightline.shape.clean import clean_text
 from sightline.verbs.printable_text import printable
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -9,7 +9,7 @@ from sightline.audit.buffer_failures import Failure, not_judged, overlooked, tol
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
 from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of, unknowable
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
 from sightline.doors.cli.output import Door, print_json, red, write_out
@@ -28,7 +28,7 @@ _ASKED_CHARACTERS = 90
 _SESSION_CHARACTERS = 40
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

@@ -2,25 +2,25 @@
 
 import sys
 import time
-from collections.abc import Callable
-from functools import cache
 
-from sightline.doors.cli.arguments import ArgumentParser, Namespace, add_store, command_parser
+from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.errors import UsageError
 from sightline.json_text import loads
+from sightline.light_library import cache
 from sightline.log.call_names import name_of_view
 from sightline.log.log_index import list_views
 from sightline.log.session_list import find_session
 from sightline.log.views import ref_of_shown
 from sightline.records import Buffer, IndexedView, View
 from sightline.refs import format_ref, host_of
+from sightline.typing_names import Callable
 from sightline.verbs.printable_text import printable
 
 _LIMIT = 50
 
 
-def parser(name: str) -> ArgumentParser:
+def parser(name: str) -> CommandParser:
     """Declare what the command takes."""
     made = command_parser(
         name,

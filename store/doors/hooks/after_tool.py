@@ -3,9 +3,6 @@
 If a harness tells what its model is shown of a batch of calls, that is logged; otherwise what the event itself says.
 """
 
-import re
-from contextlib import AbstractContextManager, nullcontext
-
 from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
@@ -13,6 +10,8 @@ from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_k
 from sightline.errors import StoreFailed
 from sightline.harnesses.base import AFTER, BATCH, SHAPE, Harness
 from sightline.harnesses.tool_call import ToolCall, shown_of
+from sightline.late_pattern import re
+from sightline.light_library import AbstractContextManager, nullcontext
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Store
 from sightline.typing_names import TYPE_CHECKING, Any

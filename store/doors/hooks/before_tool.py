@@ -1,7 +1,6 @@
 """Before a shell command: rewrites it so that its whole output is kept, or leaves it alone."""
 
 import os
-import shlex
 
 from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
 from sightline.config import default_root, load_settings
@@ -9,6 +8,7 @@ from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, remember
 from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
+from sightline.shell_words.quoting import quoted
 from sightline.typing_names import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def rewritten(harness: Harness, command: str, use: str, through: str, shell: str
     program = through or capture_program()
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break and end the command
-    piped = shlex.quote(program) + ("" if through else f" {_OLD_WORDS}")
+    piped = quoted(program) + ("" if through else f" {_OLD_WORDS}")
     return put_in(harness, command, f"{piped} {use}", shell, former=not through)
 
 

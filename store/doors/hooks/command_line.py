@@ -1,13 +1,13 @@
 """The command line of a hook in a harness' settings: how it is written, and how it is recognised."""
 
 import os
-import shlex
 import site
 import sys
 
 from sightline.harnesses import find
 from sightline.harnesses.base import MODES
 from sightline.named_tuple import NamedTuple
+from sightline.shell_words.quoting import join_quoted
 
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
 """The file that a hook runs: by its path, which starts 6 ms sooner than ``-m``."""
@@ -62,11 +62,13 @@ def hook_line(harness: str, event: str, mode: str, through: str = "") -> str:
 
     Python ends with 2 where its file is gone, and harnesses take 2 to mean that the hook refuses the call.
     """
-    return " ".join([shlex.join(hook_words(harness, event, mode, through)), *_ANYWAY])
+    return " ".join([join_quoted(hook_words(harness, event, mode, through)), *_ANYWAY])
 
 
 def read_line(command: str) -> HookLine | None:
     """The parts of a command line, whichever interpreter and installation it names; None for one that is not ours."""
+    import shlex  # it loads `re`, and few events look at the lines of others
+
     try:
         words = shlex.split(command)
     except ValueError:

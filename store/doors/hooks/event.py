@@ -6,13 +6,12 @@ Whatever goes wrong here, the harness is not disturbed: nothing is printed, and 
 
 import os
 import sys
-from collections.abc import Callable, Sequence
 
 from sightline.doors.hooks import late_hooks
 from sightline.harnesses import find
 from sightline.harnesses.base import AFTER, BATCH, BEFORE, CONTEXT, END, MODES, PROMPT, SHAPE, START, Harness
 from sightline.json_text import dumps, loads
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Callable, Sequence
 
 Json = dict[str, Any]
 

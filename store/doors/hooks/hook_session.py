@@ -8,17 +8,16 @@ batch waits for the results, and the hook at the end of a turn for both, by a lo
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 from sightline.config import HOOKS, default_root
 from sightline.doors.hooks import late
 from sightline.harnesses.base import AFTER, BATCH, Harness, Json
 from sightline.json_text import dumps
+from sightline.light_library import contextmanager, suppress
 from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private, remove_file
 from sightline.records import Session, storable
-from sightline.typing_names import TYPE_CHECKING
+from sightline.typing_names import TYPE_CHECKING, Iterator
 
 if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn save
     from sightline.store import Store

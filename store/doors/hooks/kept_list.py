@@ -6,7 +6,6 @@ ends, else its text is. If the harness cut it, the pieces are all there is, and 
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 
 from sightline.capture.list_insertion import ListPart, may_complain
 from sightline.doors.hooks import late
@@ -17,6 +16,7 @@ from sightline.doors.hooks.pending_commands import PendingCommand, forget
 from sightline.doors.hooks.tool_result import buffer_of_use, keep, with_saved
 from sightline.errors import ExpiredRef
 from sightline.harnesses.tool_call import CallSession, ToolCall
+from sightline.light_library import suppress
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.records import DROPPED, Buffer, Gap, Session, joined_notes

@@ -3,13 +3,13 @@
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from sightline.config import default_root
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import ToolCall
 from sightline.imports.live_transcript import LiveTranscript, TranscriptPlace, WaitingCall, begin, opened
+from sightline.light_library import contextmanager
 from sightline.records import Buffer, Session, Shown
 from sightline.store import Layout, Store
 from sightline.typing_names import Any

@@ -8,11 +8,11 @@ that runs is not taken for one that was broken off.
 import fcntl
 import os
 import time
-from contextlib import suppress
 
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.pending_commands import part_path
 from sightline.json_text import dumps, loads
+from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, write_all
 

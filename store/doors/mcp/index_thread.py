@@ -1,10 +1,10 @@
 """Has the index take in what waits for it, on a thread of its own, once there is a pause."""
 
-import contextlib
 import sqlite3
 import threading
 
 from sightline.errors import OutOfProcesses, SightlineError
+from sightline.light_library import suppress
 from sightline.store import Store
 from sightline.threads import start_thread
 from sightline.verbs.delivery import keep_within_limits
@@ -26,7 +26,7 @@ class IndexThread:
         self._has_more = threading.Event()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sightline-index", daemon=True)
-        with contextlib.suppress(OutOfProcesses):
+        with suppress(OutOfProcesses):
             start_thread(self._thread)
             store.let_wait(self._wake)
 
@@ -43,7 +43,7 @@ class IndexThread:
 
     def settle(self) -> None:
         """Have the index take in what waits, on the caller's thread."""
-        with contextlib.suppress(SightlineError, OSError, sqlite3.Error):  # whoever looks next finds it on disk
+        with suppress(SightlineError, OSError, sqlite3.Error):  # whoever looks next finds it on disk
             self._store.settle()
 
     def _run(self) -> None:
@@ -53,7 +53,7 @@ class IndexThread:
             self._is_over.wait(PAUSE_SECONDS)
             if self._has_more.is_set() and not self._is_over.is_set():
                 continue
-            with contextlib.suppress(SightlineError, OSError, sqlite3.Error):  # the next call or `doctor` reports it
+            with suppress(SightlineError, OSError, sqlite3.Error):  # the next call or `doctor` reports it
                 keep_within_limits(self._store)
             if self._store.is_index_behind:
                 self._has_more.wait(RETRY_SECONDS)

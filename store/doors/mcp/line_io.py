@@ -7,7 +7,8 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
+
+from sightline.typing_names import Callable, Iterator
 
 LINE_LIMIT_BYTES = 64 << 20
 """The longest line that is read as a message."""

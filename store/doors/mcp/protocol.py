@@ -6,13 +6,12 @@ says so once. One process serves both, request by request.
 
 import json
 import os
-import re
 import sys
 import threading
-from collections.abc import Callable, Mapping
 
+from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any, NoReturn
+from sightline.typing_names import Any, Callable, Mapping, NoReturn
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
@@ -182,7 +181,7 @@ class Context(NamedTuple):
 
     version: str
     client: str = ""
-    meta: Mapping[str, Any] = {}
+    meta: Mapping[str, Any] = {}  # noqa: RUF012 - a mapping is not changed
 
     @property
     def modern(self) -> bool:

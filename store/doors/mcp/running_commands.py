@@ -1,6 +1,5 @@
 """Runs the server's commands, each captured by the thread of its call, and by another one if it outlives that."""
 
-import contextlib
 import os
 import signal
 import threading
@@ -11,6 +10,7 @@ from sightline.capture.command import Captured, CommandCapture
 from sightline.doors.mcp.protocol import OpenCall, Withdrawn
 from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import OutOfProcesses
+from sightline.light_library import suppress
 from sightline.shape.summary import human_bytes, human_seconds
 
 TERM_GRACE_SECONDS = 0.7
@@ -161,7 +161,7 @@ class Commands:
             capture.begin(command.begun(self._watchdog))
             captured = capture.wait(self._patience_secs)
             if captured is None and capture.name and not call.cancelled:
-                with contextlib.suppress(OutOfProcesses):  # without a thread for it, it is waited for
+                with suppress(OutOfProcesses):  # without a thread for it, it is waited for
                     self._threads.start(lambda: self._go_on(command))
                     goes_on = True
                     return None

@@ -5,7 +5,6 @@ This module loads neither the store nor a verb before one is asked for, so the s
 
 import sys
 import threading
-from collections.abc import Callable
 
 from sightline.doors.mcp.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, OpenCall, Rejected
 from sightline.doors.mcp.tools import Options, definitions, instructions
@@ -13,7 +12,7 @@ from sightline.doors.mcp.worker_threads import WorkerThreads
 from sightline.errors import SightlineError
 from sightline.json_text import dumps
 from sightline.threads import share_one_heap
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     from sightline.doors.mcp.handlers import Handlers

@@ -1,11 +1,8 @@
 """The MCP server on standard input and output: reads lines, hands calls to threads, writes answers as they come."""
 
-import contextlib
 import select
 import threading
 import time
-from collections.abc import Callable
-from functools import partial
 
 from sightline.doors.mcp.line_io import LineReader, LineTooLong, LineWriter
 from sightline.doors.mcp.protocol import (
@@ -40,8 +37,9 @@ from sightline.doors.mcp.protocol import (
 )
 from sightline.doors.mcp.service import Service
 from sightline.errors import OutOfProcesses
+from sightline.light_library import partial, suppress
 from sightline.threads import start_thread
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Callable
 
 LINE_LIMIT_BYTES = 16 << 20
 """A longer request is refused unread; no command or query needs that much."""
@@ -121,7 +119,7 @@ class StdioServer:
         # so another thread does it.
         self._service.close()
         ending = threading.Thread(target=self._end_subscriptions, daemon=True)
-        with contextlib.suppress(OutOfProcesses):
+        with suppress(OutOfProcesses):
             start_thread(ending)
         deadline = time.monotonic() + LAST_WORDS_SECONDS
         while (self._working or ending.is_alive()) and time.monotonic() < deadline and not self._gone:

@@ -3,11 +3,9 @@
 Each byte of these texts stands in the context of every agent that uses the server.
 """
 
-from collections.abc import Sequence
-
 from sightline.json_text import dumps
 from sightline.named_tuple import NamedTuple
-from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.typing_names import TYPE_CHECKING, Any, Sequence
 
 if TYPE_CHECKING:
     from sightline.verbs.asker import Calls

@@ -1,9 +1,9 @@
 """Threads that are used again, since to start one for each call would take a tenth of the time of a short call."""
 
 import threading
-from collections.abc import Callable
 
 from sightline.threads import start_thread
+from sightline.typing_names import Callable
 
 _KEPT = 4
 """Threads that stay when they have nothing to do: a client seldom makes more calls at once."""

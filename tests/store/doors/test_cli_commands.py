@@ -24,7 +24,7 @@ HELPED = sorted(name for name in COMMANDS if name != "demo")
 
 @each("name", HELPED)
 def test_help_of_every_command_has_an_example_of_it(name: str) -> None:
-    parser, _ = command_of(name)
+    parser = command_of(name)[0].whole()
     examples = parser.format_help().partition("\nexample")[2]
     assert f"sightline {name}" in examples
     shlex.split(examples)
@@ -56,7 +56,7 @@ def test_every_module_that_declares_a_command_line_is_a_command() -> None:
 
 @each("name", COMMANDS)
 def test_every_argument_has_a_sentence_of_help_that_begins_small_and_has_no_end(name: str) -> None:
-    parser, _ = command_of(name)
+    parser = command_of(name)[0].whole()
     assert re.fullmatch(r"[A-Z].*[.]", str(parser.description), re.DOTALL)
     for action in parser._actions:
         assert action.help, f"{name}: {action.dest}"
