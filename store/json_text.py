@@ -3,7 +3,7 @@
 Whoever needs indentation, hooks for objects or places of errors takes `json` itself.
 """
 
-from sightline.typing_names import TYPE_CHECKING, Any, Callable
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, NoReturn
 
 if TYPE_CHECKING:
     _c: Any
@@ -26,22 +26,35 @@ class _Decoding:
     parse_constant = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}.__getitem__
 
 
+class _StrictDecoding(_Decoding):
+    @staticmethod
+    def parse_constant(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no JSON")
+
+
 _scan: Callable[[str, int], tuple[Any, int]] | None = _c and _c.make_scanner(_Decoding)
+_scan_strictly: Callable[[str, int], tuple[Any, int]] | None = _c and _c.make_scanner(_StrictDecoding)
 
 
-def loads(text: str | bytes) -> Any:
-    """Return the value of a JSON text, as `json.loads` does. Raises ValueError, with the place, if it is none."""
-    if _scan is not None:
+def loads(text: str | bytes, *, strict: bool = False) -> Any:
+    """Return the value of a JSON text, as `json.loads` does. Raises ValueError, with the place, if it is none.
+
+    Args:
+        text: the text.
+        strict: whether NaN and Infinity, which JSON does not have, are errors.
+    """
+    scan = _scan_strictly if strict else _scan
+    if scan is not None:
         try:
             found = (text if isinstance(text, str) else text.decode()).strip(_SPACES)
-            value, end = _scan(found, 0)
+            value, end = scan(found, 0)
             if end == len(found):
                 return value
         except (ValueError, StopIteration):  # of another encoding, or no JSON
             pass
     import json  # what tells an error, or reads another encoding
 
-    return json.loads(text)
+    return json.loads(text, parse_constant=_StrictDecoding.parse_constant if strict else None)
 
 
 def first_value(text: str, at: int = 0) -> tuple[Any, int]:

@@ -91,6 +91,20 @@ def test_plain_commands_load_no_patterns_and_no_large_part_of_the_library(
     assert not _loaded(_call(*words), tmp_path) & _LARGE_PARTS_OF_THE_LIBRARY
 
 
+@pytest.mark.parametrize(
+    ("event", "given"),
+    [
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "make -j4 # all of it"}}),
+        ("PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": {"stdout": "x\n"}}),
+        ("SessionStart", {"source": "startup"}),
+        ("Stop", {"last_assistant_message": "hello"}),
+    ],
+)
+def test_nor_do_hooks(tmp_path: Path, event: str, given: dict[str, Any]) -> None:
+    _loaded(_call("run", "--", "true"), tmp_path)
+    assert not _loaded(_hook(event, given), tmp_path) & _LARGE_PARTS_OF_THE_LIBRARY
+
+
 _OF_WRITERS = {
     *("hashlib", "threading", "sightline.disk.recording", "sightline.disk.recovery", "sightline.disk.sorter"),
     "sightline.disk.index_filling",

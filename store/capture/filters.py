@@ -11,11 +11,11 @@ from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
 from sightline.shell_words.lexer import Unclear, tokens_of
 from sightline.shell_words.pipelines import (
-    ASSIGNMENT,
-    MAY_FAIL,
     Pipeline,
     Pipelines,
     Stage,
+    assigns,
+    may_fail,
     program_of,
     without_assignments,
 )
@@ -186,6 +186,6 @@ def _redirects_surely(stage: Stage, hardened: bool) -> bool:
     if stage.is_compound:
         return True
     text = " ".join(stage.words)
-    if hardened and (set(text) & {"$", "`"} or ASSIGNMENT.match(text)):
+    if hardened and (set(text) & {"$", "`"} or assigns(text)):
         return False
-    return bool(without_assignments(stage.words)) and not MAY_FAIL.search(text)
+    return bool(without_assignments(stage.words)) and not may_fail(text)

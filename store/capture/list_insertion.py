@@ -14,21 +14,21 @@ from sightline.capture.pipe_insertion import (
     HARMLESS_BUILTINS,
     INTERACTIVE,
     PIPEFAIL,
-    SEES_THE_PIPE,
-    SUBSTITUTES,
     InsertionRules,
     before_filters,
     is_judged,
     lets_output_pass,
+    sees_the_pipe,
+    substitutes,
 )
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import OPERATOR, Tokens, Unclear, tokens_of
 from sightline.shell_words.pipelines import (
-    ASSIGNMENT,
-    MAY_FAIL,
     Pipeline,
     Pipelines,
     Stage,
+    assigns,
+    may_fail,
     program_of,
     without_assignments,
 )
@@ -125,7 +125,7 @@ class InsertedList(NamedTuple):
 
 def may_complain(text: str) -> bool:
     """Return whether a part that is silent on success may write something on failure."""
-    return not (ASSIGNMENT.match(text) or text.startswith("export ") or text in ("true", "false", ":"))
+    return not (assigns(text) or text.startswith("export ") or text in ("true", "false", ":"))
 
 
 def insert_list(command: str, program: str, rules: InsertionRules) -> InsertedList:
@@ -139,9 +139,9 @@ def insert_list(command: str, program: str, rules: InsertionRules) -> InsertedLi
     Raises:
         LeftAlone: the list stays as it is.
     """
-    if SEES_THE_PIPE.search(command):
+    if sees_the_pipe(command):
         raise LeftAlone("it asks about the last command, or where output goes")
-    if MAY_FAIL.search(command) or "\0" in command:
+    if may_fail(command) or "\0" in command:
         raise LeftAlone("an expansion in it may fail")
     try:
         tokens = tokens_of(command)
@@ -215,9 +215,7 @@ def _before_the_last_filters(command: str, pipelines: Sequence[Pipeline], progra
 
 def _at_each_end(command: str, pipelines: Sequence[Pipeline], program: str, rules: InsertionRules) -> InsertedList:
     stages = [one.stages[0] for one in pipelines]
-    if "|" in command and any(
-        SUBSTITUTES.search(word) for stage in stages for word in (*stage.words, *stage.redirections)
-    ):
+    if "|" in command and any(substitutes(word) for stage in stages for word in (*stage.words, *stage.redirections)):
         raise LeftAlone("pipefail would hold for what is substituted, too")
     last = len(stages) - 1
     piped = [_gets_a_pipe(stage, rules, is_last=at == last) for at, stage in enumerate(stages)]
@@ -293,7 +291,7 @@ def _is_like_a_function(stage: Stage, rules: InsertionRules) -> bool:
 def _is_silent(stage: Stage, is_like_a_function: bool) -> bool:
     """Return whether a part without a pipe writes nothing if it succeeds."""
     words = without_assignments(stage.words)
-    if is_like_a_function or SUBSTITUTES.search(" ".join(stage.words)):
+    if is_like_a_function or substitutes(" ".join(stage.words)):
         return False
     if not words:
         return True

@@ -10,7 +10,7 @@ from sightline.capture.filters import FILTERS
 from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import Unclear, tokens_of
-from sightline.shell_words.pipelines import MAY_FAIL, Pipelines, Stage, program_of, without_assignments
+from sightline.shell_words.pipelines import Pipelines, Stage, may_fail, program_of, without_assignments
 from sightline.typing_names import Callable, Collection, Sequence
 
 PIPEFAIL = "set -o pipefail -o pipefail"
@@ -71,15 +71,10 @@ INTERACTIVE = frozenset(
 )
 """Programs that need a terminal."""
 
-SEES_THE_PIPE = late_pattern(
+_SEES_THE_PIPE = late_pattern(
     r"\$\{?(?:[_?!-](?![A-Za-z0-9])|BASHPID|BASH_SUBSHELL|PIPESTATUS|pipestatus|SHELLOPTS|ZSH_SUBSHELL|sysparams)"
     r"|/dev/(?:tty|std|fd)|/proc/(?:self|\$)"
 )
-"""Words that ask about the shell's last command, or about where output goes."""
-
-SUBSTITUTES = late_pattern(r"\$\(|`|[<>]\(")
-"""Substitutions, which run a command for its output."""
-
 ERRORS_ELSEWHERE = late_pattern(r"2>>?[^&].*")
 """A redirection of standard error into a file."""
 
@@ -121,6 +116,16 @@ class InsertionRules(NamedTuple):
     pipefail: str = PIPEFAIL
 
 
+def sees_the_pipe(command: str) -> bool:
+    """Return whether a command has words that ask about the shell's last command, or about where output goes."""
+    return ("$" in command or "/dev/" in command or "/proc/" in command) and bool(_SEES_THE_PIPE.search(command))
+
+
+def substitutes(text: str) -> bool:
+    """Return whether a text has substitutions, which run a command for its output."""
+    return "$(" in text or "`" in text or "<(" in text or ">(" in text
+
+
 def insert(command: str, program: str, rules: InsertionRules) -> Inserted | None:
     """Put a program into a command: at its end, or before its trailing filters.
 
@@ -132,7 +137,7 @@ def insert(command: str, program: str, rules: InsertionRules) -> Inserted | None
     Returns:
         The result; None if the command must be left alone.
     """
-    if MAY_FAIL.search(command) or SEES_THE_PIPE.search(command) or "\0" in command:
+    if may_fail(command) or sees_the_pipe(command) or "\0" in command:
         return None
     try:
         tokens = tokens_of(command)
@@ -161,7 +166,7 @@ def _is_plain(stage: Stage, found: Callable[[str], bool]) -> bool:
 
 
 def _at_end(command: str, stage: Stage, program: str, rules: InsertionRules) -> Inserted | None:
-    if any(SUBSTITUTES.search(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
+    if any(substitutes(word) for word in (*stage.words, *stage.redirections)) and "|" in command:
         return None  # pipefail would hold in substitutions, too
     if not rules.pipefail or is_judged(stage, rules.judged) or not lets_output_pass(stage):
         return None

@@ -5,7 +5,6 @@ Memory does not depend on the size. Nothing is held back: the bytes for `append`
 
 import os
 import time
-from collections.abc import Callable
 
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
@@ -15,6 +14,7 @@ from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.private_files import FILE_MODE, new_file, open_private, write_all
 from sightline.records import StreamInfo
 from sightline.sha256 import Hasher
+from sightline.typing_names import Callable
 
 
 class StreamWriter:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, Tokens, Unclear, tokens_of
-from sightline.shell_words.pipelines import ASSIGNMENT
+from sightline.shell_words.pipelines import assigns
 from sightline.shell_words.quoting import unquoted
 
 _DEEPEST = 8  # scripts within scripts; deeper ones are read loosely
@@ -147,7 +147,7 @@ def _simple_commands(group: Sequence[Token], tokens: Tokens) -> Iterator[Command
         at += 1
         if token.kind == WORD:
             begins = not words
-            if not begins or not (token.text in _BEFORE_COMMANDS or ASSIGNMENT.match(token.text)):
+            if not begins or not (token.text in _BEFORE_COMMANDS or assigns(token.text)):
                 words.append(token.text)
             continue
         if token.kind != OPERATOR:
@@ -248,7 +248,7 @@ def _behind_runner(name: str, words: Sequence[str], at: int) -> int:
     if name not in _RUNNERS or (name == "env" and _split_by_env(words[at : at + 3])):
         return 0
     at = behind_options(words, at + 1, _RUNNERS[name].takes) + _RUNNERS[name].operands
-    while at < len(words) and ASSIGNMENT.match(words[at]):
+    while at < len(words) and assigns(words[at]):
         at += 1
     return at
 
@@ -356,7 +356,7 @@ def _loose_commands(text: str) -> Iterator[Command]:
     for piece in _LOOSE_ENDS.split(text):
         words = piece.translate(_QUOTES).split()
         begin = 0
-        while begin < len(words) and (words[begin] in _BEFORE_COMMANDS or ASSIGNMENT.match(words[begin])):
+        while begin < len(words) and (words[begin] in _BEFORE_COMMANDS or assigns(words[begin])):
             begin += 1
         if begin < len(words):
             yield from _run_by(_named(words[begin:], ""), None, 0)

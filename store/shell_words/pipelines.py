@@ -11,11 +11,20 @@ _REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>",
 _READING = frozenset(("<", "<<", "<<-", "<<<", "<&", "<>"))
 _SEPARATORS = frozenset((";", "&", "&&", "||", "\n"))
 _DESCRIPTOR = late_pattern(r"\d+|\{[A-Za-z_]\w*\}")
-ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*\+?=")
+_ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*\+?=")
 _NOT_PLAIN = frozenset("'\"\\$`*?[]{}~<>")
 
-MAY_FAIL = late_pattern(r"\$(?:\{(?!\w+\})|\(\()|\b(?:UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO)\+?=")
-"""Expansions that may fail in any shell, and variables that cannot be set."""
+_MAY_FAIL = late_pattern(r"\$(?:\{(?!\w+\})|\(\()|\b(?:UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO)\+?=")
+
+
+def assigns(word: str) -> bool:
+    """Return whether a word begins as one that sets a variable."""
+    return "=" in word and bool(_ASSIGNMENT.match(word))
+
+
+def may_fail(text: str) -> bool:
+    """Return whether a text has expansions that may fail in any shell, or sets variables that cannot be set."""
+    return ("$" in text or "=" in text) and bool(_MAY_FAIL.search(text))
 
 
 class Stage(NamedTuple):
@@ -57,7 +66,7 @@ class Pipeline(NamedTuple):
 
 def without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words of a simple command from the program's name on."""
-    while words and ASSIGNMENT.match(words[0]):
+    while words and assigns(words[0]):
         words = words[1:]
     return words
 
@@ -236,9 +245,10 @@ class Pipelines:
             return None
         token = self._tokens[self._at]
         number = ""
-        if token.kind == WORD and _DESCRIPTOR.fullmatch(token.text) and self._at + 1 < len(self._tokens):
+        if token.kind == WORD and self._at + 1 < len(self._tokens):
             following = self._tokens[self._at + 1]
-            if following.start == token.end and following.text in _REDIRECTIONS:
+            begins = following.start == token.end and following.text in _REDIRECTIONS
+            if begins and _DESCRIPTOR.fullmatch(token.text):
                 number, token = token.text, following
                 self._at += 1
         if token.kind != OPERATOR or token.text not in _REDIRECTIONS:
@@ -275,7 +285,7 @@ class Pipelines:
             words.append(token.text)
             end = token.end
             # Behind the program's name, which may be an alias for several commands, but before other redirections.
-            if redirect_at == start and not redirects_first and not ASSIGNMENT.match(token.text):
+            if redirect_at == start and not redirects_first and not assigns(token.text):
                 redirect_at = end
         if end == start:
             raise Unclear

@@ -11,7 +11,7 @@ from sightline.errors import BadRef
 from sightline.named_tuple import NamedTuple
 from sightline.refs import parse_ref
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
-from sightline.shell_words.pipelines import ASSIGNMENT
+from sightline.shell_words.pipelines import assigns
 from sightline.store import Target
 
 _LIKE_A_REF = re.compile(
@@ -119,7 +119,7 @@ def _words_of(tokens: Sequence[Token]) -> Iterator[CommandWord]:
     operator = program = ""
     for token in tokens:
         if token.kind == WORD and operator not in ("<<", "<<-"):  # these begin with the end mark of a here-document
-            if not program and not ASSIGNMENT.match(token.text) and not set(operator) & set("<>"):
+            if not program and not assigns(token.text) and not set(operator) & set("<>"):
                 program = token.text.rpartition("/")[2]
             yield CommandWord(token.start, token.end, operator, program)
         operator = token.text if token.kind == OPERATOR else ""

@@ -75,6 +75,16 @@ def test_the_value_at_a_place_is_the_one_that_json_finds_there(before: str, valu
         assert found == _read(lambda text, at=at: json.JSONDecoder().raw_decode(str(text), at), text)
 
 
+@pytest.mark.parametrize("text", ["NaN", "[1, -Infinity]", '{"a": Infinity}', '"NaN"', "[1]"])
+def test_what_json_does_not_have_is_an_error_where_that_is_wanted(text: str) -> None:
+    def refused(name: str) -> None:
+        raise ValueError(f"{name} is no JSON")
+
+    assert _read(lambda text: loads(text, strict=True), text) == _read(
+        lambda text: json.loads(text, parse_constant=refused), text
+    )
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32-be"])
 def test_other_encodings_are_read_as_json_reads_them(encoding: str) -> None:
     assert loads('{"é": [1]}'.encode(encoding)) == {"é": [1]}

@@ -4,14 +4,14 @@ Since 2026-07-28 every request says in its ``_meta`` which version it speaks and
 says so once. One process serves both, request by request.
 """
 
-import json
 import os
 import sys
 import threading
 
+from sightline.json_text import encoder, loads
 from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
-from sightline.typing_names import Any, Callable, Mapping, NoReturn
+from sightline.typing_names import Any, Callable, Mapping
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
@@ -63,7 +63,7 @@ class MessageBatch(NamedTuple):
 def decode(line: bytes) -> Message | MessageBatch:
     """Parse a line; Invalid if it is not JSON (``PARSE_ERROR``) or not a message (``INVALID_REQUEST``)."""
     try:
-        value = json.loads(line, parse_constant=_no_constant)
+        value = loads(line, strict=True)
     except (ValueError, RecursionError) as error:
         return Invalid(None, PARSE_ERROR, f"not JSON: {error}"[:200])
     if isinstance(value, list):
@@ -71,10 +71,6 @@ def decode(line: bytes) -> Message | MessageBatch:
             return Invalid(None, INVALID_REQUEST, "an empty batch")
         return MessageBatch(tuple(map(message_of, value)))
     return message_of(value)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
 
 
 def message_of(value: Any) -> Message:
@@ -104,9 +100,12 @@ def _id_of(value: Any) -> Id | None:
     return number if isinstance(number, int | str) and not isinstance(number, bool) else None
 
 
+_encoded = encoder(ensure_ascii=False, compact=True)
+
+
 def encode(value: Any) -> bytes:
     """JSON on one line in UTF-8, without a newline; lone surrogates, which UTF-8 cannot encode, are replaced."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _encoded(value)
     try:
         return text.encode()
     except UnicodeEncodeError:
