@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.cells import cell_len
 
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
-from sightline.shell_words.pipelines import ASSIGNMENT
+from sightline.shell_words.pipelines import assigns
 from sightline.shell_words.quoting import ESCAPED, PLAIN, pieces_of
 from sightline.tui.common.strips import StripPart
 
@@ -42,7 +42,7 @@ def command_parts(command: str) -> tuple[StripPart, ...]:
         elif token.kind != WORD or _names_descriptor(tokens, at):
             parts.append(StripPart(text, "join"))
             expected = expected or (token.kind == OPERATOR and not _REDIRECTS.fullmatch(token.text))
-        elif expected and not ASSIGNMENT.match(text) and not text.startswith("-"):
+        elif expected and not assigns(text) and not text.startswith("-"):
             parts.append(StripPart(text, "program"))
             expected = text in _BEFORE_A_COMMAND
         else:
