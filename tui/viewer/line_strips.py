@@ -120,6 +120,13 @@ def gap_markers(buffer: Buffer) -> dict[tuple[str, int], str]:
     return found
 
 
+def read_middle(reading: OutputReader, stream: str, line: Line, offset: int) -> Middle | None:
+    """Return the part of a long line around a byte, from the line's start; see `middle_of`. In any thread."""
+    source = reading.source(stream)
+    begin = source.offset_of_line(line.number)
+    return middle_of(line, offset, lambda at, count: source.read(begin + at, count))
+
+
 class LineStrips:
     """The drawn lines of one output.
 
@@ -155,7 +162,7 @@ class LineStrips:
         self._highlighter = highlighter
         self._chunks: LRUCache[int, Chunk] = LRUCache(_KEPT_CHUNKS)
         self._strips: LRUCache[int, DrawnLine] = LRUCache(_KEPT_STRIPS)
-        self._inside = 0, 0  # a line that is too long to be read whole, and a byte in its shown part
+        self._inside: tuple[int, Middle | None] = (0, None)  # a line too long to be read whole, and its shown part
 
     @property
     def reads_elsewhere(self) -> bool:
@@ -207,29 +214,31 @@ class LineStrips:
         if self.look == "hex":
             return DrawnLine(stream, line.number, draw_row(line, self._paint()))
         spans = chunk.spans_of(at, self._highlighter) if self._highlighter and self.look == LOOKS[0] else ()
-        middle = self._middle(number, stream, line)
+        middle = self._middle(number, line)
         strip = draw(line, self.look, self._paint(), chunk.pens[at], spans, middle)
         if marker := self._gaps.get((stream, line.number)):
             strip = Strip([*strip, Segment("  "), Segment(marker, self._paint().base + self._paint().syntax("gap"))])
         return DrawnLine(stream, line.number, strip)
 
-    def look_inside(self, number: int, offset: int) -> int:
-        """Show the surroundings of a byte in a line too long to be read whole; return its character's index there."""
-        self._inside = number, offset
+    def look_inside(self, number: int, offset: int, middle: Middle | None) -> int:
+        """Show a part around a byte in a line too long to be read whole; return that byte's character's index there.
+
+        Args:
+            number: number of the line.
+            offset: the byte, from the line's start.
+            middle: the part, as `read_middle` returns it.
+        """
+        self._inside = number, middle
         self._strips.discard(number)
         raw = self.raw(number)
         if raw is None:
             return 0
-        stream, line = raw
-        return character_at(line, self.look, self._paint(), self._middle(number, stream, line), offset)
+        _, line = raw
+        return character_at(line, self.look, self._paint(), self._middle(number, line), offset)
 
-    def _middle(self, number: int, stream: str, line: Line) -> Middle | None:
-        inside, offset = self._inside
-        if line.whole or number != inside:
-            return None
-        source = self._reading.source(stream)
-        begin = source.offset_of_line(line.number)
-        return middle_of(line, offset, lambda at, count: source.read(begin + at, count))
+    def _middle(self, number: int, line: Line) -> Middle | None:
+        inside, middle = self._inside
+        return None if line.whole or number != inside else middle
 
     def _chunk(self, place: int) -> Chunk:
         chunk = self._chunks.get(place)

@@ -32,6 +32,7 @@ class OpenOutput(NamedTuple):
         hex: whether bytes are shown instead of lines.
         timed: whether the times of its lines are known.
         syntax: its highlighter; None until that is loaded.
+        place: number of the line at the top of the screen, where other lines of the same output stood there; else 0.
     """
 
     buffer: Buffer
@@ -41,6 +42,7 @@ class OpenOutput(NamedTuple):
     hex: bool
     timed: bool
     syntax: Highlighter | None
+    place: int = 0
 
     @property
     def running(self) -> bool:
@@ -59,6 +61,14 @@ class OpenOutput(NamedTuple):
     def is_of(self, buffer: Buffer | None) -> bool:
         """Return whether it is an output of this buffer."""
         return buffer is not None and buffer.name == self.buffer.name
+
+    def at_place_of(self, before: "OpenOutput", store: Reading, stream: str, number: int) -> "OpenOutput":
+        """Return it with the place of a line by which it was shown before; in the thread that has opened it."""
+        reading = before.open_again(store)
+        try:
+            return self._replace(place=self.reading.number_at(stream, reading.offsets(number).get(stream, 0)))
+        finally:
+            reading.close()
 
     def as_before(self, before: "OpenOutput | None") -> bool:
         """Return whether the same lines are shown as before, perhaps with more after them."""
@@ -79,6 +89,7 @@ class OutputOpener:
         taken: Callable[[OpenOutput | None, OpenOutput], None],
         let_go: Callable[[], None],
         highlight: Callable[[Highlighter], None],
+        standing: Callable[[], tuple[str, int]],
     ) -> None:
         """Prepare to open outputs.
 
@@ -88,6 +99,7 @@ class OutputOpener:
             taken: called with the output that was open, which is closed after that, and the one that is open now.
             let_go: called when nothing is open any more.
             highlight: called with the syntax of the open output, once that is known.
+            standing: returns (stream, number) of the line at the top of the screen.
         """
         self.opened: OpenOutput | None = None
         self._widget = widget
@@ -95,6 +107,7 @@ class OutputOpener:
         self._taken = taken
         self._gone = let_go
         self._highlight = highlight
+        self._standing = standing
         self._wanted: Buffer | None = None
         self._stream = ""
         self._hex: bool | None = None  # None lets the content decide
@@ -169,7 +182,9 @@ class OutputOpener:
             self._let_go()
             return None
         store, stream, wanted_hex, before = self._store, self._stream, self._hex, self.opened
-        known = before.syntax if before is not None and before.is_of(buffer) and before.stream == stream else None
+        same = before if before is not None and before.is_of(buffer) else None
+        known = same.syntax if same is not None and same.stream == stream else None
+        standing = self._standing() if same is not None else ("", 0)
 
         def read() -> OpenOutput:
             # A running capture makes its files when it needs them, so it is opened again each time.
@@ -180,7 +195,8 @@ class OutputOpener:
                 reading = open_dump(store, buffer, stream)
             timed = buffer.kind == "cmd" and next(reading.times(1, 1), None) is not None
             syntax = known or (_syntax(buffer, stream, reading) if self._with_syntax else None)
-            return OpenOutput(buffer, reading, reading.line_count, stream, as_hex, timed, syntax)
+            opened = OpenOutput(buffer, reading, reading.line_count, stream, as_hex, timed, syntax)
+            return opened if same is None or opened.as_before(same) else opened.at_place_of(same, store, *standing)
 
         return read
 

@@ -1,20 +1,25 @@
 """Draws the rows of the viewer: the gutter with number, marks and times, then the text or a part of it."""
 
 from bisect import bisect_right
+from collections.abc import Callable
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Size
 from textual.strip import Strip
 
+from sightline.named_tuple import NamedTuple
 from sightline.tui.common.hexdump import offset_text
 from sightline.tui.common.line_painter import Paint
+from sightline.tui.common.output_reader import OutputReader
 from sightline.tui.common.pens import SIXTEEN
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.theme import TERMINAL
 from sightline.tui.common.window import RowPlace, fold, folds
 from sightline.tui.viewer.annotations import AnnotatedPane
 from sightline.tui.viewer.line_strips import DrawnLine
+from sightline.tui.viewer.opened_output import OpenOutput
 
 _SECOND = 1_000_000_000
 LONG_SECONDS = 1.0
@@ -81,6 +86,34 @@ _MARK_COLUMNS = 3  # failure, stream, space
 _TIMES_COLUMNS = 18  # time, wait, a space after each
 
 
+class _TimesOf(NamedTuple):
+    """Lines whose times are wanted: each one, or all from the first to the last."""
+
+    opened: OpenOutput
+    numbers: tuple[int, ...]
+    is_range: bool
+
+
+class _Timed(NamedTuple):
+    """The times of lines and of the last one of the output, in nanoseconds since the capture began."""
+
+    of: _TimesOf
+    whole: int
+    times: dict[int, int]
+
+
+def _read_times(reading: OutputReader, wanted: _TimesOf) -> tuple[int, dict[int, int]]:
+    """Return the time of the last line, and those of the lines and of what follows each, by number. In any thread."""
+    count = wanted.opened.line_count
+    whole = next(reading.times(count, count), 0)
+    if wanted.is_range:
+        first, last = wanted.numbers
+        return whole, dict(enumerate(reading.times(first, last + 1), first))
+    return whole, {
+        number: came for line in wanted.numbers for number, came in enumerate(reading.times(line, line + 1), line)
+    }
+
+
 class RowPainter:
     """Draws what a pane shows, row by row; the places of all rows are worked out once.
 
@@ -94,6 +127,9 @@ class RowPainter:
         self._paint: Paint | None = None
         self._size = Size(0, 0)
         self._times: dict[int, int] = {}
+        self._timing: StoreRead[_Timed] = StoreRead(pane, self._plan_times, self._take_times, self._no_times)
+        self._wanted_times: _TimesOf | None = None  # of lines whose times are awaited
+        self._came: _Timed | None = None
         self._with_times = False
         self._whole = 0  # nanoseconds from the first line to the last
         self._timed = False  # whether the column of times is shown
@@ -184,20 +220,45 @@ class RowPainter:
         opened = self._pane.opened
         if opened is None or not places:
             return {}
-        first, last, count = places[0].line, places[-1].line, opened.line_count
-        reading = opened.reading
+        is_range = self._pane.window.only is None
+        lines = tuple(dict.fromkeys(place.line for place in places))
+        wanted = _TimesOf(opened, (lines[0], lines[-1]) if is_range else lines, is_range)
+        if opened.may_wait:
+            known = self._came if self._came is not None and self._came.of.opened.reading is opened.reading else None
+            if known is None or known.of != wanted:
+                self._wanted_times = wanted
+                self._timing.ask()
+            self._whole, came = (known.whole, known.times) if known is not None else (0, {})
+            return came
         try:
-            self._whole = next(reading.times(count, count), 0)
-            if self._pane.window.only is None:
-                return dict(enumerate(reading.times(first, last + 1), first))
-            return {
-                number: came
-                for line in dict.fromkeys(place.line for place in places)
-                for number, came in enumerate(reading.times(line, line + 1), line)
-            }
+            self._whole, came = _read_times(opened.reading, wanted)
         except STORE_ERRORS as error:
             tell(self._pane.app, error)
             return {}
+        return came
+
+    def _plan_times(self) -> Callable[[], _Timed] | None:
+        wanted, store = self._wanted_times, self._pane.store
+        if wanted is None or (self._came is not None and self._came.of == wanted):
+            return None
+
+        def read() -> _Timed:
+            reading = wanted.opened.open_again(store)
+            try:
+                return _Timed(wanted, *_read_times(reading, wanted))
+            finally:
+                reading.close()
+
+        return read
+
+    def _take_times(self, came: _Timed) -> None:
+        self._came = came
+        self._pane.changed()
+
+    def _no_times(self) -> None:
+        """Show no times for these lines, since each drawing would ask for them again."""
+        if self._wanted_times is not None:
+            self._came = _Timed(self._wanted_times, 0, {})
 
     # drawing
 

@@ -11,12 +11,13 @@ from sightline.search.engine import SearchPattern
 from sightline.search.errors import Cancelled
 from sightline.shape.source import Line
 from sightline.store import Target
+from sightline.tui.common.long_line import Middle
 from sightline.tui.common.pane_search import Marks, PaneSearch
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.stream_search import NONE, StreamSearch
 from sightline.tui.common.window import RowPlace
-from sightline.tui.viewer.line_strips import AWAITED
+from sightline.tui.viewer.line_strips import AWAITED, read_middle
 from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.pane import OutputPane
 
@@ -46,7 +47,7 @@ class ViewerSearch(PaneSearch[StreamSearch]):
         self._awaited = 0  # the line of a hit that is still being read
         self._inside: PlaceInLine | None = None  # the present place in a long line
         self._sought: PlaceInLine | None = None  # where the next match in that line is searched from
-        self._insides: StoreRead[tuple[StreamSearch, PlaceInLine]] = StoreRead(
+        self._insides: StoreRead[tuple[StreamSearch, PlaceInLine, Middle | None]] = StoreRead(
             pane, self._plan_inside, self._take_inside, self._lost
         )
 
@@ -139,11 +140,11 @@ class ViewerSearch(PaneSearch[StreamSearch]):
             tell(self._pane.app, error)
             return None
 
-    def _look_at(self, inside: PlaceInLine) -> int:
+    def _look_at(self, inside: PlaceInLine, middle: Middle | None) -> int:
         """Show the surroundings of a place in the line; return the index of its character there."""
         strips = self._pane.strips
         try:
-            return strips.look_inside(inside.number, inside.offset) if strips is not None else 0
+            return strips.look_inside(inside.number, inside.offset, middle) if strips is not None else 0
         except STORE_ERRORS as error:
             tell(self._pane.app, error)
             return 0
@@ -152,20 +153,28 @@ class ViewerSearch(PaneSearch[StreamSearch]):
         self._sought = sought
         self._insides.ask()
 
-    def _plan_inside(self) -> Callable[[], tuple[StreamSearch, PlaceInLine]] | None:
-        search, sought, back = self._search, self._sought, self._back
+    def _plan_inside(self) -> Callable[[], tuple[StreamSearch, PlaceInLine, Middle | None]] | None:
+        search, sought, back, opened = self._search, self._sought, self._back, self._pane.opened
         raw = self._raw(sought.number) if sought is not None else None
-        if search is None or sought is None or raw is None:
+        if search is None or sought is None or raw is None or opened is None:
             self._sought = None
             return None
         stream, line = raw
+        store = self._pane.store
 
-        def look() -> tuple[StreamSearch, PlaceInLine]:
+        def look() -> tuple[StreamSearch, PlaceInLine, Middle | None]:
             try:
                 found = search.within(stream, line.number, line.length, sought.offset, back=back)
             except Cancelled:
                 found = NONE
-            return search, sought._replace(offset=found)
+            middle = None
+            if found != NONE:
+                reading = opened.open_again(store)
+                try:
+                    middle = read_middle(reading, stream, line, found)
+                finally:
+                    reading.close()
+            return search, sought._replace(offset=found), middle
 
         return look
 
@@ -173,15 +182,15 @@ class ViewerSearch(PaneSearch[StreamSearch]):
         self._sought = None
         self._broken()
 
-    def _take_inside(self, found: tuple[StreamSearch, PlaceInLine]) -> None:
-        search, inside = found
+    def _take_inside(self, found: tuple[StreamSearch, PlaceInLine, Middle | None]) -> None:
+        search, inside, middle = found
         if search is not self._search or self._sought is None:
             return
         if inside.number != self._sought.number:
             return
         gone_on, self._sought = self._inside is not None, None
         if inside.offset != NONE:
-            self._inside = inside._replace(character=self._look_at(inside))
+            self._inside = inside._replace(character=self._look_at(inside, middle))
             self._marks.pop(inside.number, None)
             self._bring_into_view(inside.number)
             self._redraw()

@@ -1,14 +1,40 @@
 """Selects lines in the viewer, by keys or with the mouse, and copies them or their ref."""
 
+import time
+from collections.abc import Callable
+
 from textual import events
 
+from sightline.named_tuple import NamedTuple
 from sightline.tui.common.clipboard import copy
 from sightline.tui.common.hexdump import ROW_BYTES, Dump
 from sightline.tui.common.output_reader import Blocks, MergedLines, StreamLines, refs_of
 from sightline.tui.common.phrases import counted, short_bytes
 from sightline.tui.common.selection import COPY_BYTES, Selection, text_of
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
+from sightline.tui.common.store_read import StoreRead
+from sightline.tui.common.window import ShownLines
+from sightline.tui.viewer.awaited_lines import WAIT_SECONDS
+from sightline.tui.viewer.opened_output import OpenOutput
 from sightline.tui.viewer.pane import OutputPane
+
+COPY_WAITS = "waiting for the lines to copy"
+
+
+class _Wanted(NamedTuple):
+    """Lines to copy, and the only ones that are shown."""
+
+    opened: OpenOutput
+    selection: Selection
+    only: ShownLines | None
+
+
+class _Copied(NamedTuple):
+    """Their text, None if it is more than a terminal takes, and how many they are."""
+
+    wanted: _Wanted
+    text: str | None
+    lines: int
 
 
 class SelectedLines:
@@ -18,6 +44,9 @@ class SelectedLines:
         self._pane = pane
         self._selection: Selection | None = None
         self._by_keys = False
+        self._wanted: _Wanted | None = None  # what is being read to be copied
+        self._since = 0.0
+        self._reads: StoreRead[_Copied] = StoreRead(pane, self._plan, self._take, self._cannot)
         self._pressed = 0  # the line where the mouse button went down, 0 while it is up
 
     # what is selected
@@ -38,10 +67,11 @@ class SelectedLines:
 
     def notes(self) -> list[str]:
         """The notes for the info bar."""
+        late = [COPY_WAITS] if self._wanted is not None and time.monotonic() > self._since + WAIT_SECONDS else []
         if self._selection is None:
-            return []
+            return late
         first, last = self._selection.first, self._selection.last
-        return [f"{first:,}-{last:,} selected: y copies, Y its ref"]
+        return [f"{first:,}-{last:,} selected: y copies, Y its ref", *late]
 
     def clear(self) -> bool:
         """Select nothing; return whether something was selected."""
@@ -118,12 +148,36 @@ class SelectedLines:
         opened, selection = self._pane.opened, self._selection
         if opened is None or selection is None:
             return False
+        wanted = _Wanted(opened, selection, self._pane.window.only)
+        if opened.may_wait:
+            self._wanted, self._since = wanted, time.monotonic()
+            self._pane.set_timer(WAIT_SECONDS * 1.1, self._pane.tell_place)
+            self._reads.ask()
+            return True
         try:
-            text, copied = text_of(opened.reading, selection, self._pane.window.only)
+            self._take(_Copied(wanted, *text_of(opened.reading, selection, wanted.only)))
         except STORE_ERRORS as error:
             tell(self._pane.app, error)
-            return True
-        if text is None:
+        return True
+
+    def _plan(self) -> "Callable[[], _Copied] | None":
+        wanted, store = self._wanted, self._pane.store
+        if wanted is None:
+            return None
+
+        def read() -> _Copied:
+            reading = wanted.opened.open_again(store)
+            try:
+                return _Copied(wanted, *text_of(reading, wanted.selection, wanted.only))
+            finally:
+                reading.close()
+
+        return read
+
+    def _take(self, copied: "_Copied") -> None:
+        if copied.wanted is self._wanted:
+            self._cannot()
+        if copied.text is None:
             self._pane.notify(
                 f"More than a terminal takes ({short_bytes(COPY_BYTES)}): Y copies the ref of these lines, "
                 "`sightline show REF > FILE` writes them",
@@ -131,12 +185,16 @@ class SelectedLines:
                 severity="warning",
                 markup=False,
             )
-            return True
-        self._copy(text)
-        self._pane.notify(f"Copied {counted(copied, 'line')}", markup=False)
-        self.clear()
+            return
+        self._copy(copied.text)
+        self._pane.notify(f"Copied {counted(copied.lines, 'line')}", markup=False)
+        if self._selection == copied.wanted.selection:
+            self.clear()
         self._pane.changed()
-        return True
+
+    def _cannot(self) -> None:
+        self._wanted = None
+        self._pane.tell_place()
 
     def copy_ref(self) -> None:
         """Copy the ref of the selected lines, else of the line that was gone to, else of the buffer."""

@@ -95,7 +95,7 @@ class Viewer(AnnotatedPane, can_focus=True):
             wraps: whether long lines are wrapped.
         """
         super().__init__(store, self._height_of)
-        self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight)
+        self._opening = OutputOpener(self, store, self._taken, self._let_go, self._highlight, self._standing)
         self._first_line = line
         self._rows = RowPainter(self)
         self._awaited = AwaitedLines(self, self._came)
@@ -127,12 +127,13 @@ class Viewer(AnnotatedPane, can_focus=True):
     def _taken(self, before: OpenOutput | None, opened: OpenOutput) -> None:
         """Show an output that was opened, while the previous one is still there."""
         another = before is None or not before.is_of(opened.buffer)
-        place = None if before is None or another or opened.as_before(before) else self._same_place(before, opened)
+        place = None if before is None or another or opened.as_before(before) else opened.place
         self.window.count = opened.line_count
         self.window.wraps = self._wraps and not opened.hex
         strips, waits = self.strips, opened.may_wait
         if strips is None or another or place is not None or strips.reads_elsewhere != waits:
             look = "hex" if opened.hex else self._look
+            self._awaited.close()
             elsewhere = self._awaited.of(partial(opened.open_again, self.store)) if waits else None
             gaps = gap_markers(opened.buffer)
             self.strips = LineStrips(opened.reading, self._rows.paint, look, opened.syntax, gaps, elsewhere)
@@ -157,10 +158,10 @@ class Viewer(AnnotatedPane, can_focus=True):
         if self._search is not None:
             self._search.came()
 
-    def _same_place(self, before: OpenOutput, opened: OpenOutput) -> int:
-        """Return the number in the new reading of the line at the top of the screen."""
-        stream = self.drawn(self.window.top.line).stream
-        return opened.reading.number_at(stream, before.reading.offsets(self.window.top.line).get(stream, 0))
+    def _standing(self) -> tuple[str, int]:
+        """Return the stream and number of the line at the top of the screen."""
+        number = self.window.top.line
+        return self.drawn(number).stream, number
 
     def _show_other_side(self, number: int) -> None:
         """Show other lines of the same output, at the same place."""
