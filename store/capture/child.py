@@ -145,9 +145,10 @@ def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, 
     actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(descriptors)]
     if 0 in descriptors and descriptors[0] != 0:
         return _spawn_in(argv, descriptors, own_group, None)  # our own 0 was closed, and subprocess can deal with that
+    environment = getattr(os.environ, "_data", os.environ)  # as bytes; else each variable is decoded and encoded
     try:
         return os.posix_spawnp(
-            argv[0], argv, os.environ, file_actions=actions, setsid=own_group, setsigdef=RESTORED_SIGNALS
+            argv[0], argv, environment, file_actions=actions, setsid=own_group, setsigdef=RESTORED_SIGNALS
         )
     except NotImplementedError:
         return _spawn_in(argv, descriptors, own_group, None)

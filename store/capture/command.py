@@ -50,6 +50,12 @@ class Captured(NamedTuple):
     unfiltered: Unfiltered | None = None
 
 
+def _is_ours(folder: str) -> bool:
+    """Return whether a folder is the working directory."""
+    ours = os.getcwd()
+    return folder == ours or os.path.realpath(folder) == os.path.realpath(ours)
+
+
 class CommandCapture:
     """One captured command. `run` does everything, or else `begin`, and `wait` until it returns how the command ended.
 
@@ -96,7 +102,7 @@ class CommandCapture:
         """
         self._store = store
         self._argv = argv
-        self._cwd = cwd if cwd and os.path.realpath(cwd) != os.path.realpath(os.getcwd()) else None
+        self._cwd = cwd if cwd and not _is_ours(cwd) else None
         self._timeout = timeout
         self._stdin = stdin
         self._own_group = own_group
