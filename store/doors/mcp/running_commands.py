@@ -1,5 +1,6 @@
 """Runs the server's commands, each captured by the thread of its call, and by another one if it outlives that."""
 
+import fcntl
 import os
 import signal
 import threading
@@ -22,22 +23,21 @@ _SCRIPT = """
 cd /
 exec 3<&0
 {
-    groups=
-    while read -r what group; do
-        case $what in
-            +) groups="$groups $group" ;;
-            -) left=; for one in $groups; do [ "$one" = "$group" ] || left="$left $one"; done; groups=$left ;;
-        esac
-    done
+    read -r _
+    groups=$(cat <&4)
     for group in $groups; do kill -s TERM -- "-$group"; done
     [ -z "$groups" ] || sleep 1
     for group in $groups; do kill -s KILL -- "-$group"; done
 } <&3 3<&- &
 """
-"""A shell script that reads which process groups begin and end. The end of its input says that the server has gone.
+"""A shell script that waits for the end of its input, which says that the server has gone, and ends the process groups
+that are listed in a file then.
 
-The loop is no child of the server, which would otherwise wait for it.
+It is no child of the server, which would otherwise wait for it, and no command wakes it.
 """
+
+_ROW = 16
+"""Bytes of a process group in that file: its number, and blanks; all are blanks once it has ended."""
 
 
 class Watchdog:
@@ -49,35 +49,48 @@ class Watchdog:
     def __init__(self) -> None:
         """Make it; the shell is started before the first command."""
         self._lock = threading.Lock()
-        self._pipe = -1
+        self._pipe = self._list = -1
         self._failed = False
+        self._rows: dict[int, int] = {}
+        self._free: list[int] = []
 
     def watch(self) -> None:
         """Start the shell, before a command starts."""
-        self._tell("")
+        with self._lock:
+            if self._pipe < 0 and not self._failed:
+                try:
+                    self._pipe, self._list = _started()
+                except OSError:
+                    self._failed = True
 
     def add(self, group: int) -> None:
-        """Tell the shell the process group of a command that has started."""
-        self._tell(f"+ {group}\n")
+        """List the process group of a command that has started."""
+        with self._lock:
+            self._rows[group] = row = self._free.pop() if self._free else len(self._rows)
+            self._write(row, str(group))
 
     def remove(self, group: int) -> None:
         """It has ended."""
-        self._tell(f"- {group}\n")
-
-    def _tell(self, line: str) -> None:
         with self._lock:
-            if self._failed:
-                return
-            try:
-                if self._pipe < 0:
-                    self._pipe = _started()
-                os.write(self._pipe, line.encode())
-            except OSError:
-                self._failed = True
+            row = self._rows.pop(group)
+            self._write(row, "")
+            self._free.append(row)
+
+    def _write(self, row: int, text: str) -> None:
+        if self._list >= 0:
+            with suppress(OSError):  # memory is full
+                os.pwrite(self._list, text.ljust(_ROW - 1).encode() + b"\n", row * _ROW)
 
 
-def _started() -> int:
-    """Start the shell; return the pipe to it, which no command inherits."""
+def _started() -> tuple[int, int]:
+    """Start the shell; return a pipe to it and the file that it reads at the end, which no command inherits.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    made = _unnamed_file()
+    listed = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 10)  # any but 4, which it has in the shell
+    os.close(made)
     theirs, ours = os.pipe()
     null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     try:
@@ -86,16 +99,26 @@ def _started() -> int:
             _SHELL,
             [_SHELL, "-c", _SCRIPT],
             {"PATH": os.defpath},
-            file_actions=[(os.POSIX_SPAWN_DUP2, theirs, 0), *null],
+            file_actions=[(os.POSIX_SPAWN_DUP2, theirs, 0), *null, (os.POSIX_SPAWN_DUP2, listed, 4)],
             setsid=True,
         )
         os.waitpid(starter, 0)
     except (OSError, NotImplementedError) as error:
         os.close(ours)
+        os.close(listed)
         raise OSError("no shell looks after commands") from error
     finally:
         os.close(theirs)
-    return ours
+    return ours, listed
+
+
+def _unnamed_file() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("sightline-commands")
+    import tempfile  # which Linux does not need
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 class _Command:
