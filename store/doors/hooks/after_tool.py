@@ -5,7 +5,7 @@ If a harness tells what its model is shown of a batch of calls, that is logged; 
 
 from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.hook_session import is_first, notes_answer, open_store, session_of
-from sightline.doors.hooks.pending_commands import PendingCommand, forget, recall
+from sightline.doors.hooks.pending_commands import PendingCommand, forget, key_of, recall
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
 from sightline.errors import StoreFailed
 from sightline.harnesses.base import AFTER, BATCH, SHAPE, Harness
@@ -41,13 +41,13 @@ def _kept_and_answered(
     session = session_of(harness.name, call.session.id, call.cwd, call.session.agent)
     if not may_keep(store, call):
         return notes_answer(store, session, harness, event) if tells else None
-    if not is_first(store.layout.root, session.name, event, call.use):
+    if not is_first(store.layout.root, session.name, event, call.use, given):
         return None
-    pending = recall(call.use)
+    pending = recall(key_of(call.use, call.session.id))
     if pending:
         call = call._replace(command=pending.command)
         if not pending.parts:
-            forget(call.use)
+            forget(pending.key)
     is_shown = _is_shown(store, session, call, pending)
     transcript: AbstractContextManager[LiveCall | None] = nullcontext()
     if harness.transcribes:
@@ -59,7 +59,7 @@ def _kept_and_answered(
             call = live.told(call)
         buffer = _kept(store, session, call, pending)
         if pending and pending.parts:
-            forget(call.use)  # the buffer now has what the parts wrote
+            forget(pending.key)  # the buffer now has what the parts wrote
         answer = None
         if mode == SHAPE and harness.when(event) == AFTER and harness.replaces and buffer and not is_shown:
             answer = late_hooks.replaced(store, session, harness, event, call, buffer, given)
@@ -83,7 +83,7 @@ def _is_shown(store: Store, session: Session, call: ToolCall, pending: PendingCo
     """Whether the model already sees a view of ours with the exit code."""
     if pending is None or not pending.shape:
         return False
-    buffer = find_buffer(store, session, call)
+    buffer = find_buffer(store, session, call, since=pending.written)
     return buffer is not None and buffer.exit_code is not None
 
 
@@ -93,11 +93,11 @@ def _kept(store: Store, session: Session, call: ToolCall, pending: PendingComman
         return late_hooks.keep_list(store, session, call, pending)
     if pending is None or pending.filtered:
         buffer = keep(store, session, call)
-        unfiltered = find_buffer(store, session, call, unfiltered=True) if pending else None
+        unfiltered = find_buffer(store, session, call, unfiltered=True, since=pending.written) if pending else None
         if buffer and unfiltered:
             store.amend(unfiltered.name, origin=buffer.name)
         return buffer
-    buffer = find_buffer(store, session, call)
+    buffer = find_buffer(store, session, call, since=pending.written)
     if buffer is None:
         return keep(store, session, call)
     return buffer if call.exit_code is None else store.amend(buffer.name, exit_code=call.exit_code)
@@ -151,7 +151,7 @@ def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
     session_id = str(given.get("session_id", ""))
     session = session_of(harness.name, session_id, str(given.get("cwd", "")), given.get("agent_id"))
     with open_store() as store:
-        if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", ""))):
+        if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", "")), given):
             return
         for one in calls:
             call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})

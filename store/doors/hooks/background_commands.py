@@ -4,7 +4,7 @@ import os
 
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.kept_list import drop_shown, keep_untold
-from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, recall, remember
+from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, key_of, recall, remember
 from sightline.doors.hooks.tool_result import buffer_of_use
 from sightline.harnesses.base import Harness, Json
 from sightline.harnesses.tool_call import Beside, ToolCall, open_beside, own_file
@@ -22,7 +22,7 @@ def note_background(harness: Harness, call: ToolCall) -> None:
     """Write down a command that goes on after its tool has answered. Raises OSError."""
     if call.kind != "cmd" or not is_use(call.use):
         return
-    if written := recall(call.use):  # it was rewritten
+    if written := recall(key_of(call.use, call.session.id)):  # it was rewritten
         remember(written._replace(background=True))
         return
     remember(
@@ -48,21 +48,22 @@ def take_in(harness: Harness, given: Json) -> None:
     with open_store() as store:
         ended = harness.ended_commands(prompt, harness_session) if isinstance(prompt, str) else ()
         for use, path, ends, code in ended:
-            pending = recall(use)
+            key = key_of(use, harness_session)
+            pending = recall(key)
             if pending is None or pending.session != harness_session or not store.settings.captures(cwd):
                 continue
             session = session_of(harness.name, harness_session, cwd, pending.agent)
             if pending.parts:
-                drop_shown(store, use)  # the harness' own file also has what had no pipe
-            buffer = buffer_of_use(store, session, use)
+                drop_shown(store, pending)  # the harness' own file also has what had no pipe
+            buffer = buffer_of_use(store, session, use, since=pending.written)
             if buffer is None or buffer.state == "evicted":
                 buffer = _kept(store, session, harness, pending, own_file(path, ends), code)
             if buffer is None and pending.parts:
                 keep_untold([pending], cwd)
-                buffer = buffer_of_use(store, session, use)
+                buffer = buffer_of_use(store, session, use, since=pending.written)
             if buffer and code is not None:
                 store.amend(buffer.name, exit_code=code)
-            forget(use)
+            forget(key)
 
 
 def _kept(

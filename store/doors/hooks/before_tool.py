@@ -1,11 +1,12 @@
 """Before a shell command: rewrites it so that its whole output is kept, or leaves it alone."""
 
 import os
+import time
 
 from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
-from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, remember
+from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, key_of, remember
 from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.quoting import quoted
@@ -53,15 +54,17 @@ def before_tool(
         return None
     if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
-    inserted = rewritten(harness, command, str(use), through, harness.shell(given))
+    session = str(given.get("session_id", ""))
+    key = key_of(str(use), session)
+    inserted = rewritten(harness, command, key, through, harness.shell(given))
     if inserted is None or not _captures(str(given.get("cwd", "")), in_parts=bool(inserted.parts)):
         return None
-    forget(str(use))  # a model's server may number its calls from 0 in each session
+    forget(key)  # a model's server may number its calls from 0 in each turn
     remember(
         PendingCommand(
             use=str(use),
             harness=harness.name,
-            session=str(given.get("session_id", "")),
+            session=session,
             command=command,
             kept=inserted.kept,
             merged=inserted.merged,
@@ -71,12 +74,13 @@ def before_tool(
             past=not (harness.joins or inserted.merged),
             agent=str(given.get("agent_id") or ""),
             cwd=str(given.get("cwd") or ""),
+            written=time.time(),
         )
     )
     return harness.rewriting(event, {**tool_input, "command": inserted.command})
 
 
-def rewritten(harness: Harness, command: str, use: str, through: str, shell: str) -> "Rewritten | None":
+def rewritten(harness: Harness, command: str, key: str, through: str, shell: str) -> "Rewritten | None":
     """A command with our capture in it; None if it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
         return None  # exported, they pass our options on to every shell below
@@ -86,7 +90,7 @@ def rewritten(harness: Harness, command: str, use: str, through: str, shell: str
     if not os.access(program, os.X_OK):
         return None  # without a reader the pipe would break and end the command
     piped = quoted(program) + ("" if through else f" {_OLD_WORDS}")
-    return put_in(harness, command, f"{piped} {use}", shell, former=not through)
+    return put_in(harness, command, f"{piped} {key}", shell, former=not through)
 
 
 class Rewritten(NamedTuple):

@@ -21,36 +21,35 @@ _HELD = 3
 """The descriptor on which the script is told which file has what is held back, see `capture_script`."""
 
 
-def main(use: str) -> int:
-    """Run ``sightline capture --hook USE``, which 0.1.0 put into commands."""
-    _keep(use, os.getppid(), held=None)
+def main(key: str) -> int:
+    """Run ``sightline capture --hook KEY``, which 0.1.0 put into commands."""
+    _keep(key, os.getppid(), held=None)
     return 0
 
 
 def main_of_script(words: Sequence[str]) -> NoReturn:
-    """Run for the script, and end the process. Arguments: ``USE[.PART] SHELL``, the pid of the pipeline's shell.
+    """Run for the script, and end the process. Arguments: ``KEY[.PART] SHELL``, the pid of the pipeline's shell.
 
     It exits with 0 once it has read anything, since its code would become the command's. Any other code tells the
     script that nothing was read, and that it has to pass everything on itself.
     """
     told, shell = words
-    use, _, number = told.partition(".")
-    pending = recall(use)
+    key, _, number = told.partition(".")
+    pending = recall(key)
     if pending and pending.parts and number.isdigit():
         os.close(_HELD)
-        _keep_part(use, int(number), int(shell))
+        _keep_part(key, int(number), int(shell))
     else:
-        _keep(use, int(shell), held=_HELD)
+        _keep(key, int(shell), held=_HELD)
     os._exit(0)
 
 
-def _keep_part(use: str, number: int, shell: int) -> None:
+def _keep_part(key: str, number: int, shell: int) -> None:
     """Keep standard input as the output of one part of a list, until all parts are joined."""
     writers = writers_of(0, shell)
-    part = PartFile(use, number, shell)
-    show_list(
-        use, shell
-    )  # the part is locked by now: a hook that finds the list must not take it for one that was broken off
+    part = PartFile(key, number, shell)
+    # The part is locked by now: a hook that finds the list must not take it for one that was broken off.
+    show_list(key, shell)
     reader = PipeReader({0: "out"}, part.take, writers=writers, pass_to=1)
     reader.run()
     left_open = not (reader.at_end or reader.reader_left)
@@ -59,9 +58,9 @@ def _keep_part(use: str, number: int, shell: int) -> None:
         _go_on()
 
 
-def _keep(use: str, shell: int, held: int | None) -> None:
+def _keep(key: str, shell: int, held: int | None) -> None:
     """Keep standard input as the output of the command that the hook wrote down."""
-    pending = recall(use)
+    pending = recall(key)
     writers = writers_of(0, shell)
     kept = _capture_of(pending, held) if pending else None
     if held is not None:

@@ -5,6 +5,7 @@ calls needs what it keeps, and Claude Code, which does not wait for that hook ei
 batch waits for the results, and the hook at the end of a turn for both, by a lock for each.
 """
 
+import binascii
 import fcntl
 import os
 import time
@@ -27,6 +28,9 @@ PATIENCE_SECONDS = 3.0
 
 _BATCH_SECONDS = 15.0  # a batch waits for its results; nobody waits for it, but a hook is ended after 20 s
 _TURN_SECONDS = 0.005  # between two looks at a lock
+SAME_EVENT_SECONDS = 60.0
+"""How long two hooks of ours for one event may be apart; what is told later is another call, though with that id."""
+
 _TAIL_BYTES = 1 << 14
 """How much of the file's end is searched: two hooks for one event run at the same time, or one after the other."""
 
@@ -88,7 +92,7 @@ def waiting_notes(store: "Store", session: Session) -> list[str]:
     return [f"Notes from the person who looks on, about lines of outputs:\n{told}"]
 
 
-def is_first(root: str, session: str, event: str, use: str) -> bool:
+def is_first(root: str, session: str, event: str, use: str, told: object = None) -> bool:
     """Take up an event of a tool's use; False if another hook has done so already.
 
     A harness may run two hooks of ours for one event: a person's and a project's. One small file a session says which
@@ -99,24 +103,28 @@ def is_first(root: str, session: str, event: str, use: str) -> bool:
         session: name of the session.
         event: the harness' name of the event.
         use: the harness' id of the use; without an id, events cannot be told apart.
+        told: what the event tells, since a model's server may give one id to several calls; None for no more.
     """
     if not use:
         return True
+    about = f"{event} {use} {binascii.crc32(dumps(told).encode(errors='replace')):08x}"
     try:
-        return _noted(os.path.join(root, HOOKS), f"{session}.events", dumps([event, use]).encode() + b"\n")
+        return _noted(os.path.join(root, HOOKS), f"{session}.events", dumps(about).encode())
     except OSError:
         return True
 
 
-def _noted(folder: str, name: str, line: bytes) -> bool:
+def _noted(folder: str, name: str, about: bytes) -> bool:
     make_folder(folder)
     fd = open_private(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_APPEND)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         size = os.fstat(fd).st_size
-        if b"\n" + line in b"\n" + os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)):
-            return False
-        os.write(fd, line)
+        _, found, last = os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)).rpartition(b"\n" + about + b" ")
+        with suppress(ValueError):
+            if found and time.time() - float(last.partition(b"\n")[0]) < SAME_EVENT_SECONDS:
+                return False
+        os.write(fd, b"\n%b %.3f\n" % (about, time.time()))
         return True
     finally:
         os.close(fd)

@@ -52,12 +52,12 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
         call: the call as the harness tells it.
         pending: what an earlier hook wrote down about it, with its parts.
     """
-    ends = endings(call.use)
+    ends = endings(pending.key)
     pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
     call = with_saved(call)
-    is_in_pieces = bool(ends) and (bool(call.partial) or _is_the_same(call, pieces))
-    shown = _end_shown(store, call.use, pieces if is_in_pieces else None)
-    if shown is None and (known := buffer_of_use(store, session, call.use)):
+    is_in_pieces = bool(ends) and (bool(call.partial) or _is_the_same(call, pieces, pending.key))
+    shown = _end_shown(store, pending.key, pieces if is_in_pieces else None)
+    if shown is None and (known := buffer_of_use(store, session, call.use, since=pending.written)):
         return known
     if is_in_pieces:
         return _kept(store, session, call, pieces, pending, shown)
@@ -73,33 +73,33 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
     """
     with open_store() as store:
         for pending in lists:
-            if still_runs(pending.use, len(pending.parts)):
+            if still_runs(pending.key, len(pending.parts)):
                 continue
             session = session_of(pending.harness, pending.session, cwd, pending.agent)
-            ends = endings(pending.use)
+            ends = endings(pending.key)
             pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
-            shown = _end_shown(store, pending.use, pieces)
-            known = shown or buffer_of_use(store, session, pending.use)
+            shown = _end_shown(store, pending.key, pieces)
+            known = shown or buffer_of_use(store, session, pending.use, since=pending.written)
             if known is shown and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
                 at, use = session.started, pending.use
                 call = ToolCall(told, use, use, 0, at, at, "", {}, "cmd", pending.command, session.cwd)
                 _kept(store, session, call._replace(partial=UNTOLD), pieces, pending, shown)
-            forget(pending.use)
+            forget(pending.key)
 
 
-def drop_shown(store: Store, use: str) -> None:
+def drop_shown(store: Store, pending: PendingCommand) -> None:
     """Remove the buffer in which a list was shown while it ran, since something else has more of it."""
-    _end_shown(store, use, None)
+    _end_shown(store, pending.key, None)
 
 
-def _end_shown(store: Store, use: str, pieces: list[_Piece] | None) -> Buffer | None:
+def _end_shown(store: Store, key: str, pieces: list[_Piece] | None) -> Buffer | None:
     """End the showing of a list; the buffer in which it was shown if that has all of these pieces, else None."""
-    name, has_ended = end_shown(use, keeps=pieces is not None)
+    name, has_ended = end_shown(key, keeps=pieces is not None)
     if name:
         store.end_if_dead(name)
     buffer = store.index.buffer(name) if name else None
-    if buffer and buffer.state == "sealed" and pieces is not None and has_ended and _is_whole(buffer, use, pieces):
+    if buffer and buffer.state == "sealed" and pieces is not None and has_ended and _is_whole(buffer, key, pieces):
         return buffer
     if buffer and buffer.state == "running":  # its writer is slow, and removes it once it finds its file gone
         with suppress(ExpiredRef):  # it has just done so
@@ -109,10 +109,10 @@ def _end_shown(store: Store, use: str, pieces: list[_Piece] | None) -> Buffer | 
     return None
 
 
-def _is_whole(shown: Buffer, use: str, pieces: Iterable[_Piece]) -> bool:
+def _is_whole(shown: Buffer, key: str, pieces: Iterable[_Piece]) -> bool:
     """Whether a buffer has all that the parts wrote: whoever showed the list may have waited for too short a time."""
     taken = shown.bytes + sum(gap.missing or 0 for gap in shown.gaps)
-    written = sum(part_bytes(use, piece.part.number) for piece in pieces if piece.part.number)
+    written = sum(part_bytes(key, piece.part.number) for piece in pieces if piece.part.number)
     return taken == written and "redacted: " not in shown.note
 
 
@@ -125,8 +125,8 @@ def _kept(
     shown: Buffer | None,
 ) -> Buffer:
     if shown:
-        pieces = [*_appended(lambda _: None, call.use, pieces)]
-        missing, why = _missing(call, pieces, past=pending.past)
+        pieces = [*_appended(lambda _: None, pending.key, pieces)]
+        missing, why = _missing(call, pieces, pending)
         dropped = DROPPED if shown.gaps else ""
         return store.amend(
             shown.name,
@@ -139,8 +139,8 @@ def _kept(
     artifact = use_key(session.name, call.use)
     recording = store.begin("cmd", call.command, call.cwd, session.name, artifact=artifact, created=call.asked)
     try:
-        pieces = [*_appended(lambda data: recording.append("out", data), call.use, pieces)]
-        missing, why = _missing(call, pieces, past=pending.past)
+        pieces = [*_appended(lambda data: recording.append("out", data), pending.key, pieces)]
+        missing, why = _missing(call, pieces, pending)
         return recording.seal(
             exit_code=call.exit_code,
             ended=call.answered,
@@ -153,11 +153,11 @@ def _kept(
         raise
 
 
-def _appended(append: Callable[[bytes], None], use: str, pieces: Iterable[_Piece]) -> Iterable[_Piece]:
+def _appended(append: Callable[[bytes], None], key: str, pieces: Iterable[_Piece]) -> Iterable[_Piece]:
     """Append what each piece wrote, and yield the pieces with their lines in the joined output."""
     newlines, is_open = 0, False
     for piece in pieces:
-        fd = open_part(use, piece.part.number) if piece.part.number else None
+        fd = open_part(key, piece.part.number) if piece.part.number else None
         if fd is None:
             yield piece._replace(first=newlines + 1, last=newlines)
             continue
@@ -171,28 +171,28 @@ def _appended(append: Callable[[bytes], None], use: str, pieces: Iterable[_Piece
         yield piece._replace(first=first, last=newlines + is_open if size else first - 1)
 
 
-def _is_the_same(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
+def _is_the_same(call: ToolCall, pieces: Iterable[_Piece], key: str) -> bool:
     """Whether the pieces equal what a harness tells, which strips blanks at both ends and decodes the bytes."""
     told = b"\n".join(part.content for part in call.parts if isinstance(part.content, bytes)).strip()
     left = len(told) + 2 * _READ_BYTES
     made = b""
     for piece in pieces:
-        if piece.part.number and (fd := open_part(call.use, piece.part.number)) is not None:
+        if piece.part.number and (fd := open_part(key, piece.part.number)) is not None:
             with open(fd, "rb") as file:
                 made += file.read(max(0, min(left, _COMPARED_BYTES) - len(made)))
     made = made.strip()
     return made == told or made.decode(errors="replace").encode() == told
 
 
-def _missing(call: ToolCall, pieces: list[_Piece], *, past: bool) -> tuple[list[int], str]:
+def _missing(call: ToolCall, pieces: list[_Piece], pending: PendingCommand) -> tuple[list[int], str]:
     """The lines after which an output that the harness cut may lack something, and why it is partial."""
     if call.partial in ("", UNTOLD):
         return [], call.partial
     if any(piece.end and (piece.end.lost or piece.end.left_open) for piece in pieces):
         return [pieces[-1].last], "not all that a part of the list wrote could be kept"
-    if past:
+    if pending.past:
         return [pieces[-1].last], "what it wrote to standard error may be missing: that has no pipe"
-    if not _begins_so(call, pieces):
+    if not _begins_so(call, pieces, pending.key):
         return [0], "what the harness tells begins otherwise than what went through its pipes"
     ran = [at for at, piece in enumerate(pieces) if piece.end]
     unsure = [
@@ -211,12 +211,12 @@ def _may_write(part: ListPart, behind: list[ListPart]) -> bool:
     return not part.silent or (may_complain(part.text) and not (behind and behind[0].joined == "&&"))
 
 
-def _begins_so(call: ToolCall, pieces: Iterable[_Piece]) -> bool:
+def _begins_so(call: ToolCall, pieces: Iterable[_Piece], key: str) -> bool:
     """Whether the pieces begin with the same text as what the harness tells."""
     told = b"".join(part.content for part in call.parts if isinstance(part.content, bytes)).lstrip()[:_HEAD_BYTES]
     made = b""
     for piece in pieces:
-        if piece.part.number and (fd := open_part(call.use, piece.part.number)) is not None:
+        if piece.part.number and (fd := open_part(key, piece.part.number)) is not None:
             made += os.read(fd, 4 * _HEAD_BYTES)
             os.close(fd)
     told = told.decode(errors="ignore").encode()

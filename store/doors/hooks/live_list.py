@@ -31,61 +31,61 @@ UNTOLD = "its end was not told"
 """Why a list is partial whose end the harness did not tell."""
 
 
-def show_list(use: str, shell: int = 0) -> None:
+def show_list(key: str, shell: int = 0) -> None:
     """Have a process apart show the list that this process has a part of, unless one does already.
 
     Args:
-        use: the harness' id of the tool's use.
+        key: the key of the list's files.
         shell: pid of the shell that runs the list; 0 if it is not known.
     """
     try:
-        os.close(open_private(live_path(use), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.close(open_private(live_path(key), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
     except OSError:  # an earlier part has made it, or nothing can be written
         return
     if not continue_apart():
         return
     try:
         os.closerange(3, _MOST_FDS)  # what the shell and the harness have open must not stay so
-        began_ns = list_began_ns(use, shell)
+        began_ns = list_began_ns(key, shell)
         time.sleep(SOON_SECONDS)
-        if os.path.exists(live_path(use)):  # most lists have ended by now, and the rest takes 10 ms to load
-            _show(use, began_ns)
+        if os.path.exists(live_path(key)):  # most lists have ended by now, and the rest takes 10 ms to load
+            _show(key, began_ns)
     except BaseException as error:
-        log_error(("show", use), error)
+        log_error(("show", key), error)
     finally:
         os._exit(0)
 
 
-def list_began_ns(use: str, shell: int) -> int:
+def list_began_ns(key: str, shell: int) -> int:
     """When the list began, by the clock of files: with its shell, if that was started for it, else now."""
     now = time.time_ns()
     with suppress(OSError, IndexError, ValueError, AttributeError):  # not every system tells
         with open(f"/proc/{shell}/stat", "rb") as file:
             ticks = int(file.read().rpartition(b")")[2].split()[19])
         age = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - ticks * 10**9 // os.sysconf("SC_CLK_TCK")
-        if os.stat(pending_path(use)).st_mtime_ns <= now - age <= now:
+        if os.stat(pending_path(key)).st_mtime_ns <= now - age <= now:
             return now - age
     return now
 
 
-def _show(use: str, began_ns: int) -> None:
+def _show(key: str, began_ns: int) -> None:
     from sightline.doors.hooks import late
     from sightline.doors.hooks.hook_session import open_store, session_of
     from sightline.log.sessions import use_key
 
     try:
-        fd = open_private(live_path(use), os.O_RDWR)
+        fd = open_private(live_path(key), os.O_RDWR)
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:  # its end has just been told
         return
-    pending = recall(use)
+    pending = recall(key)
     if pending is None or _is_forgotten(fd):
         return
     session = session_of(pending.harness, pending.session, pending.cwd, pending.agent)
-    key = use_key(session.name, use)
+    artifact = use_key(session.name, pending.use)
     with open_store(insist=False) as store:
         began = began_ns / 1e9
-        recording = store.begin("cmd", pending.command, session.cwd, session.name, artifact=key, created=began)
+        recording = store.begin("cmd", pending.command, session.cwd, session.name, artifact=artifact, created=began)
         try:
             # What to do with it may stand before its name already.
             os.pwrite(fd, recording.name.encode(), 1)
@@ -106,7 +106,7 @@ def _record(recording: "Recording", parts: "_Parts", pending: PendingCommand, fd
     quiet_since = time.monotonic()
     while True:
         told = _DROP if _is_forgotten(fd) else os.pread(fd, 1, 0)
-        if parts.copy_to(recording) or still_runs(pending.use, len(pending.parts)):
+        if parts.copy_to(recording) or still_runs(pending.key, len(pending.parts)):
             quiet_since = time.monotonic()
         if told != _NOT_TOLD or time.monotonic() - quiet_since > UNTOLD_SECONDS:
             return told
@@ -127,14 +127,14 @@ class _Parts:
 
     def __init__(self, pending: PendingCommand) -> None:
         self.written_ns = 0
-        self._use, self._left = pending.use, list(range(1, len(pending.parts) + 1))
+        self._key, self._left = pending.key, list(range(1, len(pending.parts) + 1))
         self._fd = -1
 
     def copy_to(self, recording: "Recording") -> bool:
         """Append what is new, and return whether there was anything."""
         copied = self._copy(recording)
         for number in self._left[:]:
-            if (fd := open_part(self._use, number)) is None:
+            if (fd := open_part(self._key, number)) is None:
                 continue  # it has not run, and may be left out by an ``&&``
             copied = self._copy(recording) or copied  # what the one before wrote at its end
             if self._fd >= 0:
@@ -152,11 +152,11 @@ class _Parts:
         return copied
 
 
-def end_shown(use: str, *, keeps: bool) -> tuple[str, bool]:
+def end_shown(key: str, *, keeps: bool) -> tuple[str, bool]:
     """Have the process that shows a list end its recording, and wait for that.
 
     Args:
-        use: the harness' id of the tool's use.
+        key: the key of the list's files.
         keeps: whether what was recorded may be the list's output.
 
     Returns:
@@ -165,7 +165,7 @@ def end_shown(use: str, *, keeps: bool) -> tuple[str, bool]:
     """
     from sightline.doors.hooks.hook_session import is_held_before  # the process apart needs it only later
 
-    path = live_path(use)
+    path = live_path(key)
     try:
         fd = open_private(path, os.O_RDWR)
     except OSError:

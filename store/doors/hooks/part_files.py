@@ -43,12 +43,12 @@ class PartEnd(NamedTuple):
 class PartFile:
     """The file of one part. If it cannot be written, that is recorded, and the command does not notice."""
 
-    def __init__(self, use: str, number: int, shell: int = 0) -> None:
-        self._use, self._number, self._shell = use, number, shell
+    def __init__(self, key: str, number: int, shell: int = 0) -> None:
+        self._key, self._number, self._shell = key, number, shell
         self._lost = False
         self._fd = -1
         try:
-            self._fd = open_private(part_path(use, number), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            self._fd = open_private(part_path(key, number), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with suppress(OSError):  # not every file system has locks
                 fcntl.flock(self._fd, fcntl.LOCK_EX)  # who looks whether it is written has it only for a moment
         except Exception as error:
@@ -66,7 +66,7 @@ class PartFile:
         """Record how the part ended."""
         told = PartEnd(self._number, code, cut, left_open, self._lost, self._shell)
         try:
-            fd = open_private(part_path(self._use, _ENDINGS), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            fd = open_private(part_path(self._key, _ENDINGS), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with open(fd, "wb", buffering=0) as file:
                 write_all(file.fileno(), dumps(told).encode() + b"\n")
         except Exception as error:
@@ -76,26 +76,26 @@ class PartFile:
 
     def _fail(self, error: Exception) -> None:
         self._lost = True
-        log_error(("capture", f"{self._use}.{self._number}"), error)
+        log_error(("capture", f"{self._key}.{self._number}"), error)
 
 
-def endings(use: str) -> dict[int, PartEnd]:
+def endings(key: str) -> dict[int, PartEnd]:
     """How the parts of a list that have ended did so, by number."""
     try:
-        with open(open_private(part_path(use, _ENDINGS), os.O_RDONLY), "rb") as file:
+        with open(open_private(part_path(key, _ENDINGS), os.O_RDONLY), "rb") as file:
             told = [PartEnd(*loads(line)) for line in file.read().splitlines()]
     except (OSError, ValueError, TypeError):
         return {}
     return {one.number: one for one in told}
 
 
-def still_runs(use: str, parts: int) -> bool:
+def still_runs(key: str, parts: int) -> bool:
     """Whether a list of so many parts may still run: a process takes what a part writes, or the shell is there."""
-    return any(_is_written(use, number) for number in range(1, parts + 1)) or _is_between_parts(use)
+    return any(_is_written(key, number) for number in range(1, parts + 1)) or _is_between_parts(key)
 
 
-def _is_written(use: str, number: int) -> bool:
-    fd = open_part(use, number)
+def _is_written(key: str, number: int) -> bool:
+    fd = open_part(key, number)
     if fd is None:
         return False
     try:
@@ -109,10 +109,10 @@ def _is_written(use: str, number: int) -> bool:
     return False
 
 
-def _is_between_parts(use: str) -> bool:
+def _is_between_parts(key: str) -> bool:
     with suppress(OSError):
-        ended = time.time() - os.stat(part_path(use, _ENDINGS)).st_mtime
-        return ended < _SHELL_SECONDS and any(_is_there(one.shell) for one in endings(use).values())
+        ended = time.time() - os.stat(part_path(key, _ENDINGS)).st_mtime
+        return ended < _SHELL_SECONDS and any(_is_there(one.shell) for one in endings(key).values())
     return False
 
 
@@ -126,16 +126,16 @@ def _is_there(pid: int) -> bool:
     return True
 
 
-def part_bytes(use: str, number: int) -> int:
+def part_bytes(key: str, number: int) -> int:
     """The number of bytes that a part wrote; 0 if it has not run."""
     with suppress(OSError):
-        return os.stat(part_path(use, number)).st_size
+        return os.stat(part_path(key, number)).st_size
     return 0
 
 
-def open_part(use: str, number: int) -> int | None:
+def open_part(key: str, number: int) -> int | None:
     """Open the file with what a part wrote; None if it has not run."""
     try:
-        return open_private(part_path(use, number), os.O_RDONLY)
+        return open_private(part_path(key, number), os.O_RDONLY)
     except OSError:
         return None

@@ -1,6 +1,6 @@
 """Commands whose end a later hook waits for: each as it was before a hook rewrote it or it went to the background.
 
-There is one small file a command. The rewritten command names it by id, so that its text is not there twice.
+There is one small file a command. The rewritten command names it by a key, so that its text is not there twice.
 """
 
 import os
@@ -15,6 +15,7 @@ from sightline.typing_names import Any
 _USE_CHARACTERS = 120
 _ENDINGS = ".0.part"  # ending of the file that says how a list's parts ended
 _LIVE = ".live"
+_LONG_USE = 20  # characters from which on an id is random enough that no other session has it
 _KEPT_SECONDS = 7 * 86_400  # older commands were never run, since a person refused them
 
 
@@ -35,6 +36,7 @@ class PendingCommand(NamedTuple):
         agent: the harness' id of the helper that runs it; empty for the agent itself.
         background: whether it went on after its tool had answered, so that a later prompt tells its end.
         cwd: the folder in which the harness ran it.
+        written: when it was written down, seconds since the epoch; what it makes is newer.
     """
 
     use: str
@@ -50,6 +52,21 @@ class PendingCommand(NamedTuple):
     agent: str = ""
     background: bool = False
     cwd: str = ""
+    written: float = 0.0
+
+    @property
+    def key(self) -> str:
+        """The name of its files."""
+        return key_of(self.use, self.session)
+
+
+def key_of(use: str, session: str) -> str:
+    """What the files of a command are called by: the id of its use, with its session where others may have that id."""
+    if len(use) >= _LONG_USE or not use:
+        return use
+    from binascii import crc32  # most ids are long
+
+    return f"{use}-{crc32(session.encode(errors='replace')):08x}"
 
 
 def is_use(text: Any) -> bool:
@@ -68,42 +85,42 @@ def remember(command: PendingCommand) -> None:
         make_parents(root)
         make_folder(root)
     make_folder(os.path.join(root, HOOKS))
-    write_atomically(pending_path(command.use), dumps(command._asdict()).encode())
+    write_atomically(pending_path(command.key), dumps(command._asdict()).encode())
 
 
-def recall(use: str) -> PendingCommand | None:
-    """The command that was written down under an id; None if there is none."""
-    if not is_use(use):
+def recall(key: str) -> PendingCommand | None:
+    """The command that was written down under a key; None if there is none."""
+    if not is_use(key):
         return None
     try:
-        with open(open_private(pending_path(use), os.O_RDONLY), "rb") as file:
+        with open(open_private(pending_path(key), os.O_RDONLY), "rb") as file:
             return PendingCommand(**loads(file.read()))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def forget(use: str) -> None:
+def forget(key: str) -> None:
     """Remove the files of a command whose end has been recorded."""
-    pending = recall(use)
-    remove_file(pending_path(use))
-    remove_file(live_path(use))
+    pending = recall(key)
+    remove_file(pending_path(key))
+    remove_file(live_path(key))
     for number in range(len(pending.parts) + 1 if pending and pending.parts else 0):
-        remove_file(part_path(use, number))
+        remove_file(part_path(key, number))
 
 
-def pending_path(use: str) -> str:
+def pending_path(key: str) -> str:
     """The path of the file in which the hook before a command writes it down."""
-    return os.path.join(default_root(), HOOKS, use + ".json")
+    return os.path.join(default_root(), HOOKS, key + ".json")
 
 
-def part_path(use: str, number: int) -> str:
+def part_path(key: str, number: int) -> str:
     """The path of the file with what one pipe of a list took; the file of number 0 says how each part ended."""
-    return os.path.join(default_root(), HOOKS, f"{use}.{number}.part")
+    return os.path.join(default_root(), HOOKS, f"{key}.{number}.part")
 
 
-def live_path(use: str) -> str:
+def live_path(key: str) -> str:
     """The path of the file that says which recording shows a list while it runs."""
-    return os.path.join(default_root(), HOOKS, use + _LIVE)
+    return os.path.join(default_root(), HOOKS, key + _LIVE)
 
 
 def pending_lists(harness: str, session: str) -> list[PendingCommand]:
@@ -112,8 +129,8 @@ def pending_lists(harness: str, session: str) -> list[PendingCommand]:
         names = os.listdir(os.path.join(default_root(), HOOKS))
     except OSError:
         return []
-    uses = {name.removesuffix(end) for name in names for end in (_ENDINGS, _LIVE) if name.endswith(end)}
-    found = map(recall, sorted(uses))
+    keys = {name.removesuffix(end) for name in names for end in (_ENDINGS, _LIVE) if name.endswith(end)}
+    found = map(recall, sorted(keys))
     return [one for one in found if one and one.parts and (one.harness, one.session) == (harness, session)]
 
 

@@ -7,12 +7,13 @@ import errno
 import os
 import time
 
-from sightline.doors.hooks import late
+from sightline.doors.hooks import hook_session, late
 from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, ToolCall, ToolPart, open_beside
 from sightline.json_text import dumps
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
 from sightline.records import TOOL_FAILED, Buffer, Session, Shown
+from sightline.sha256 import sha256_hex
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
 from sightline.typing_names import TYPE_CHECKING, Any
@@ -54,8 +55,8 @@ def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     """
     if call.tool in CHANGES_FILES:
         return None
-    if known := buffer_of_use(store, session, call.use):
-        return known
+    if (known := buffer_of_use(store, session, call.use)) and _is_result(known, call):
+        return known  # another hook has kept it
     if call.kind == "file" and (version := _file_version(store, session, call)):
         return version
     if call.kind == "file":  # the part that was read is no version of the file, only a tool's result
@@ -65,7 +66,19 @@ def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     return _command(store, session, call) if call.kind == "cmd" else _result(store, session, call)
 
 
-def find_buffer(store: Store, session: Session, call: ToolCall, *, unfiltered: bool = False) -> Buffer | None:
+def _is_result(buffer: Buffer, call: ToolCall) -> bool:
+    """Whether a buffer has what a call gave, and just now: an earlier call may have had its id."""
+    if time.time() - (buffer.ended or 0) >= hook_session.SAME_EVENT_SECONDS:
+        return False
+    made = {part.stream: sha256_hex(_content(part)) for part in call.parts if _content(part)}
+    has = {name: buffer.stream(name).sha256 for name in made}
+    is_same = buffer.kind == call.kind and (call.kind != "cmd" or buffer.command == call.command)
+    return is_same and made == has and bool(made or not buffer.bytes)
+
+
+def find_buffer(
+    store: Store, session: Session, call: ToolCall, *, unfiltered: bool = False, since: float = 0.0
+) -> Buffer | None:
     """The buffer that a call made, or the newest version of the file that it read.
 
     Args:
@@ -73,17 +86,21 @@ def find_buffer(store: Store, session: Session, call: ToolCall, *, unfiltered: b
         session: whose it is.
         call: the call.
         unfiltered: whether the buffer is to have what went into the command's filters.
+        since: when the call was written down; an older buffer is of another call with the same id.
     """
-    known = buffer_of_use(store, session, call.use, unfiltered=unfiltered)
-    if known:
+    known = buffer_of_use(store, session, call.use, unfiltered=unfiltered, since=since)
+    if known and known.kind == ("cmd" if call.kind == "cmd" else "tool"):
         return known if known.state != "evicted" else None
     return store.index.newest_file(os.path.realpath(call.command)) if call.kind == "file" else None
 
 
-def buffer_of_use(store: Store, session: Session, use: str, *, unfiltered: bool = False) -> Buffer | None:
-    """The buffer that a use of a tool made; it may be evicted by now."""
+def buffer_of_use(
+    store: Store, session: Session, use: str, *, unfiltered: bool = False, since: float = 0.0
+) -> Buffer | None:
+    """The newest buffer that a use of a tool made, if it is not older than a time; it may be evicted by now."""
     key = use_key(session.name, use, unfiltered=unfiltered)
-    return store.of_artifact(key) if key else None
+    found = store.of_artifact(key) if key else None
+    return found if found and found.created >= since else None
 
 
 def _file_version(store: Store, session: Session, call: ToolCall) -> Buffer | None:

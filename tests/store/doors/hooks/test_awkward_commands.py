@@ -108,13 +108,13 @@ def test_a_rewritten_command_does_what_it_did(
     for number, command in enumerate(group["commands"]):
         is_ours = number == 0 and shell == "bash"
         monkeypatch.setattr(before, "capture_program", lambda program=ours if is_ours else str(tee): program)
-        made = rewritten(command, f"use-{number}")
+        made = rewritten(command, f"use_of_the_call_{number:04}")
         if shell == "bash":
             assert made != command, command
         plain = run(shell, command, tmp_path / "run")
         assert run(shell, made, tmp_path / "run") == plain, (command, made)
         if made.startswith(FORMER_PIPEFAIL) and " 2>&1 | " in made:
-            use = f"use-{number}"
+            use = f"use_of_the_call_{number:04}"
             found = kept(store, f"claude-code-s:{use}") if is_ours else Path(f"{tee}.{use}").read_bytes()
             # Of a signal the shell itself speaks, and not through the pipe.
             assert found == plain.output or (plain.code > 128 and plain.output.startswith(found)), command
@@ -147,7 +147,7 @@ def kept(root: str, key: str) -> bytes:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_what_is_not_surely_safe_is_left_alone(shell: str, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", f"/bin/{shell}")
-    assert [command for command in ALONE if rewritten(command, "use") != command] == []
+    assert [command for command in ALONE if rewritten(command, "use_of_the_only_call") != command] == []
     assert not os.path.exists(os.path.join(store, "hooks"))  # nothing is remembered of them
 
 
@@ -157,7 +157,7 @@ def test_there_are_enough_of_them() -> None:
 
 
 def test_a_command_in_the_background_is_left_alone(store: str) -> None:
-    assert rewritten("echo hi", "use", tool_input={"run_in_background": True}) == "echo hi"
+    assert rewritten("echo hi", "use_of_the_only_call", tool_input={"run_in_background": True}) == "echo hi"
 
 
 @pytest.mark.parametrize("use", ["", "a b", "a;b", "../x", "$(x)", "x" * 200, None, 7])
@@ -167,14 +167,14 @@ def test_an_id_that_is_no_plain_word_is_never_put_into_a_command(use: Any, store
 
 def test_a_shell_whose_settings_are_handed_on_is_left_alone(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELLOPTS", "braceexpand")
-    assert rewritten("echo hi", "use") == "echo hi"
+    assert rewritten("echo hi", "use_of_the_only_call") == "echo hi"
 
 
 def test_where_nothing_may_be_kept_nothing_is_rewritten(store: str, tmp_path: Path) -> None:
     os.mkdir(store)
     Path(store, "config.toml").write_text(f'[directories."{tmp_path}"]\ncapture = "off"\n')
-    assert rewritten("echo hi", "use", cwd=str(tmp_path)) == "echo hi"
-    assert rewritten("echo hi", "use", cwd="/") != "echo hi"
+    assert rewritten("echo hi", "use_of_the_only_call", cwd=str(tmp_path)) == "echo hi"
+    assert rewritten("echo hi", "use_of_the_only_call", cwd="/") != "echo hi"
 
 
 # The harness' judging of commands, as observed: each part of a line is held against the rules, redirections left out.
@@ -215,7 +215,7 @@ def matches(part: str, rule: str) -> bool:
 
 @each("command", REWRITTEN)
 def test_the_persons_rules_decide_as_they_did(command: str, store: str) -> None:
-    made = rewritten(command, "use")
+    made = rewritten(command, "use_of_the_only_call")
     own = list(CLAUDE.allow_rules(f"{capture_program()} capture", FORMER_PIPEFAIL))
     first, *_, last = [*(part for part in parts(command) if part)] * 2
     every = [f"Bash({part})" for part in parts(command) if part]
@@ -240,7 +240,7 @@ def test_our_rules_allow_no_option_that_others_set(option: str, join: str) -> No
 
 @each("command", REWRITTEN)
 def test_the_persons_own_text_stands_in_it_untouched(command: str, store: str) -> None:
-    made = rewritten(command, "use").removeprefix(f"{FORMER_PIPEFAIL}; ")
-    before, put_in, after = made.partition(f" | {capture_program()} capture --hook use")
+    made = rewritten(command, "use_of_the_only_call").removeprefix(f"{FORMER_PIPEFAIL}; ")
+    before, put_in, after = made.partition(f" | {capture_program()} capture --hook use_of_the_only_call")
     assert put_in
     assert before + after == command or before.removesuffix(" 2>&1") + after == command

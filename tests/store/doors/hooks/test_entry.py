@@ -121,7 +121,7 @@ def test_whatever_breaks_a_command_gives_the_same_bytes_and_the_same_code(
 ) -> None:
     through = _installed(tmp_path, FAULTS[fault](script(), tmp_path))
     for number, command in enumerate(COMMANDS):
-        made = _rewritten(claude, command, through, mode, f"use{number}")
+        made = _rewritten(claude, command, through, mode, f"use_of_the_call_{number:04}")
         told, alone = _run(made, tmp_path), _run(command, tmp_path)
         assert told[1] == alone[1], command
         assert told[0] == alone[0], (command, len(told[0]), len(alone[0]), told[0][:300])
@@ -135,7 +135,7 @@ def test_nothing_of_the_environment_gets_into_a_command_that_the_script_cannot_s
     text = script().replace(sys.executable, str(tmp_path / "none"))
     for one in (text, text.replace("2>/dev/null", "2>/dev/none/null")):
         done = subprocess.run(
-            [_installed(tmp_path, one), "use1"],
+            [_installed(tmp_path, one), "use_of_the_first_call"],
             input=b"came\n",
             capture_output=True,
             cwd=tmp_path,
@@ -148,7 +148,7 @@ def test_nothing_of_the_environment_gets_into_a_command_that_the_script_cannot_s
 @pytest.mark.parametrize("command", COMMANDS)
 def test_all_of_it_is_kept(command: str, claude: Harness, tmp_path: Path) -> None:
     through = _installed(tmp_path, script())
-    made = _rewritten(claude, command, through, "keep", "use1")
+    made = _rewritten(claude, command, through, "keep", "use_of_the_first_call")
     output, code = _run(made, tmp_path)
     assert (output, code) == _run(command, tmp_path)
     (buffer,) = claude.buffers()
@@ -160,7 +160,7 @@ def test_all_of_it_is_kept(command: str, claude: Harness, tmp_path: Path) -> Non
 def test_how_a_command_ended_is_known_where_the_system_tells(claude: Harness, tmp_path: Path) -> None:
     through = _installed(tmp_path, script())
     waiting = "sh -c 'seq 1 40000; kill -TERM $$'"  # more than a pipe holds: it lives until it is read
-    _run(_rewritten(claude, waiting, through, "keep", "use1"), tmp_path)
+    _run(_rewritten(claude, waiting, through, "keep", "use_of_the_first_call"), tmp_path)
     (buffer,) = claude.buffers()
     assert buffer.exit_code == (143 if _tells_of_others(tmp_path) else None)
 
@@ -208,8 +208,8 @@ piped.main_of_script(sys.argv[2:])
 def test_a_view_says_how_the_command_ended_as_the_harness_does(claude: Harness, tmp_path: Path) -> None:
     """Where the system tells it, in the view that is printed; else in the one that takes its place, or not at all."""
     through = _installed(tmp_path, _module(UNKNOWN)(script(), tmp_path))
-    bash = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": FAILING}}
-    printed = _run(_rewritten(claude, FAILING, through, "shape", "use1"), tmp_path)[0].decode()
+    bash = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": FAILING}}
+    printed = _run(_rewritten(claude, FAILING, through, "shape", "use_of_the_first_call"), tmp_path)[0].decode()
     assert "output_id=@cmd_" in printed
     assert "unknown" not in printed
     assert claude.views() == []  # what the model is shown is not known so far
@@ -219,8 +219,8 @@ def test_a_view_says_how_the_command_ended_as_the_harness_does(claude: Harness, 
     assert text == f"Exit code 7\n{printed}"
     assert view.exit_code == claude.buffers()[-1].exit_code == 7
 
-    bash = {"tool_name": "Bash", "tool_use_id": "use2", "tool_input": {"command": "seq 1 40000"}}
-    printed = _run(_rewritten(claude, "seq 1 40000", through, "shape", "use2"), tmp_path)[0].decode()
+    bash = {"tool_name": "Bash", "tool_use_id": "use_of_the_second_call", "tool_input": {"command": "seq 1 40000"}}
+    printed = _run(_rewritten(claude, "seq 1 40000", through, "shape", "use_of_the_second_call"), tmp_path)[0].decode()
     assert "unknown" not in printed
     answer = claude.tell("PostToolUse", "shape", **bash, tool_response={"stdout": printed, "stderr": ""})
     shown = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
@@ -231,11 +231,11 @@ def test_a_view_says_how_the_command_ended_as_the_harness_does(claude: Harness, 
 
 def test_a_view_that_says_how_the_command_ended_is_logged_before_it_is_printed(claude: Harness, tmp_path: Path) -> None:
     through = _installed(tmp_path, _module(UNKNOWN.replace("None", "7"))(script(), tmp_path))
-    printed = _run(_rewritten(claude, FAILING, through, "shape", "use1"), tmp_path)[0].decode()
+    printed = _run(_rewritten(claude, FAILING, through, "shape", "use_of_the_first_call"), tmp_path)[0].decode()
     assert "failed with exit 7" in printed
     ((_, text),) = claude.views()
     assert text == printed
-    bash = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": FAILING}}
+    bash = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": FAILING}}
     claude.tell("PostToolUseFailure", "shape", **bash, error=f"Exit code 7\n{printed}")
     claude.tell("PostToolBatch", "shape", tool_calls=[{**bash, "tool_response": f"Exit code 7\n{printed}"}])
     assert len(claude.views()) == 1
@@ -243,7 +243,7 @@ def test_a_view_that_says_how_the_command_ended_is_logged_before_it_is_printed(c
 
 def test_a_store_elsewhere_is_used(claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     through = _installed(tmp_path, script(str(claude.root)))
-    made = _rewritten(claude, "echo hi", through, "keep", "use1")
+    made = _rewritten(claude, "echo hi", through, "keep", "use_of_the_first_call")
     monkeypatch.delenv("SIGHTLINE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     assert _run(made, tmp_path) == (b"hi\n", 0)
@@ -252,7 +252,12 @@ def test_a_store_elsewhere_is_used(claude: Harness, tmp_path: Path, monkeypatch:
 
 
 def test_without_the_script_commands_are_left_alone(claude: Harness, tmp_path: Path) -> None:
-    given = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "echo hi"}, "cwd": str(tmp_path)}
+    given = {
+        "tool_name": "Bash",
+        "tool_use_id": "use_of_the_first_call",
+        "tool_input": {"command": "echo hi"},
+        "cwd": str(tmp_path),
+    }
     words = ["claude-code", "PreToolUse", "--mode", "keep", "--through", str(tmp_path / FILE)]
     assert answer_to(words, json.dumps(given).encode()) == b""
 
@@ -274,7 +279,13 @@ def test_a_hook_starts_where_only_site_would_tell_that_we_are_installed(tmp_path
     (tmp_path / "sightline").symlink_to(package)
     entry = tmp_path / "sightline" / ENTRY.removeprefix(package + "/")
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "root")}
-    event = {"session_id": "s", "cwd": "/", "tool_name": "Bash", "tool_use_id": "use", "tool_input": {"command": "ls"}}
+    event = {
+        "session_id": "s",
+        "cwd": "/",
+        "tool_name": "Bash",
+        "tool_use_id": "use_of_the_only_call",
+        "tool_input": {"command": "ls"},
+    }
     started = subprocess.run(
         [sys.executable, *FLAGS, entry, "claude-code", "PostToolUse", "--mode", "keep"],
         input=json.dumps({**event, "tool_response": {"stdout": "hi\n", "stderr": ""}}).encode(),

@@ -19,7 +19,7 @@ from sightline.doors.hooks.command_line import ENTRY, capture_program, hook_line
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness, process
 
-BASH = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "echo hello"}}
+BASH = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": "echo hello"}}
 
 
 def test_a_line_of_ours_is_known_again_and_no_other() -> None:
@@ -106,7 +106,7 @@ def test_an_index_that_another_process_holds_stops_nobody(
     os.write(into, b"hello\n")
     os.close(into)
     monkeypatch.setattr(piped, "PipeReader", lambda _, *rest, **named: PipeReader({source: "out"}, *rest, **named))
-    assert piped.main("use1") == 0
+    assert piped.main("use_of_the_first_call") == 0
     assert capfdbinary.readouterr().out == b"hello\n"
     claude.tell("PostToolUse", **BASH, tool_response={"stdout": "hello\n", "stderr": ""})
     holder.close()

@@ -10,12 +10,13 @@ from sightline.doors.hooks import background_commands as tasks
 from sightline.doors.hooks.before_tool import before_tool
 from sightline.doors.hooks.part_files import PartFile
 from sightline.harnesses.claude_code import HARNESS
+from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
 
 BASH = {"tool_name": "Bash", "tool_input": {"command": "make all", "run_in_background": True}}
 
 
-def started(claude: Harness, use: str = "use1", task: str = "b1", **more: Any) -> None:
+def started(claude: Harness, use: str = "use_of_the_first_call", task: str = "b1", **more: Any) -> None:
     response = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": task}
     assert claude.tell("PostToolUse", **BASH, tool_use_id=use, tool_response={**response, **more}) is None
 
@@ -26,7 +27,9 @@ def file_of(folder: Path, task: str = "b1", session: str = "s1") -> Path:
     return path
 
 
-def notice(path: Path, use: str = "use1", task: str = "b1", said: str = "failed with exit code 4") -> str:
+def notice(
+    path: Path, use: str = "use_of_the_first_call", task: str = "b1", said: str = "failed with exit code 4"
+) -> str:
     return (
         f"<task-notification>\n<task-id>{task}</task-id>\n<tool-use-id>{use}</tool-use-id>\n"
         f"<output-file>{path}</output-file>\n<status>failed</status>\n"
@@ -69,22 +72,24 @@ def test_of_one_that_was_stopped_no_code_is_claimed(claude: Harness, tmp_path: P
 
 
 def test_several_may_end_at_once(claude: Harness, tmp_path: Path) -> None:
-    paths = {f"use{number}": file_of(tmp_path, f"b{number}") for number in (1, 2)}
+    paths = {f"use_of_the_call_{number:04}": file_of(tmp_path, f"b{number}") for number in (1, 2)}
     for number, (use, path) in enumerate(paths.items(), 1):
         started(claude, use, f"b{number}")
         path.write_bytes(b"%d\n" % number)
-    told = "\n".join(notice(path, use, f"b{use[3:]}") for use, path in paths.items())
+    told = "\n".join(notice(path, use, f"b{int(use[-4:])}") for use, path in paths.items())
     claude.tell("UserPromptSubmit", prompt=told)
     assert [claude.content(buffer) for buffer in claude.buffers()] == [b"1\n", b"2\n"]
 
 
 def test_of_one_that_is_captured_already_only_the_code_is_added(claude: Harness, tmp_path: Path) -> None:
     """It was rewritten, and moved to the background when its time was over: what it wrote came through the pipe."""
-    given = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "echo hi"}}
+    given = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": "echo hi"}}
     assert claude.tell("PreToolUse", **given)
-    claude.tell("PostToolUse", **given, tool_response={"stdout": "hi\n", "stderr": "", "interrupted": True})
-    (buffer,) = claude.buffers()
-    claude.tell("PreToolUse", **given)
+    with Store(str(claude.root)) as store:
+        artifact = "claude-code-s1:use_of_the_first_call"
+        recording = store.begin("cmd", "echo hi", str(tmp_path), "claude-code-s1", artifact=artifact)
+        recording.append("out", b"hi\n")
+        buffer = recording.seal(exit_code=None)
     path = file_of(tmp_path)
     path.write_bytes(b"the view of it\n")
     claude.tell("UserPromptSubmit", prompt=notice(path))
@@ -97,10 +102,10 @@ def test_of_one_that_is_captured_already_only_the_code_is_added(claude: Harness,
 def test_a_list_that_goes_on_is_kept_when_its_end_is_told_and_not_at_a_prompt_before(
     is_there: bool, claude: Harness, tmp_path: Path
 ) -> None:
-    given = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "cat a; cat b"}}
+    given = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": "cat a; cat b"}}
     assert before_tool(HARNESS, "PreToolUse", "keep", {**given, "session_id": "s1"}, "/bin/cat")
     claude.tell("PostToolUse", **given, tool_response={"stdout": "", "backgroundTaskId": "b1"})
-    part = PartFile("use1", 1)
+    part = PartFile("use_of_the_first_call", 1)
     part.take("out", memoryview(b"of a\n"), 1)
     part.end(0, cut=False, left_open=False)
     claude.tell("UserPromptSubmit", prompt="how far is it?")

@@ -24,8 +24,8 @@ from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness, process
 
 LARGE = "".join(f"{number}\n" for number in range(1, 20_001))
-BASH = {"tool_name": "Bash", "tool_use_id": "use1", "tool_input": {"command": "make"}}
-MCP = {"tool_name": "mcp__a__b", "tool_use_id": "use1", "tool_input": {}}
+BASH = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": "make"}}
+MCP = {"tool_name": "mcp__a__b", "tool_use_id": "use_of_the_first_call", "tool_input": {}}
 
 
 # it never stands in the way
@@ -105,7 +105,12 @@ def note(root: Path, text: str, to: str) -> None:
 def test_a_note_is_handed_over_once_with_the_next_event(event: str, to: str, claude: Harness) -> None:
     claude.tell("PostToolUse", **BASH, tool_response={"stdout": "1\n2\n", "stderr": ""})
     note(claude.root, "look at line 2", to)
-    given = {**BASH, "tool_use_id": "use2", "tool_response": {"stdout": "", "stderr": ""}, "error": "Exit code 1\nx"}
+    given = {
+        **BASH,
+        "tool_use_id": "use_of_the_second_call",
+        "tool_response": {"stdout": "", "stderr": ""},
+        "error": "Exit code 1\nx",
+    }
     answer = claude.tell(event, **given)
     assert "look at line 2" in answer["hookSpecificOutput"]["additionalContext"]
     again = claude.tell(event, **{**given, "tool_use_id": "use3"})
@@ -206,7 +211,7 @@ def test_the_timeline_tells_what_the_harness_alone_would_have_shown(claude: Harn
     assert "alone 39.1 KiB" in told
     assert "1 of them through known harnesses: shown" in told
     assert " saved\n" in told
-    another = {**MCP, "tool_use_id": "use2"}
+    another = {**MCP, "tool_use_id": "use_of_the_second_call"}
     claude.tell("PostToolUse", "shape", **another, tool_response=[{"type": "text", "text": "x" * 60_000}])
     data = cli("timeline", "--json", SIGHTLINE_HOME=str(claude.root)).data
     assert [call["alone_bytes"] for call in data["calls"]] == [40_000, 2_250]
@@ -385,7 +390,7 @@ def test_in_mode_shape_what_can_no_longer_be_kept_is_printed(
     claude: Harness, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rewritten(claude, "seq 1 3", "shape")
-    pending = recall("use1")
+    pending = recall("use_of_the_first_call")
     assert pending
     kept = PendingCapture(pending, None)
     kept.take("out", memoryview(b"1\n2\n"), 2)

@@ -125,7 +125,7 @@ def _log_in_with(shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_list_does_what_it_did_and_is_kept_whole(group: dict[str, Any], root: Path, tmp_path: Path) -> None:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
     for number, command in enumerate(group["commands"]):
-        use = f"use-{number}"
+        use = f"use_of_the_call_{number:04}"
         made = bench.rewritten(command, use)
         assert made != command, command
         plain = bench.run(command)
@@ -153,7 +153,7 @@ def test_a_list_does_what_it_did_in_zsh(
     monkeypatch.setenv("SHELL", "/usr/bin/zsh")
     bench = Bench(tmp_path, PASSES_ON)
     for command in group["commands"]:
-        made = bench.rewritten(command, "use")
+        made = bench.rewritten(command, "use_of_the_only_call")
         if made != command:
             assert bench.run(made, "zsh") == bench.run(command, "zsh"), (command, made)
 
@@ -165,7 +165,7 @@ def test_a_list_does_what_it_did_in_a_shell_of_any_other_kind(
     _log_in_with("/bin/sh", monkeypatch)
     bench, changed = Bench(tmp_path, PASSES_ON), 0
     for command in REWRITTEN:
-        if made := codex(bench, command, "use"):
+        if made := codex(bench, command, "use_of_the_only_call"):
             changed += 1
             assert bench.run(made, "sh") == bench.run(command, "sh"), (command, made)
     assert changed
@@ -177,9 +177,9 @@ def test_each_part_of_a_long_list_that_fails_is_there_with_its_lines_and_how_it_
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
     slow = "sh -c 'sleep 0.5; seq 1 9000; exit 3'"
     command = f"cat a.txt && {slow} || {slow}; cat missing"
-    bench.rewritten(command, "use")
-    outcome = bench.run(bench.rewritten(command, "use"))
-    claude.after(command, "use", claude_cut(outcome.output.decode()), outcome.code)
+    bench.rewritten(command, "use_of_the_only_call")
+    outcome = bench.run(bench.rewritten(command, "use_of_the_only_call"))
+    claude.after(command, "use_of_the_only_call", claude_cut(outcome.output.decode()), outcome.code)
     (buffer,) = claude.buffers()
     assert claude.content(buffer) == outcome.output
     assert buffer.partial == ""
@@ -202,8 +202,8 @@ def test_each_part_of_a_long_list_that_fails_is_there_with_its_lines_and_how_it_
 )
 def test_what_may_be_missing_of_a_list_that_was_cut_is_said(command: str, why: str, root: Path, tmp_path: Path) -> None:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
-    outcome = bench.run(bench.rewritten(command, "use"))
-    claude.after(command, "use", claude_cut(outcome.output.decode()), outcome.code)
+    outcome = bench.run(bench.rewritten(command, "use_of_the_only_call"))
+    claude.after(command, "use_of_the_only_call", claude_cut(outcome.output.decode()), outcome.code)
     (buffer,) = claude.buffers()
     assert why in buffer.partial
     assert bool(buffer.partial) == bool(why) == bool(buffer.gaps)
@@ -256,11 +256,11 @@ def test_what_version_managers_only_run_is_kept_and_what_they_change_stays_in_th
 ) -> None:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
     _with_managers(tmp_path, monkeypatch)
-    made = bench.rewritten(command, "use")
+    made = bench.rewritten(command, "use_of_the_only_call")
     assert made.count(str(bench.script)) == pipes
     plain = bench.run(command)
     assert bench.run(made) == plain
-    claude.after(command, "use", plain.output.decode(), plain.code)
+    claude.after(command, "use_of_the_only_call", plain.output.decode(), plain.code)
     (buffer,) = claude.buffers()
     assert claude.content(buffer) == plain.output
     assert buffer.partial == ""
@@ -268,7 +268,7 @@ def test_what_version_managers_only_run_is_kept_and_what_they_change_stays_in_th
 
 def test_what_is_not_surely_safe_is_left_alone(root: Path, tmp_path: Path) -> None:
     bench = Bench(tmp_path, script())
-    assert [command for command in ALONE if bench.rewritten(command, "use") != command] == []
+    assert [command for command in ALONE if bench.rewritten(command, "use_of_the_only_call") != command] == []
 
 
 def test_there_are_enough_of_them() -> None:
@@ -280,8 +280,13 @@ def test_there_are_enough_of_them() -> None:
 @each("command", REWRITTEN)
 def test_the_persons_own_text_stands_in_it_untouched(command: str, root: Path, tmp_path: Path) -> None:
     bench = Bench(tmp_path, script())
-    made = bench.rewritten(command, "use")
-    for added in (f"{PIPEFAIL}; ", f"{PIPEFAIL} && ", f" | {bench.script} use.N", f" | {bench.script} use"):
+    made = bench.rewritten(command, "use_of_the_only_call")
+    for added in (
+        f"{PIPEFAIL}; ",
+        f"{PIPEFAIL} && ",
+        f" | {bench.script} use_of_the_only_call.N",
+        f" | {bench.script} use_of_the_only_call",
+    ):
         for number in range(1, 9):
             made = made.replace(added.replace("N", str(number)), "")
     rest = iter(made.replace(" 2>&1", ""))
@@ -322,7 +327,7 @@ def plain_bench(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @example("mise shell x; mise run ./fail.sh 3 || sh -c 'echo $TOOL'; mise x ./both.sh")
 @example("./fail.sh 3 | tail -1 && ./fail.sh 3; ./fail.sh 0 2>&1 | cat || ./fail.sh 7 2>&1 | cat")
 def test_any_list_does_what_it_did(plain_bench: Bench, command: str) -> None:
-    made = plain_bench.rewritten(command, "use")
+    made = plain_bench.rewritten(command, "use_of_the_only_call")
     if made != command:
         assert _unnumbered(plain_bench.run(made)) == _unnumbered(plain_bench.run(command)), (command, made)
 
@@ -334,7 +339,7 @@ def test_any_list_does_what_it_did(plain_bench: Bench, command: str) -> None:
 @example("seq 1 2000 && ./fail.sh 3 || cat a.txt")
 def test_any_list_does_what_it_did_in_zsh(plain_bench: Bench, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setenv("SHELL", "/usr/bin/zsh")
-    made = plain_bench.rewritten(command, "use")
+    made = plain_bench.rewritten(command, "use_of_the_only_call")
     if made != command:
         assert _unnumbered(plain_bench.run(made, "zsh")) == _unnumbered(plain_bench.run(command, "zsh")), command
 
@@ -347,7 +352,7 @@ def test_any_list_does_what_it_did_in_a_shell_of_any_other_kind(
     plain_bench: Bench, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     _log_in_with("/bin/sh", monkeypatch)
-    made = codex(plain_bench, command, "use")
+    made = codex(plain_bench, command, "use_of_the_only_call")
     if made is not None:
         assert _unnumbered(plain_bench.run(made, "sh")) == _unnumbered(plain_bench.run(command, "sh")), command
 
@@ -383,18 +388,20 @@ def test_in_codex_nothing_is_put_in_that_the_shell_may_not_know(
     _log_in_with(login, monkeypatch)
     arguments = json.dumps({"cmd": "cat a.txt", **({"shell": model} if model else {})})
     rollout = tmp_path / "rollout.jsonl"
-    rollout.write_text(json.dumps({"payload": {"arguments": arguments, "call_id": "use"}}, separators=(",", ":")))
+    rollout.write_text(
+        json.dumps({"payload": {"arguments": arguments, "call_id": "use_of_the_only_call"}}, separators=(",", ":"))
+    )
     for command in ("cat a.txt", "cat a.txt; cat b.txt"):
-        made = codex(Bench(tmp_path, script()), command, "use", transcript_path=str(rollout))
+        made = codex(Bench(tmp_path, script()), command, "use_of_the_only_call", transcript_path=str(rollout))
         assert bool(made) == is_rewritten
-    assert codex(Bench(tmp_path, script()), "seq 9 | tail -1", "use", transcript_path=str(rollout))
+    assert codex(Bench(tmp_path, script()), "seq 9 | tail -1", "use_of_the_only_call", transcript_path=str(rollout))
 
 
 @pytest.mark.parametrize("mode", ["default", "acceptEdits", "plan", "", None])
 def test_in_codex_nothing_is_rewritten_that_a_person_may_be_asked_about(
     mode: str | None, root: Path, tmp_path: Path
 ) -> None:
-    assert codex(Bench(tmp_path, script()), "cat a.txt", "use", permission_mode=mode) is None
+    assert codex(Bench(tmp_path, script()), "cat a.txt", "use_of_the_only_call", permission_mode=mode) is None
 
 
 @pytest.mark.parametrize(
@@ -403,21 +410,25 @@ def test_in_codex_nothing_is_rewritten_that_a_person_may_be_asked_about(
 def test_in_codex_nothing_is_put_in_that_its_rules_are_not_held_against(
     command: str, root: Path, tmp_path: Path
 ) -> None:
-    made = codex(Bench(tmp_path, script()), command, "use")
+    made = codex(Bench(tmp_path, script()), command, "use_of_the_only_call")
     assert made is not None
     operators = {token.text for token in tokens_of(made).tokens if token.kind == OPERATOR}
     assert operators <= {"|", ";", "&&"}
-    assert codex(Bench(tmp_path, script()), "python3 - <<'EOF'\nprint(1)\nEOF", "use") is None
+    assert codex(Bench(tmp_path, script()), "python3 - <<'EOF'\nprint(1)\nEOF", "use_of_the_only_call") is None
 
 
 def test_of_a_long_output_in_codex_all_is_kept_but_for_what_went_past_the_pipe(root: Path, tmp_path: Path) -> None:
     bench, harness = Bench(tmp_path, script(str(root))), Harness("codex", root, tmp_path)
     for number, (command, missing) in enumerate({"seq 1 30000": "standard error", "seq 1 30000 2>&1": ""}.items()):
-        made = codex(bench, command, f"use-{number}")
+        made = codex(bench, command, f"use_of_the_call_{number:04}")
         assert made is not None
         outcome = bench.run(made)
         cut = "Warning: truncated output \nTotal output lines: 30000\n\n1\n…9 tokens truncated…"
-        called = {"tool_name": "Bash", "tool_use_id": f"use-{number}", "tool_input": {"command": command}}
+        called = {
+            "tool_name": "Bash",
+            "tool_use_id": f"use_of_the_call_{number:04}",
+            "tool_input": {"command": command},
+        }
         harness.tell("PostToolUse", **called, tool_response=cut)
         (buffer,) = [one for one in harness.buffers() if one.command == command]
         assert harness.content(buffer) == outcome.output
@@ -427,7 +438,7 @@ def test_of_a_long_output_in_codex_all_is_kept_but_for_what_went_past_the_pipe(r
 
 def test_a_list_that_a_person_breaks_off_is_there_at_the_next_prompt(root: Path, tmp_path: Path) -> None:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
-    bench.run(bench.rewritten("cat a.txt; ./fail.sh 3", "use"))
+    bench.run(bench.rewritten("cat a.txt; ./fail.sh 3", "use_of_the_only_call"))
     claude.tell("UserPromptSubmit", prompt="go on", session_id="another")
     assert claude.buffers() == []
     claude.tell("UserPromptSubmit", prompt="go on")
@@ -444,8 +455,8 @@ def test_a_list_that_a_person_breaks_off_is_there_at_the_next_prompt(root: Path,
 def test_a_list_that_still_runs_at_a_prompt_loses_nothing_that_comes_later(root: Path, tmp_path: Path) -> None:
     """A helper may run it, or a person may write while it runs."""
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
-    bench.rewritten("cat a.txt; cat b.txt", "use")
-    first, second = PartFile("use", 1), PartFile("use", 2)
+    bench.rewritten("cat a.txt; cat b.txt", "use_of_the_only_call")
+    first, second = PartFile("use_of_the_only_call", 1), PartFile("use_of_the_only_call", 2)
     first.take("out", memoryview(b"one\n"), 1)
     first.end(0, cut=False, left_open=False)
     second.take("out", memoryview(b"two\n"), 1)
@@ -453,7 +464,7 @@ def test_a_list_that_still_runs_at_a_prompt_loses_nothing_that_comes_later(root:
     assert claude.buffers() == []
     second.take("out", memoryview(b"three\n"), 1)
     second.end(0, cut=False, left_open=False)
-    claude.after("cat a.txt; cat b.txt", "use", "one\ntwo\nthree\n", 0)
+    claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", "one\ntwo\nthree\n", 0)
     (buffer,) = claude.buffers()
     assert (claude.content(buffer), buffer.exit_code, buffer.partial) == (b"one\ntwo\nthree\n", 0, "")
     assert not [name for name in os.listdir(root / "hooks") if name.endswith((".part", ".json"))]
@@ -462,9 +473,9 @@ def test_a_list_that_still_runs_at_a_prompt_loses_nothing_that_comes_later(root:
 def test_a_list_between_two_of_its_parts_is_not_taken_for_one_that_was_broken_off(root: Path, tmp_path: Path) -> None:
     """No part is written then, but the shell goes on with the next."""
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
-    bench.rewritten("cat a.txt; cat b.txt", "use")
+    bench.rewritten("cat a.txt; cat b.txt", "use_of_the_only_call")
     with subprocess.Popen(["/bin/sh", "-c", "read next"], stdin=subprocess.PIPE) as shell:
-        first = PartFile("use", 1, shell.pid)
+        first = PartFile("use_of_the_only_call", 1, shell.pid)
         first.take("out", memoryview(b"one\n"), 1)
         first.end(0, cut=False, left_open=False)
         claude.tell("UserPromptSubmit", prompt="go on")
@@ -477,14 +488,14 @@ def test_a_list_between_two_of_its_parts_is_not_taken_for_one_that_was_broken_of
 
 def test_a_shell_that_a_harness_uses_for_all_commands_is_not_waited_for_for_ever(root: Path, tmp_path: Path) -> None:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
-    bench.rewritten("cat a.txt; cat b.txt", "use")
-    first = PartFile("use", 1, os.getpid())
+    bench.rewritten("cat a.txt; cat b.txt", "use_of_the_only_call")
+    first = PartFile("use_of_the_only_call", 1, os.getpid())
     first.take("out", memoryview(b"one\n"), 1)
     first.end(0, cut=False, left_open=False)
     claude.tell("UserPromptSubmit", prompt="go on")
     assert claude.buffers() == []
     long_ago = time.time() - 3600
-    os.utime(root / "hooks" / "use.0.part", (long_ago, long_ago))
+    os.utime(root / "hooks" / "use_of_the_only_call.0.part", (long_ago, long_ago))
     claude.tell("UserPromptSubmit", prompt="go on")
     assert [claude.content(buffer) for buffer in claude.buffers()] == [b"one\n"]
 
@@ -508,8 +519,8 @@ def test_where_secrets_are_hidden_no_part_lies_in_a_file_of_its_own(root: Path, 
     bench = Bench(tmp_path, script(str(root)))
     root.mkdir()
     (root / "config.toml").write_text("[redact]\nknown = true\n")
-    assert bench.rewritten("cat a.txt; cat b.txt", "use") == "cat a.txt; cat b.txt"
-    assert bench.rewritten("cd sub && cat deep.txt", "use") != "cd sub && cat deep.txt"
+    assert bench.rewritten("cat a.txt; cat b.txt", "use_of_the_only_call") == "cat a.txt; cat b.txt"
+    assert bench.rewritten("cd sub && cat deep.txt", "use_of_the_only_call") != "cd sub && cat deep.txt"
 
 
 def test_a_list_of_which_one_part_writes_is_there_while_it_runs_and_in_shape_shown_as_a_view(
@@ -517,7 +528,7 @@ def test_a_list_of_which_one_part_writes_is_there_while_it_runs_and_in_shape_sho
 ) -> None:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
     command = "cd sub && sh -c 'seq 1 9000; exit 3'"
-    told = {"tool_name": "Bash", "tool_use_id": "use", "session_id": "s1", "cwd": "/"}
+    told = {"tool_name": "Bash", "tool_use_id": "use_of_the_only_call", "session_id": "s1", "cwd": "/"}
     answer = before_tool(CLAUDE, "PreToolUse", "shape", told | {"tool_input": {"command": command}}, str(bench.script))
     assert answer is not None
     outcome = bench.run(answer["hookSpecificOutput"]["updatedInput"]["command"])

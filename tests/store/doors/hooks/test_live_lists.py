@@ -40,7 +40,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "store"
 
 
-def rewritten(harness: str, command: str, folder: Path, root: Path, use: str = "use") -> str:
+def rewritten(harness: str, command: str, folder: Path, root: Path, use: str = "use_of_the_only_call") -> str:
     """What the hook before a command makes of it."""
     through = folder / "sightline-capture"
     through.write_text(script(str(root)))
@@ -93,14 +93,18 @@ def is_waiting(buffer: Buffer) -> bool:
 
 def write_part(number: int, data: bytes) -> None:
     """Have a part of the list write something and end."""
-    part = PartFile("use", number)
+    part = PartFile("use_of_the_only_call", number)
     part.take("out", memoryview(data), data.count(b"\n"))
     part.end(0, cut=False, left_open=False)
 
 
 def codex_end(codex: Harness, output: str) -> None:
     """Tell the hook of Codex how the command ended."""
-    called: dict[str, Any] = {"tool_name": "Bash", "tool_use_id": "use", "tool_input": {"command": COMMAND}}
+    called: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_use_id": "use_of_the_only_call",
+        "tool_input": {"command": COMMAND},
+    }
     codex.tell("PostToolUse", **called, tool_response=output)
 
 
@@ -115,7 +119,7 @@ def test_it_is_there_while_it_runs_and_is_the_same_buffer_at_its_end(name: str, 
     if name == "codex":
         codex_end(harness, "Warning: truncated output \nTotal output lines: 9002\n\none\ntwo…9 tokens truncated…")
     else:
-        harness.after(COMMAND, "use", claude_cut(WHOLE.decode()), code)
+        harness.after(COMMAND, "use_of_the_only_call", claude_cut(WHOLE.decode()), code)
     (buffer,) = harness.buffers()
     assert (buffer.name, buffer.state, buffer.lines) == (live.name, "sealed", 9002)
     assert harness.content(buffer) == WHOLE
@@ -145,7 +149,7 @@ def test_if_whoever_shows_it_is_killed_it_is_kept_whole_all_the_same(root: Path,
         os.kill(int((root / "live" / live.name).read_text().split()[0]), signal.SIGKILL)
         the_one(claude, lambda buffer: buffer.state == "interrupted")
         code = go_on()
-    claude.after(COMMAND, "use", claude_cut(WHOLE.decode()), code)
+    claude.after(COMMAND, "use_of_the_only_call", claude_cut(WHOLE.decode()), code)
     (buffer,) = claude.buffers()
     assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
 
@@ -158,13 +162,15 @@ def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
     claude = Harness("claude-code", root, tmp_path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
     write_part(1, b"one\n")
-    with Store(str(root)) as store, open(root / "hooks" / "use.live", "wb") as file:
+    with Store(str(root)) as store, open(root / "hooks" / "use_of_the_only_call.live", "wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        recording = store.begin("cmd", "cat a.txt; cat b.txt", "/", "claude-code-s1", artifact="claude-code-s1:use")
+        recording = store.begin(
+            "cmd", "cat a.txt; cat b.txt", "/", "claude-code-s1", artifact="claude-code-s1:use_of_the_only_call"
+        )
         recording.register()
         file.write(b"\0" + recording.name.encode())
         file.flush()
-        claude.after("cat a.txt; cat b.txt", "use", told, 0)
+        claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", told, 0)
         assert os.fstat(file.fileno()).st_nlink == 0
         recording.discard()
     (buffer,) = claude.buffers()
@@ -176,14 +182,16 @@ def test_if_it_goes_on_in_the_background_it_stays_there_until_its_end_is_told(ro
     path = file_of(tmp_path)
     with running("claude-code", tmp_path, root) as go_on:
         the_one(claude, is_waiting)
-        called = {"tool_name": "Bash", "tool_use_id": "use", "tool_input": {"command": COMMAND}}
+        called = {"tool_name": "Bash", "tool_use_id": "use_of_the_only_call", "tool_input": {"command": COMMAND}}
         response = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
         claude.tell("PostToolUse", **called, tool_response=response)
         claude.tell("UserPromptSubmit", prompt="what does it do?")
         the_one(claude, is_waiting)
         code = go_on()
     path.write_bytes(WHOLE)
-    claude.tell("UserPromptSubmit", prompt=notice(path, use="use", said=f"failed with exit code {code}"))
+    claude.tell(
+        "UserPromptSubmit", prompt=notice(path, use="use_of_the_only_call", said=f"failed with exit code {code}")
+    )
     (buffer,) = claude.buffers()
     assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
 
@@ -197,10 +205,10 @@ def test_what_runs_no_more_and_of_which_nobody_tells_the_end_is_there_too_and_co
     claude = Harness("claude-code", root, tmp_path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
     write_part(1, b"one\n")
-    live_list.show_list("use")
+    live_list.show_list("use_of_the_only_call")
     live = the_one(claude, lambda buffer: buffer.state == "sealed")
     assert (claude.content(live), live.exit_code, live.partial) == (b"one\n", None, "its end was not told")
-    claude.after("cat a.txt; cat b.txt", "use", "one\n", 0)
+    claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", "one\n", 0)
     (buffer,) = claude.buffers()
     assert (buffer.name, buffer.exit_code, buffer.partial) == (live.name, 0, "")
 
@@ -214,16 +222,16 @@ def test_its_lines_have_the_times_at_which_they_were_written_since_its_shell_beg
     claude = Harness("claude-code", root, tmp_path)
     with subprocess.Popen(["sleep", "60"]) as shell:
         rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
-        os.utime(live_list.pending_path("use"), (0, 0))  # the hook before it came before its shell
-        began = live_list.list_began_ns("use", shell.pid)
+        os.utime(live_list.pending_path("use_of_the_only_call"), (0, 0))  # the hook before it came before its shell
+        began = live_list.list_began_ns("use_of_the_only_call", shell.pid)
         write_part(1, b"one\n")
         write_part(2, b"two\n")
         for number, after in ((1, 2), (2, 7)):
-            os.utime(part_path("use", number), ns=(began, began + after * 10**9))
-        live_list.show_list("use", shell.pid)
+            os.utime(part_path("use_of_the_only_call", number), ns=(began, began + after * 10**9))
+        live_list.show_list("use_of_the_only_call", shell.pid)
         buffer = the_one(claude, lambda buffer: buffer.state == "sealed")
         shell.kill()
-    claude.after("cat a.txt; cat b.txt", "use", "one\ntwo\n", 0)
+    claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", "one\ntwo\n", 0)
     (kept,) = claude.buffers()
     assert kept.name == buffer.name
     assert abs(kept.created - began / 1e9) < 0.02  # the ticks of a process' start
@@ -234,9 +242,9 @@ def test_its_lines_have_the_times_at_which_they_were_written_since_its_shell_beg
 def test_where_one_shell_runs_all_commands_the_times_count_from_now(root: Path, tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"]) as shell:
         rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
-        os.utime(live_list.pending_path("use"), (2**32, 2**32))
+        os.utime(live_list.pending_path("use_of_the_only_call"), (2**32, 2**32))
         before = time.time_ns()
-        assert before <= live_list.list_began_ns("use", shell.pid) <= time.time_ns()
+        assert before <= live_list.list_began_ns("use_of_the_only_call", shell.pid) <= time.time_ns()
         shell.kill()
 
 
@@ -249,10 +257,10 @@ def test_if_it_goes_on_after_whoever_shows_it_gave_up_it_is_kept_whole(
     claude = Harness("claude-code", root, tmp_path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
     write_part(1, b"one\n")
-    live_list.show_list("use")
+    live_list.show_list("use_of_the_only_call")
     live = the_one(claude, lambda buffer: buffer.state == "sealed")
     write_part(2, b"two\n")
-    claude.after("cat a.txt; cat b.txt", "use", "one\ntwo\n", 0)
+    claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", "one\ntwo\n", 0)
     (buffer,) = claude.buffers()
     assert (claude.content(buffer), buffer.exit_code, buffer.partial) == (b"one\ntwo\n", 0, "")
     with Store(str(root)) as store, pytest.raises(ExpiredRef):
@@ -280,19 +288,23 @@ def test_if_whoever_shows_it_ends_after_its_hook_the_list_is_there_once(
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
     write_part(1, b"one\n")
     with Store(str(root)) as store:
-        live_list.show_list("use")
+        live_list.show_list("use_of_the_only_call")
         shown = the_one(claude, is_running)
         soon(lambda: os.path.exists(store.layout.stream(shown.name, "out")))
         process = int((root / "live" / shown.name).read_text().split()[0])
         os.kill(process, signal.SIGSTOP)
         try:
-            claude.after("cat a.txt; cat b.txt", "use", "one\n", 0)
+            claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", "one\n", 0)
         finally:
             os.kill(process, signal.SIGCONT)
         soon(lambda: store.tombstone(shown.name) is not None)
     (buffer,) = claude.buffers()
     assert buffer.name != shown.name
-    assert (claude.content(buffer), buffer.exit_code, buffer.artifact) == (b"one\n", 0, "claude-code-s1:use")
+    assert (claude.content(buffer), buffer.exit_code, buffer.artifact) == (
+        b"one\n",
+        0,
+        "claude-code-s1:use_of_the_only_call",
+    )
 
 
 def test_a_part_is_held_before_its_list_can_be_found(root: Path, tmp_path: Path) -> None:
@@ -310,5 +322,5 @@ def test_a_part_is_held_before_its_list_can_be_found(root: Path, tmp_path: Path)
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, 0)
         os.dup2(nowhere, 3)
-        capture_pipe.main_of_script(["use.1", str(os.getpid())])
+        capture_pipe.main_of_script(["use_of_the_only_call.1", str(os.getpid())])
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
