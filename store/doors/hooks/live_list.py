@@ -7,12 +7,12 @@ writes into it what to do with the recording. Most lists end before there is any
 import fcntl
 import os
 import time
-from contextlib import suppress
 
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.part_files import open_part, still_runs
 from sightline.doors.hooks.pending_commands import PendingCommand, live_path, pending_path, recall
 from sightline.doors.hooks.process_apart import continue_apart
+from sightline.light_library import suppress
 from sightline.private_files import open_private, remove_file
 from sightline.typing_names import TYPE_CHECKING
 
