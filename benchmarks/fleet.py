@@ -265,16 +265,17 @@ def _at_rest(fleet: BenchFleet) -> Row:
         follows = subprocess.Popen([*SIGHTLINE, "ship", "--follow"], env=fleet.environment(store))
         try:
             time.sleep(8.0)
-            began, used = time.perf_counter(), _processor_seconds(follows.pid)
+            began, used = time.perf_counter(), processor_seconds(follows.pid)
             time.sleep(_REST_SECONDS)
-            share = (_processor_seconds(follows.pid) - used) / (time.perf_counter() - began)
+            share = (processor_seconds(follows.pid) - used) / (time.perf_counter() - began)
         finally:
             follows.terminate()
             follows.wait()
     return Row("a host where nothing happens: share of a core", f"{share:.2%}", "", share, _AIM_REST)
 
 
-def _processor_seconds(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
+    """Return the seconds of a processor that a process has used, its own and the system's."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from benchmarks.fleet import BenchFleet, running_fleet, stream_of
+from benchmarks.fleet import BenchFleet, processor_seconds, running_fleet, stream_of
 from benchmarks.measure import SIGHTLINE, Row, mib, ms, run, run_with_peak
 from benchmarks.screen import first_screen
 from benchmarks.terminal import Terminal
@@ -106,7 +106,7 @@ def rows(folder: str, scale: float) -> list[Row]:
             found = [*_narrowed(place, owner, int(OUTPUTS * scale)), *_streamed(place)]
         environment = {**os.environ, "SIGHTLINE_HOME": os.path.join(folder, "fresh"), "SIGHTLINE_STORE": url}
         environment |= {"TERM": "xterm-256color"}
-        return [*found, *_commands(environment, int(CALLS * scale))]
+        return [*found, *_commands(environment, int(CALLS * scale), os.path.join(folder, "another"))]
 
 
 def _filled(fleet: BenchFleet, scale: float) -> str:
@@ -138,9 +138,9 @@ def _filled(fleet: BenchFleet, scale: float) -> str:
 
 
 _ONE_PACK = """
-SELECT DISTINCT member, team, replace(store::text, '-', ''), day::text, encode(packs.sha256, 'hex') FROM sightline.packs
-JOIN sightline.hosts ON hosts.id = packs.host JOIN sightline.buffers ON packs.sha256 = buffers.packs[1]
-WHERE buffers.command IN ('make one', 'make worse')
+SELECT DISTINCT member, hosts.team, replace(store::text, '-', ''), day::text, encode(packs.sha256, 'hex')
+FROM sightline.packs JOIN sightline.hosts ON hosts.id = packs.host
+JOIN sightline.buffers ON packs.sha256 = buffers.packs[1] WHERE buffers.command IN ('make one', 'make worse')
 """
 _MORE_PACKS = """
 INSERT INTO sightline.packs (host, sha256, day, bytes, raw_bytes)
@@ -168,7 +168,8 @@ def _narrowed(place: "SharedStore", owner: Any, outputs: int) -> list[Row]:
         "the newest 100 of host-1*": (Narrowing(host="host-1*", limit=100), "WHERE host.name LIKE 'host-1%'", 12.0),
         "a rare word in commands": (Narrowing(words=(rare,), limit=100), f"WHERE found.command ILIKE '%{rare}%'", 15.0),
     }
-    found = []
+    place.rows.hosts()
+    backend, found = _backend(owner), []
     for what, (narrowing, where, aim) in asked.items():
         statement = f"SELECT host.name, found.*{of} {where} ORDER BY found.created DESC LIMIT 100"
 
@@ -176,9 +177,19 @@ def _narrowed(place: "SharedStore", owner: Any, outputs: int) -> list[Row]:
             return owner.execute(statement).fetchall()
 
         floor = _median(ask_postgresql)
+        place.rows.found(narrowing)
+        before = processor_seconds(backend)
         took = _median(partial(place.rows.found, narrowing))
-        found.append(Row(f"{what} of {outputs:,}, ms", ms(took), f"psycopg, the owner {ms(floor)}", took * 1e3, aim))
+        server = (processor_seconds(backend) - before) / (_TIMES + 1)
+        told = f"psycopg, the owner {ms(floor)}; CPU of the server's process {ms(server)}"
+        found.append(Row(f"{what} of {outputs:,}, ms", ms(took), told, took * 1e3, aim))
     return found
+
+
+def _backend(owner: Any) -> int:
+    """Return the process of the server that serves the reader; the only one that is not the owner's."""
+    [(backend,)] = owner.execute("SELECT pid FROM pg_stat_activity WHERE usename = 'carl'").fetchall()
+    return int(backend)
 
 
 def _streamed(place: "SharedStore") -> list[Row]:
@@ -202,17 +213,20 @@ def _streamed(place: "SharedStore") -> list[Row]:
     ]
 
 
-def _commands(environment: Mapping[str, str], calls: int) -> list[Row]:
+def _commands(environment: Mapping[str, str], calls: int, part_of: str) -> list[Row]:
     screen = first_screen([*SIGHTLINE], b"target-", environment)
     letters = _letters(environment) if shutil.which("tmux") else []
     audit = run_with_peak([*SIGHTLINE, "audit", "--since", "1d"], environment)
     again = run([*SIGHTLINE, "audit", "--since", "1d"], environment)
+    elsewhere = {**environment, "SIGHTLINE_HOME": part_of}
+    part = run_with_peak([*SIGHTLINE, "audit", "--session", "host-1/s1"], elsewhere)
     what = f"audit of a day of {HOSTS} hosts, {calls:,} calls"
     return [
         Row("the inspector's first screen, s", ms(screen.seconds), "", screen.seconds, 0.7),
         *letters,
         Row(f"{what}, s", f"{audit.seconds:.1f} s", f"a second time {again.seconds:.1f} s", audit.seconds, 5.0),
         Row(f"{what}: peak memory, MiB", mib(audit.peak_bytes), "", audit.peak_bytes / (1 << 20), 100.0),
+        Row("audit of one session there, s", f"{part.seconds:.1f} s", "", part.seconds, None),
     ]
 
 

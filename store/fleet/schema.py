@@ -431,6 +431,11 @@ DECLARE
     teams text[];
     likes text[];
     rarest text;
+    of_hosts integer[];
+    times timestamptz[];
+    names text[];
+    failures boolean[];
+    is_common boolean;
     wanted integer := least(greatest(most, 0), 10000);
 BEGIN
     SELECT coalesce(array_agg(id), '{{}}'), coalesce(array_agg(DISTINCT team), '{{}}') INTO allowed, teams
@@ -447,26 +452,31 @@ BEGIN
             ORDER BY length(word) DESC LIMIT 1;
     END IF;
     -- Many that match would have to be sorted, while it takes few of the newest to find enough of them.
-    IF rarest IS NULL OR wanted <= (SELECT count(*) FROM (SELECT FROM (
-        SELECT command FROM sightline.buffers AS found WHERE found.host = ANY (allowed)
-            AND found.created >= since AND found.created < before ORDER BY found.created DESC LIMIT 500
-        ) AS newest WHERE command ILIKE ALL (likes) LIMIT wanted) AS enough)
-    OR 5000 <= (SELECT count(*) FROM (SELECT FROM unnest(teams) AS one (team) JOIN sightline.buffers AS found
-        ON sightline.word_keys(found.team, found.command) @> sightline.keys_within(one.team, rarest)
-        WHERE found.host = ANY (allowed) AND found.command ILIKE ALL (likes) LIMIT 5000) AS many)
-    THEN
-        RETURN QUERY SELECT * FROM sightline.buffers AS found
-            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
-            AND (likes IS NULL OR found.command ILIKE ALL (likes))
-            AND (found.failed OR NOT only_failed)
-            ORDER BY found.created DESC LIMIT wanted;
+    is_common := rarest IS NULL OR wanted <= (SELECT count(*) FROM (SELECT FROM (
+        SELECT command FROM sightline.buffers AS near WHERE near.host = ANY (allowed)
+            AND near.created >= since AND near.created < before ORDER BY near.created DESC LIMIT 500
+        ) AS newest WHERE command ILIKE ALL (likes) LIMIT wanted) AS enough);
+    IF NOT is_common THEN
+        SELECT array_agg(hit.host), array_agg(hit.created), array_agg(hit.name), array_agg(hit.failed)
+            INTO of_hosts, times, names, failures FROM (SELECT one.* FROM unnest(teams) AS own (team)
+            JOIN sightline.buffers AS one
+            ON sightline.word_keys(one.team, one.command) @> sightline.keys_within(own.team, rarest)
+            WHERE one.host = ANY (allowed) AND one.command ILIKE ALL (likes) LIMIT 5000) AS hit;
+        is_common := cardinality(names) >= 5000;
+    END IF;
+    IF is_common THEN
+        RETURN QUERY SELECT * FROM sightline.buffers AS one
+            WHERE one.host = ANY (allowed) AND one.created >= since AND one.created < before
+            AND (likes IS NULL OR one.command ILIKE ALL (likes))
+            AND (one.failed OR NOT only_failed)
+            ORDER BY one.created DESC LIMIT wanted;
     ELSE
-        RETURN QUERY SELECT found.* FROM unnest(teams) AS one (team) JOIN sightline.buffers AS found
-            ON sightline.word_keys(found.team, found.command) @> sightline.keys_within(one.team, rarest)
-            WHERE found.host = ANY (allowed) AND found.created >= since AND found.created < before
-            AND found.command ILIKE ALL (likes)
-            AND (found.failed OR NOT only_failed)
-            ORDER BY found.created DESC LIMIT wanted;
+        RETURN QUERY SELECT one.* FROM (
+            SELECT * FROM unnest(of_hosts, times, names, failures) AS known (host, created, name, failed)
+            WHERE known.created >= since AND known.created < before AND (known.failed OR NOT only_failed)
+            ORDER BY known.created DESC LIMIT wanted
+        ) AS hit JOIN sightline.buffers AS one
+            ON one.host = hit.host AND one.created = hit.created AND one.name = hit.name ORDER BY one.created DESC;
     END IF;
 END
 $$;

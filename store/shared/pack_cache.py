@@ -131,7 +131,7 @@ class PackCache:
         """Keep bytes with this hash, if there is room for them."""
         with contextlib.suppress(OSError):
             self._make_room(len(data))
-            write_atomically(self._path(sha256), data)
+            write_atomically(self._place_for(sha256), data)
 
     def forget(self, sha256: str) -> None:
         """Remove what is kept under a hash."""
@@ -174,6 +174,7 @@ class PackCache:
         temporary = f"{path}.{os.getpid():x}.{os.urandom(3).hex()}.tmp"
         try:
             self._make_room(0)
+            self._place_for(sha256)
             digest = hashlib.sha256()
             fd = new_file(temporary, 0o600)
             try:
@@ -209,16 +210,20 @@ class PackCache:
     def _path(self, sha256: str) -> str:
         return os.path.join(self._folder, sha256[:2], sha256)
 
+    def _place_for(self, sha256: str) -> str:
+        """Return the path, in a folder that is there."""
+        path = self._path(sha256)
+        make_parents(self._folder)
+        make_folder(self._folder)
+        make_folder(os.path.dirname(path))
+        return path
+
     def _make_room(self, size: int) -> None:
-        """Make the folders, and remove the least recently used files if there are too many bytes."""
+        """Remove the least recently used files if there are too many bytes."""
         self._written += size
         if self._is_looked_at and self._written < _LOOK_BYTES:
             return
         self._written, self._is_looked_at = 0, True
-        make_parents(os.path.join(self._folder, "x"))
-        make_folder(self._folder)
-        for number in range(256):
-            make_folder(os.path.join(self._folder, f"{number:02x}"))
         found = []
         for folder, _, files in os.walk(self._folder):
             for file in files:
