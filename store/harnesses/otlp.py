@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from sightline.harnesses.base import Harness
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, plain, text_of
 from sightline.harnesses.transcript import (
+    DOCUMENT_BYTES,
     SHAPE_ERRORS,
     BadRecord,
     Candidate,
@@ -47,7 +48,9 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     if not _is_of_spans(file.head[:_HEAD_BYTES]):
         return None
     is_spread = file.head.lstrip()[1:].lstrip(b" ").startswith((b"\n", b"\r"))
-    return file.of_document(lambda document: read_spans(document, 0)) if is_spread else file.of_lines(Parser())
+    if is_spread or b"\n" not in file.transcript.head(DOCUMENT_BYTES):  # a line without an end may still be written
+        return file.of_document(lambda document: read_spans(document, 0))
+    return file.of_lines(Parser())
 
 
 class Parser:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ IN_PROCESS = True
 
 _MEMBERS = {"traceId", "spanId", "parentSpanId", "name", "kind", "startTimeUnixNano", "endTimeUnixNano"}
 _MEMBERS |= {"attributes", "status"}
+_IDS = {"traceId", "spanId", "parentSpanId"}
 
 
 @pytest.fixture
@@ -212,16 +213,72 @@ def test_spans_of_others_have_their_results_where_they_tell_them(cli: Any) -> No
     assert "found" in cli("show", one["ref"]).out
 
 
-def test_what_is_exported_is_what_the_protocols_own_definitions_read(cli: Any, session: str) -> None:
-    trace = pytest.importorskip("opentelemetry.proto.trace.v1.trace_pb2")
-    json_format = pytest.importorskip("google.protobuf.json_format")
-    written = json.loads(cli("export", session, "--otlp", "-").out)
-    for span in written["resourceSpans"][0]["scopeSpans"][0]["spans"]:
-        for name in ("traceId", "spanId", "parentSpanId"):  # OTLP has these in hexadecimal, and protobuf in base64
-            if name in span:
-                span[name] = base64.b64encode(bytes.fromhex(span[name])).decode()
-    read = json_format.ParseDict(written, trace.TracesData())
+class _Otlp:
+    """The protocol's own definitions, with the ids in hexadecimal, which protobuf's JSON has in base64."""
+
+    def __init__(self) -> None:
+        self._json = pytest.importorskip("google.protobuf.json_format")
+        self.trace = pytest.importorskip("opentelemetry.proto.trace.v1.trace_pb2")
+        self.service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+
+    def read(self, text: str, message: Any) -> Any:
+        """What they read of JSON, which they refuse where a name or a value is not theirs."""
+        return self._json.ParseDict(self._with_ids(json.loads(text), self._in_base64), message)
+
+    def written(self, message: Any) -> str:
+        """The JSON that a collector writes of a message."""
+        told = self._json.MessageToDict(message, use_integers_for_enums=True)
+        return json.dumps(self._with_ids(told, self._in_hexadecimal))
+
+    @staticmethod
+    def _in_base64(one: str) -> str:
+        return base64.b64encode(bytes.fromhex(one)).decode()
+
+    @staticmethod
+    def _in_hexadecimal(one: str) -> str:
+        return base64.b64decode(one).hex()
+
+    @staticmethod
+    def _with_ids(spans: Any, form: Callable[[str], str]) -> Any:
+        for resource in spans.get("resourceSpans", ()):
+            for span in resource["scopeSpans"][0]["spans"]:
+                span.update({name: form(span[name]) for name in _IDS & span.keys()})
+        return spans
+
+
+@pytest.fixture
+def otlp() -> _Otlp:
+    """The protocol's own definitions."""
+    return _Otlp()
+
+
+def test_what_is_exported_is_what_the_protocols_own_definitions_read(cli: Any, session: str, otlp: _Otlp) -> None:
+    read = otlp.read(cli("export", session, "--otlp", "-").out, otlp.trace.TracesData())
     whole, *calls = read.resource_spans[0].scope_spans[0].spans
     assert {one.parent_span_id for one in calls} == {whole.span_id}
     assert [one.status.code for one in calls] == [0, 2, 0]
     assert {one.key: one.value.int_value for one in calls[1].attributes}["process.exit.code"] == 4
+
+
+def test_what_a_receiver_got_and_wrote_down_is_imported_as_the_same_calls(
+    cli: Any, session: str, receiver: Any, tmp_path: Path, otlp: _Otlp
+) -> None:
+    """The receiver reads requests and writes files by the protocol's own definitions, as collectors do."""
+    receiver.answer = (200, otlp.written(otlp.service.ExportTraceServiceResponse()).encode())
+    assert cli("export", session, "--otlp", receiver.url).code == 0
+    [(_, _, body)] = receiver.got
+    got = otlp.read(body, otlp.service.ExportTraceServiceRequest())
+    (cli.folder / "got.json").write_text(otlp.written(got))
+    elsewhere = {"SIGHTLINE_HOME": str(tmp_path / "elsewhere")}
+    assert "3 calls of 1 session imported, 3 partial" in cli("import", "--otlp", "got.json", **elsewhere).out
+    (name,) = [one["name"] for one in cli("sessions", "--json", **elsewhere).data if one["buffers"]]
+    again = cli("export", name, "--otlp", "-", **elsewhere).out
+    assert _facts(_spans(again)[1:]) == _facts(_spans(cli("export", session, "--otlp", "-").out)[1:])
+    assert cli("import", "--otlp", "got.json").out.startswith("0 calls of 0 sessions imported, 3 known before")
+
+
+def test_a_file_of_one_line_is_whole_without_a_newline_at_its_end(cli: Any, session: str, tmp_path: Path) -> None:
+    spans = json.loads(cli("export", session, "--otlp", "-").out)
+    (cli.folder / "line.json").write_text(json.dumps(spans))
+    elsewhere = {"SIGHTLINE_HOME": str(tmp_path / "elsewhere")}
+    assert "3 calls of 1 session imported" in cli("import", "--otlp", "line.json", **elsewhere).out
