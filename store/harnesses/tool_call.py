@@ -22,7 +22,8 @@ TEXT_MIME = "text/plain"
 _TEXTS = ("text", "input_text", "output_text")
 _MIME = r"[\w.+-]+/[\w.+-]+"
 _MIME_BYTES = 100
-_LONG_ID = 20
+LONG_ID = 20
+"""Characters from which on an id is random enough that no other call has it."""
 
 
 class CallSession(NamedTuple):
@@ -320,7 +321,7 @@ def unique_id(session: str, call: str) -> str:
 
     A forked session repeats the calls of the first one, and these are recognised by their long ids.
     """
-    return call if len(call) >= _LONG_ID else f"{session}:{call}"
+    return call if len(call) >= LONG_ID else f"{session}:{call}"
 
 
 def text_bytes(text: str) -> bytes:

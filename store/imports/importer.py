@@ -12,7 +12,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
 from sightline.errors import StoreFailed, UnsafeStore
 from sightline.harnesses.formats import TranscriptSource, open_reading
-from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
+from sightline.harnesses.tool_call import LONG_ID, CallSession, ToolCall, unique_id
 from sightline.harnesses.transcript import (
     NotReadable,
     ToldEvent,
@@ -179,6 +179,7 @@ class Importer:
         self._placed: dict[str, float] = {}
         self._logged: set[str] = set()  # buffers of the batch being recorded, once the log has them
         self._silent: set[str] = set()
+        self._first_asked: dict[tuple[str, str], float] = {}  # by transcript and short id of a use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
 
     @property
@@ -289,7 +290,11 @@ class Importer:
         event = bounded_call(event, source.written)
         session = self._session(event.session, source.written)
         known = self._known[session.name]
-        if event.id in known.imported or (event.use and event.use in known.uses) or event.id in self._silent:
+        is_again = self._is_again(source, event)
+        if is_again and event.id == unique_id(event.session.id, event.use):
+            event = event._replace(id=f"{event.id}@{round(event.asked * 1000)}")
+        is_used = known.was_shown(event.use, event.answered) if is_again else event.use in known.uses
+        if event.id in known.imported or (event.use and is_used) or event.id in self._silent:
             self._count(known=1)
         elif known.takes_nameless(Nameless(event.tool, event.command, event.answered)):
             known.imported.add(event.id)
@@ -314,6 +319,12 @@ class Importer:
             self._batch.append((event._replace(inner=inner), session))
             if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
+
+    def _is_again(self, source: TranscriptSource, call: ToolCall) -> bool:
+        """Return whether an earlier call of a transcript has this one's id, as some models' servers number from 0."""
+        if not call.use or len(call.use) >= LONG_ID:
+            return False
+        return self._first_asked.setdefault((source.path, call.use), call.asked) != call.asked
 
     def _take_event(self, source: TranscriptSource, event: ToldEvent) -> None:
         if isinstance(event.what, AgentMessage | SessionSubject) and not self.limits.evidence.messages:

@@ -88,11 +88,17 @@ class LoggedCalls(NamedTuple):
         imported: ids of calls that were imported.
         uses: the model's ids of tool uses, with those that were logged as they happened.
         nameless: calls without either id that no call of a transcript has matched yet.
+        shown: when calls that were logged as they happened were shown, by those ids of tool uses.
     """
 
     imported: set[str]
     uses: set[str]
     nameless: list[Nameless]
+    shown: dict[str, list[float]]
+
+    def was_shown(self, use: str, when: float) -> bool:
+        """Return whether a call with the id of a tool use was logged as it happened at about that time."""
+        return any(abs(one - when) <= _SAME_SECONDS for one in self.shown.get(use, ()))
 
     def takes_nameless(self, call: Nameless) -> bool:
         """Return whether a call without an id can be this one; if so, it is used up."""
@@ -117,7 +123,7 @@ def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
 
     Calls that were logged but not indexed, because an import ended in between, are indexed now.
     """
-    known = LoggedCalls(set(), set(), [])
+    known = LoggedCalls(set(), set(), [], {})
     for name in sessions:
         indexed = store.index.artifacts(name)
         lost: list[IndexedView] = []
@@ -129,6 +135,9 @@ def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
                         known.imported.add(at_its_time(f"{name}:{entry.get('n')}", int(shown * 1e6) * 1000))
                     _note(known.imported, request.get("imported"), "id")
                     _note(known.uses, request.get("caller"), "tool_use")
+                    if isinstance(shown, float) and "imported" not in request:
+                        for use in _noted(request.get("caller"), "tool_use"):
+                            known.shown.setdefault(use, []).append(shown)
                     if (nameless := _nameless(request, shown)) is not None:
                         known.nameless.append(nameless)
                     imported = request.get("imported")
@@ -159,8 +168,12 @@ def _index_lost(store: Store, session: str, views: Sequence[IndexedView]) -> Non
 
 
 def _note(found: set[str], fields: object, name: str) -> None:
-    if isinstance(fields, dict) and isinstance(value := fields.get(name), str):
-        found.add(value)
+    found.update(_noted(fields, name))
+
+
+def _noted(fields: object, name: str) -> tuple[str, ...]:
+    value = fields.get(name) if isinstance(fields, dict) else None
+    return (value,) if isinstance(value, str) else ()
 
 
 def _nameless(request: dict[str, Any], time: object) -> Nameless | None:

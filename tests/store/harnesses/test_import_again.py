@@ -271,3 +271,51 @@ def test_limits_hold_after_an_import_as_ever(store: Store, imported: Import, tmp
     assert enforce_limits(store).evicted == []  # it is as if it had been used when it was imported
     buffer: Buffer = buffers(store)[0]
     assert buffer.created < time.time() - 3600
+
+
+@pytest.mark.parametrize("by_hook", [False, True])
+def test_calls_to_which_a_model_s_server_gave_one_id_come_each_by_itself(
+    by_hook: bool, store: Store, imported: Import, tmp_path: Path
+) -> None:
+    """It numbers them from 0 in each turn. Where a hook has recorded the second, too, it does not come again."""
+    claude = Claude()
+    first, second = claude.ran(0, "one\n", "./one"), claude.ran(0, "two\n", "./two")
+    second = [{**record, "uuid": f"{record['uuid']}-again"} for record in second]
+    path = write_lines(tmp_path / "s.jsonl", *first, *second)
+    if by_hook:
+        caller = {"client": "claude-code", "harness_session": claude.common["sessionId"], "tool_use": "toolu_0"}
+        session = Session("claude-code-5e551011", "claude-code", "5e551011", "", "/", OLD)
+        shows = Shows(verb="tool", request={"tool": "Bash", "command": "./two", "caller": caller}, refs=())
+        record_view(store, session, shows, (Segment("two"),))
+        moment = datetime.fromtimestamp(time.time(), UTC).isoformat()
+        second[-1]["timestamp"] = moment
+        write_lines(path, *first, *second)
+    counts = imported(path).counts
+    assert (counts.calls, counts.known) == ((0, 2) if by_hook else (2, 0))
+    assert _outputs(store) == ([] if by_hook else [b"one\n", b"two\n"])
+    path.write_bytes(path.read_bytes() + line({"type": "user", "uuid": "later"}))
+    assert imported(path).counts.calls == 0
+
+
+def test_calls_that_a_transcript_knows_by_that_id_alone_come_each_by_itself_and_once(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    def item(second: int, **payload: Any) -> dict[str, Any]:
+        stamp = f"2026-01-02T00:00:{second:02}.000Z"
+        return {"timestamp": stamp, "type": "response_item", "payload": {"call_id": "call_0", **payload}}
+
+    meta = {"type": "session_meta", "timestamp": "2026-01-02T00:00:00.000Z", "payload": {"id": "s1", "cwd": "/"}}
+    lines: list[Any] = [meta]
+    for second, word in ((1, "one"), (3, "two")):
+        arguments = f'{{"cmd": "echo {word}"}}'
+        lines.append(item(second, type="function_call", name="exec_command", arguments=arguments))
+        output = f"Process exited with code 0\nOutput:\n{word}\n"
+        lines.append(item(second + 1, type="function_call_output", output=output))
+    path = write_lines(tmp_path / "rollout-s1.jsonl", *lines)
+    assert imported(path).counts.calls == 2
+    path.write_bytes(path.read_bytes() + line({"type": "world_state", "payload": {}}))
+    assert imported(path).counts.calls == 0
+    assert [(one.command, read(store, one)) for one in buffers(store)] == [
+        ("echo one", b"one\n"),
+        ("echo two", b"two\n"),
+    ]
