@@ -116,8 +116,9 @@ def test_a_store_that_does_not_answer_holds_no_key_and_shows_no_other_lines_mean
     keep_in(hosts.stores["a"], lines, command="make large")
     hosts.ship("a")
     place.take_in_newest()
-    answers, get = threading.Event(), Objects.get
+    answers, get, get_range = threading.Event(), Objects.get, Objects.get_range
     monkeypatch.setattr(Objects, "get", lambda objects, key: (answers.wait(30), get(objects, key))[1])
+    monkeypatch.setattr(Objects, "get_range", lambda *given: (answers.wait(30), get_range(*given))[1])
     answers.set()
 
     async def body() -> None:
@@ -126,7 +127,7 @@ def test_a_store_that_does_not_answer_holds_no_key_and_shows_no_other_lines_mean
                 info = pilot.app.query_one("#info")
                 await until(pilot, lambda: "line 0" in "".join(text(viewer(pilot))))
                 answers.clear()
-                await pilot.press("tab", "G")  # the end is in another pack
+                await pilot.press("tab", "G")  # the end is in another frame
                 await until(pilot, lambda: "waiting for its lines" in text(info)[0])
                 assert "of 200,000" in text(info)[0]
                 assert "line" not in "".join(text(viewer(pilot)))
