@@ -13,6 +13,7 @@ from sightline.harnesses.base import MODES, Harness
 from sightline.harnesses.formats import find_sources, open_reading
 from sightline.log.sessions import current_session
 
+REPOSITORY = Path(__file__).parents[3]
 HAL = """
 from sightline.harnesses.base import AFTER, Harness, Hook
 from sightline.harnesses.transcript import Candidate, TranscriptReading
@@ -111,3 +112,17 @@ def test_what_a_harness_gives_fits_together(harness: Harness) -> None:
 )
 def test_a_session_of_the_environment_is_one_of_a_known_harness(variable: str) -> None:
     assert find(current_session({variable: "x"}).harness)
+
+
+def test_the_page_says_of_each_harness_with_which_version_it_was_tried_or_that_it_was_not() -> None:
+    """And the tests with real programs name these versions."""
+    page = (REPOSITORY / "docs" / "harnesses.md").read_text()
+    peers = (REPOSITORY / "tests" / "peers" / "README.md").read_text()
+    rows = {row.split("|")[1].split(",")[0].strip(): row for row in page.splitlines() if row.startswith("| ")}
+    for harness in known().values():
+        if not (harness.hooks or harness.servers):
+            continue  # only its past sessions are read, or it is none
+        row = rows[harness.title]
+        assert (f"| {harness.seen} |" in row and "tried" in row) if harness.seen else "by documentation" in row, row
+        if "tried, " in row:
+            assert f"@{harness.seen} " in f"{peers} ".replace("\n", " "), row
