@@ -165,6 +165,9 @@ class Rows(Protocol):
     ) -> list[IndexedView]:
         """Return views, newest first: of one buffer, of one session, or since a time."""
 
+    def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
+        """Yield the views of one buffer, oldest first."""
+
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
         """Return (number, view) for views added after a number, in that order."""
 

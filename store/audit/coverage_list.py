@@ -134,7 +134,7 @@ class CoverageList:
         new = set(names) - self._only
         for name in new:
             self._only.add(name)
-            for indexed in reversed(self._store.index.views(buffer=name, session=self._session)):
+            for indexed in self._store.index.views_of(name, session=self._session):
                 self._take(indexed, (name,))
         return new
 

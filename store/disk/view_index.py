@@ -21,6 +21,7 @@ from sightline.typing_names import Any, Iterable, Iterator, Mapping, Sequence
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"
+_BATCH = 256  # views that are read at once
 _VIEW = f"SELECT {_VIEW_COLUMNS} FROM views "  # noqa: S608
 
 
@@ -29,8 +30,10 @@ _PUT_VIEW = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _ADVANCE = (
-    "INSERT INTO logs (session, bytes) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET bytes = ? WHERE bytes = ?"
+    "INSERT INTO logs (session, bytes) VALUES (?, ?)"
+    " ON CONFLICT (session) DO UPDATE SET bytes = ? WHERE bytes IN (?, ?)"
 )
+_NEXT = "SELECT length FROM views JOIN logs USING (session) WHERE session = ? AND entry = ? AND offset = bytes"
 _PUT_SESSION = f"INSERT OR REPLACE INTO sessions ({_SESSION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
 _PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_insert_rowid())"
 _PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
@@ -73,6 +76,7 @@ class ViewIndex:
     """Statements on who asked and what was shown. The audit files are the truth, and this finds the way into them."""
 
     NEWEST_FIRST = "number DESC"
+    OLDEST_FIRST = "number"
     """The order of views, as SQL: they were logged in that of their numbers."""
 
     def __init__(self, database: Database) -> None:
@@ -179,7 +183,13 @@ class ViewIndex:
             offset: byte at which its line begins.
             length: bytes of its line.
         """
-        self._db.execute(_ADVANCE, (session, offset + length if number == 1 else 0, offset + length, offset))
+        is_first, end = number == 1, offset + length
+        if not self._db.execute(_ADVANCE, (session, end if is_first else 0, end, offset, 0 if is_first else offset)):
+            return
+        # Replies that are given at once do not come in the order of the log, so those behind it may be there already.
+        while row := self._db.row(_NEXT, (session, number + 1)):
+            number, end = number + 1, end + row[0]
+            self.set_log(session, end)
 
     def logs(self) -> dict[str, int]:
         """Return the byte up to which each session's audit file has been indexed without a gap."""
@@ -228,6 +238,22 @@ class ViewIndex:
         newest = f"WHERE {' AND '.join(where)} ORDER BY {self.NEWEST_FIRST} LIMIT ?"
         rows = self._db.rows(_VIEW + newest, (*parameters, limit))
         return [_view(row) for row in rows]
+
+    def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
+        """Yield the views of one buffer, of one session or of all, oldest first.
+
+        They are read in batches, since there may be thousands, of 4 KB of memory each.
+        """
+        of_session = "" if session is None else " AND +session = ?"
+        wanted = f"number IN (SELECT view FROM views_of WHERE buffer = ?){of_session}"  # noqa: S608
+        parameters = (buffer,) if session is None else (buffer, session)
+        ordered = f"SELECT number FROM views WHERE {wanted} ORDER BY {self.OLDEST_FIRST}"  # noqa: S608
+        numbers = [number for (number,) in self._db.rows(ordered, parameters)]
+        for at in range(0, len(numbers), _BATCH):
+            batch = numbers[at : at + _BATCH]
+            marks = ", ".join("?" * len(batch))
+            for row in self._db.rows(f"{_VIEW}WHERE number IN ({marks}) ORDER BY {self.OLDEST_FIRST}", batch):
+                yield _view(row)
 
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
         """Return (number, view) for views indexed after a number, in the order of indexing; or only a session's."""

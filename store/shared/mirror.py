@@ -85,6 +85,7 @@ class SharedIndex(Index):
     """The mirror's rows. It asks for unknown ones by name, if there is somebody to ask."""
 
     NEWEST_FIRST = "time DESC, number DESC"  # they are numbered as they come, which is another order
+    OLDEST_FIRST = "time, number"
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -122,6 +123,11 @@ class SharedIndex(Index):
         if buffer is not None:
             self._fetch_views(buffer)
         return super().views(buffer=buffer, session=session, since=since, limit=limit)
+
+    def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
+        """Yield views as any index does; those of an output that is older than the mirror are asked for first."""
+        self._fetch_views(buffer)
+        yield from super().views_of(buffer, session=session)
 
     def derived(self, buffer: str, key: str) -> str | None:
         """Return what any index does; hosts are asked what they found in an output before it is examined here.

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sightline.disk.index import Index, StoreTotals
 from sightline.disk.recording import new_buffer
 from sightline.records import Buffer, IndexedView, Note, Session, StreamInfo, View
 from sightline.store import Store
+from tests.each import each
 from tests.examples import examples
 
 Keep = Callable[..., Buffer]
@@ -304,6 +306,27 @@ def test_a_session_s_other_views_are_not_looked_at_for_those_of_one_buffer(index
             index.put_view(IndexedView(_view(number, "cmd_aaaaaa" if number == 7 else "cmd_bbbbbb"), 0, 1))
     assert [one.view.number for one in index.views(buffer="cmd_aaaaaa", session="s")] == [7]
     assert _steps(index, lambda: index.views(buffer="cmd_aaaaaa", session="s")) < 3
+
+
+@each("order", permutations((1, 2, 3, 4)))
+def test_a_log_is_indexed_as_far_as_all_before_is_whichever_view_came_first(
+    index: Index, order: tuple[int, ...]
+) -> None:
+    session = f"s{order}"
+    for at, number in enumerate(order):
+        index.put_view(IndexedView(_view(number, "cmd_aaaaaa")._replace(session=session), 10 + number * 5, 5))
+        whole = next(after for after in range(5) if after + 1 not in order[: at + 1])
+        assert index.indexed_bytes(session) == (15 + whole * 5 if whole else 0)
+
+
+def test_the_views_of_a_buffer_come_oldest_first_however_many_there_are(index: Index) -> None:
+    with index.transaction():
+        for number in range(600):
+            index.put_view(IndexedView(_view(number, "cmd_aaaaaa" if number % 2 else "cmd_bbbbbb"), 0, 1))
+    for session in ("s", None):
+        found = [one.view.number for one in index.views_of("cmd_aaaaaa", session=session)]
+        assert found == list(range(1, 600, 2))
+    assert list(index.views_of("cmd_aaaaaa", session="other")) == []
 
 
 def _view(number: int, name: str) -> View:
