@@ -13,6 +13,9 @@ else:
     except ImportError:  # not every Python has it
         _c = None
 
+_NOT_READ = (ValueError, StopIteration, SystemError)
+"""What the C code raises for what is no JSON: the last where `json`, whose error it would raise, is not loaded."""
+
 _SPACES = " \t\n\r"
 
 
@@ -50,7 +53,7 @@ def loads(text: str | bytes, *, strict: bool = False) -> Any:
             value, end = scan(found, 0)
             if end == len(found):
                 return value
-        except (ValueError, StopIteration):  # of another encoding, or no JSON
+        except _NOT_READ:  # of another encoding, or no JSON
             pass
     import json  # what tells an error, or reads another encoding
 
@@ -66,7 +69,7 @@ def first_value(text: str, at: int = 0) -> tuple[Any, int]:
     if _scan is not None:
         try:
             return _scan(text, at)
-        except (ValueError, StopIteration):
+        except _NOT_READ:
             pass
     import json  # what tells an error
 

@@ -85,6 +85,16 @@ def test_what_json_does_not_have_is_an_error_where_that_is_wanted(text: str) -> 
     )
 
 
+@pytest.mark.parametrize("text", ["{", '{"a"', "[1,", '"x', "tru"])
+def test_what_is_no_json_is_told_before_json_is_loaded(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for read in (loads, lambda text: loads(text, strict=True), first_value):
+        for name in ("json", "json.decoder"):  # where the C code looks for the error
+            monkeypatch.delitem(sys.modules, name)
+        with pytest.raises(ValueError):
+            read(text)
+        monkeypatch.undo()
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32-be"])
 def test_other_encodings_are_read_as_json_reads_them(encoding: str) -> None:
     assert loads('{"é": [1]}'.encode(encoding)) == {"é": [1]}
