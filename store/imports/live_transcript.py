@@ -20,7 +20,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import HOOKS
 from sightline.errors import SightlineError
 from sightline.harnesses import find
-from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
+from sightline.harnesses.tool_call import LONG_ID, CallSession, ToolCall, unique_id
 from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     LiveParser,
@@ -256,7 +256,9 @@ class LiveTranscript:
         if self._known is None:
             self._known = known_calls(self._store, (self._session.name,))
             self._known.imported.update(self._store.index.artifacts(self._session.name))
-        if call.id in self._known.imported or (call.use and call.use in self._known.uses):
+        is_short = len(call.use) < LONG_ID  # a model's server may give it again
+        is_used = self._known.was_shown(call.use, call.answered) if is_short else call.use in self._known.uses
+        if call.id in self._known.imported or is_used:
             return True
         self._known.imported.add(call.id)
         return self._known.takes_nameless(Nameless(call.tool, call.command, call.answered))

@@ -26,12 +26,13 @@ class Rollout:
 
     def __init__(self, path: Path, cwd: Path) -> None:
         self.path, self.cwd = path, cwd
+        self.later = 0.0
         self._write("session_meta", id="s1", cwd=str(cwd), cli_version="0.169.0")
         self._write("turn_context", cwd=str(cwd))
         self.tell("SessionStart", source="startup")
 
     def _write(self, kind: str, **payload: Any) -> None:
-        stamp = datetime.now(UTC).isoformat()
+        stamp = datetime.fromtimestamp(time.time() + self.later, UTC).isoformat()
         with self.path.open("a") as file:
             file.write(json.dumps({"timestamp": stamp, "type": kind, "payload": payload}) + "\n")
 
@@ -144,6 +145,22 @@ def test_what_was_shown_of_a_command_that_never_ends_is_logged_after_an_hour(
         assert not store.layout.waiting_sessions()
         catch_up(store)
         assert len(list_views(store)) == 1
+
+
+def test_a_call_of_which_no_hook_is_told_is_taken_in_though_an_earlier_one_had_its_id(
+    rollout: Rollout, root: Path
+) -> None:
+    rollout.begins()
+    rollout.ends()
+    rollout.tells_end()
+    rollout.later = 600.0
+    rollout.asks("view_image", "call_1", "no such image", path="/x")
+    rollout.tell("Stop")
+    with Store(str(root)) as store:
+        assert _views(store).keys() == {"exec_command", "write_stdin", "view_image"}
+    rollout.tell("Stop")
+    with Store(str(root)) as store:
+        assert len(list_views(store)) == 3
 
 
 def test_a_rollout_that_is_lost_leaves_nothing_waiting(rollout: Rollout, root: Path) -> None:
