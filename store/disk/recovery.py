@@ -49,7 +49,7 @@ def adopt_dead(layout: Layout, index: Index) -> Adopted:
     for name in {*marker_names(layout), *(buffer.name for buffer in index.running())}:
         buffer = adopt(layout, index, name)
         if buffer is None:
-            if not os.path.lexists(layout.folder(name)):
+            if not os.path.lexists(layout.folder(name)) and not _was_removed(layout, name):
                 dropped.append(name)
         elif buffer.state == "interrupted":
             interrupted.append(name)
@@ -77,7 +77,9 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
             marker.close(remove=False)
         return None
     except (FileNotFoundError, ValueError) as error:
-        index.forget_buffer(name)
+        with index.transaction():
+            if not _was_removed(layout, name):  # an evicted one stays in the list
+                index.forget_buffer(name)
         if marker:
             if isinstance(error, FileNotFoundError):  # otherwise it has bytes, from which the doctor makes a buffer
                 remove_folder(layout.folder(name))
@@ -86,16 +88,31 @@ def adopt(layout: Layout, index: Index, name: str) -> Buffer | None:
     try:
         if buffer.state == "running":
             buffer = close_interrupted(layout, buffer)
-        known = index.buffer(name)
-        if known is None or known.state != buffer.state:
-            index.put_buffer(buffer)
+        is_left = _tell(layout, index, buffer)
     except BaseException:
         if marker:
             marker.close(remove=False)
         raise
     if marker:
         marker.close()
-    return buffer
+    return buffer if is_left else None
+
+
+def _tell(layout: Layout, index: Index, buffer: Buffer) -> bool:
+    """Tell the index how a buffer ended, unless it was removed meanwhile; return whether it is there."""
+    known = index.buffer(buffer.name)
+    if known and known.state == buffer.state:
+        return True
+    with index.transaction():
+        if _was_removed(layout, buffer.name):
+            return False
+        index.put_buffer(buffer)
+    return True
+
+
+def _was_removed(layout: Layout, name: str) -> bool:
+    """Return whether a buffer was removed or evicted; within a transaction that stays so, as removing takes one."""
+    return os.path.lexists(layout.tombstone(name))
 
 
 def take_in_sealed(layout: Layout, index: Index) -> None:
@@ -118,7 +135,7 @@ def _sealed_and_unknown(layout: Layout, index: Index, name: str) -> Buffer | Non
 def _take_in(layout: Layout, index: Index, buffer: Buffer) -> bool:
     """Take a buffer into the index, unless it was removed or taken in meanwhile; return whether it is there."""
     with index.transaction():
-        if os.path.lexists(layout.tombstone(buffer.name)):
+        if _was_removed(layout, buffer.name):
             return False
         if not index.knows(buffer.name):  # who took it in may have pinned it
             index.put_buffer(buffer)

@@ -242,7 +242,8 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
     try:
         place = log.append(path, header_of(session), entry, durable=store.settings.durable)
         with store.index.transaction():
-            if place.number == 1:
+            # Others may have read the log first, and changed the session.
+            if place.number == 1 and store.index.session(session.name) is None:
                 store.index.put_session(session)
             _index_other(store.index, Other(session.name, place.number, entry))
             store.index.advance(session.name, *place)

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from sightline.disk.layout import Layout
 from sightline.disk.live import Marker, take_dead, writer_alive
-from sightline.disk.meta import write_meta
+from sightline.disk.meta import read_meta, write_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
 from sightline.disk.recovery import adopt, adopt_dead
 from sightline.records import Buffer
@@ -206,6 +207,34 @@ def test_a_running_record_without_marker_is_a_dead_one(store: Store, keep: Keep)
     store.index.put_buffer(buffer._replace(state="running", streams={}))
     assert store.resolve(buffer.ref).buffer.state == "interrupted"
     assert store.resolve(buffer.ref).buffer.bytes == 1
+
+
+def test_an_evicted_buffer_stays_in_the_list_when_it_is_looked_for_among_the_dead(store: Store, keep: Keep) -> None:
+    buffer = keep(b"x")
+    assert store.remove(buffer, "evicted")
+    Marker(store.layout, buffer.name).close(remove=False)  # its name was read before it went
+    assert adopt_dead(store.layout, store.index) == ([], [])
+    left = store.index.buffer(buffer.name)
+    assert left is not None
+    assert left.state == "evicted"
+    assert os.listdir(store.layout.live) == []
+
+
+@pytest.mark.parametrize("reason", ["evicted", "removed"])
+def test_a_buffer_that_is_removed_after_its_record_was_read_does_not_come_back(
+    store: Store, keep: Keep, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    buffer = keep(b"x")
+
+    def read_and_removed(layout: Layout, name: str) -> Buffer:
+        found = read_meta(layout, name)
+        assert store.remove(buffer, reason)
+        return found
+
+    monkeypatch.setattr("sightline.disk.recovery.read_meta", read_and_removed)
+    assert adopt(store.layout, store.index, buffer.name) is None
+    left = store.index.buffer(buffer.name)
+    assert (left.state if left else "removed") == reason
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"name": 1}'])

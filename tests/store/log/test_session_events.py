@@ -1,6 +1,7 @@
 """What a log has beside views: changes of a context, and messages; that they are kept, blanked and told once."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from sightline.log.session_events import (
     append_events,
 )
 from sightline.log.session_history import events_of, write_events
-from sightline.log.session_list import list_sessions
+from sightline.log.session_list import list_sessions, rename_session
 from sightline.log.views import Shows, record_view
 from sightline.records import Session
 from sightline.shape.segments import Segment
@@ -106,6 +107,24 @@ def test_removing_a_session_blanks_all_that_was_said(store: Store) -> None:
     append_entry(store, SESSION, {"kind": "titled", "time": 500.0, "title": "a title"})
     retention.remove_session(store, SESSION)
     assert b"private" not in Path(store.layout.audit_file(SESSION.name)).read_bytes()
+
+
+def test_what_others_make_of_a_session_before_its_writer_has_indexed_it_stays(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = log.append
+
+    def appended(path: str, *words: Any, **more: Any) -> log.LinePlace:
+        place = append(path, *words, **more)
+        monkeypatch.undo()
+        with Store(store.root) as other:
+            (facts,) = list_sessions(other)
+            rename_session(other, facts.session, "release 2.1")
+        return place
+
+    monkeypatch.setattr("sightline.log.log.append", appended)
+    append_entry(store, SESSION, {"kind": "about", "time": 500.0, "title": "", "text": "Fix the parser"})
+    assert [one.session.title for one in list_sessions(store)] == ["release 2.1"]
 
 
 def test_the_limit_of_view_text_holds_for_messages(tmp_path: Path) -> None:
