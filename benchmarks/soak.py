@@ -23,11 +23,11 @@ _SHARES: Sequence[tuple[type[Slot], float, float]] = (
     (Watcher, 2 / 64, 3.0),
     (Runner, 21 / 64, 4.0),
 )
-"""Of what kind the processes are, and how many seconds there are between two things that one does."""
+"""Of what kind the processes are, and how many seconds there are between two things that one does, at the rate of 1."""
 
 _ASKING_SECONDS = 1.5
 _SAMPLE_SECONDS = 5.0
-_MOST_CORES, _FEW_CORES = 0.8, 0.5  # beyond these, all do less, or as much as they were to again
+_MOST_CORES, _FEW_CORES = 0.8, 0.5  # at the rate of 1; beyond these, all do less, or as much as they were to again
 _LIMITS = {"SIGHTLINE_MAX_BUFFERS": "400", "SIGHTLINE_MAX_BYTES": "32 MiB"}
 _GROWN_BYTES, _GROWN_SHARE = 4 << 20, 0.2  # more than both is a leak
 _GROWN_DESCRIPTORS = 2
@@ -52,7 +52,7 @@ class Passed(NamedTuple):
 class Soak:
     """The store, those who use it, and the time they have."""
 
-    def __init__(self, folder: str, processes: int) -> None:
+    def __init__(self, folder: str, processes: int, rate: float) -> None:
         self.root = os.path.join(folder, "store")
         self.mark = os.urandom(8).hex()
         self.temporary = os.path.join(folder, "tmp")
@@ -70,7 +70,8 @@ class Soak:
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self.ledger = Ledger(self.root)
         self._ending = threading.Event()
-        self._pace = 1.0
+        self._rate = rate
+        self._pace = 1.0  # longer than it was to be by so much
         self.slots = [
             (kind(self.ledger, self._environment_of(number), number), seconds)
             for number, (kind, seconds) in enumerate(_spread(processes))
@@ -96,7 +97,7 @@ class Soak:
     def _use(self, slot: Slot, seconds: float) -> None:
         try:
             slot.open()
-            while not self._ending.wait(random.uniform(0.5, 1.5) * seconds * self._pace):
+            while not self._ending.wait(random.uniform(0.5, 1.5) * seconds * self._pace / self._rate):
                 slot.step()
         except Exception as error:  # the others go on; the table tells
             self.ledger.fault("ended before its time" if isinstance(error, Ended) else "broke", repr(error))
@@ -113,9 +114,9 @@ class Soak:
                     passed.samples.append(one)
             passed.wal.append((now, watching.size_of(os.path.join(self.root, "index.sqlite-wal"))))
             passed.cores.append(load.look())
-            if passed.cores[-1] > _MOST_CORES:
+            if passed.cores[-1] > _MOST_CORES * self._rate:
                 self._pace *= 1.25
-            elif passed.cores[-1] < _FEW_CORES:
+            elif passed.cores[-1] < _FEW_CORES * self._rate:
                 self._pace = max(self._pace / 1.25, 1.0)
         return passed
 
@@ -196,11 +197,13 @@ def main(words: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=15.0, metavar="M", help="how long (default 15)")
     parser.add_argument("--processes", type=int, default=64, metavar="N", help="how many at once (default 64)")
+    parser.add_argument("--rate", type=float, default=1.0, metavar="R", help="how often they do something (default 1)")
     given = parser.parse_args(words)
     print(machine())
     with tempfile.TemporaryDirectory(prefix="sightline-soak-") as folder:
-        soak = Soak(folder, given.processes)
-        print(f"\nsoak: {given.processes} processes, {given.minutes:g} minutes; limits {_LIMITS}", flush=True)
+        soak = Soak(folder, given.processes, given.rate)
+        print(f"\nsoak: {given.processes} processes, {given.minutes:g} minutes, rate {given.rate:g}; limits {_LIMITS}")
+        sys.stdout.flush()
         return int(_tell(soak, soak.run(given.minutes * 60)))
 
 
