@@ -142,7 +142,7 @@ class Ledger:
                 self.fault("lost", made)
                 continue
             kept = sorted(stream["sha256"] for stream in held["streams"].values())
-            if held["state"] not in ("sealed", "expired"):
+            if held["state"] not in ("sealed", "evicted"):
                 self.fault("torn", held)
             elif kept != sorted(made.hashes.values()):
                 self.fault("wrong bytes", held)
