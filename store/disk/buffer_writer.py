@@ -79,7 +79,7 @@ class StreamWriter:
             os.fchmod(self._fd, SEALED_MODE)
         if durable:
             os.fsync(self._fd)
-        return self.info._replace(sha256=self._hasher.hexdigest())
+        return StreamInfo(self.bytes, self.newlines + self._unterminated, self._hasher.hexdigest())
 
     def close(self) -> None:
         """Close the file as it is."""

@@ -397,27 +397,25 @@ def reserve(layout: Layout, kind: str) -> str:
 def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Buffer:
     """Make the record of a capture that begins now; ``fields`` are further fields."""
     now = time.time()
-    buffer = Buffer(
-        name=name,
-        kind=kind,
-        state="running",
-        command=storable(command),
-        cwd=storable(cwd),
-        session=session,
-        created=now,
-        ended=None,
-        accessed=now,
-        exit_code=None,
-        signal=0,
-        timed_out=False,
-        label="",
-        pinned=False,
-        artifact="",
-        note="",
-        origin="",
-        streams={},
-    )
-    storable_fields: dict[str, Any] = {
-        name: storable(value) if isinstance(value, str) else value for name, value in fields.items()
+    known: dict[str, Any] = {
+        "name": name,
+        "kind": kind,
+        "state": "running",
+        "command": storable(command),
+        "cwd": storable(cwd),
+        "session": session,
+        "created": now,
+        "ended": None,
+        "accessed": now,
+        "exit_code": None,
+        "signal": 0,
+        "timed_out": False,
+        "label": "",
+        "pinned": False,
+        "artifact": "",
+        "note": "",
+        "origin": "",
+        "streams": {},
     }
-    return buffer._replace(**storable_fields)
+    further = {name: storable(value) if isinstance(value, str) else value for name, value in fields.items()}
+    return Buffer(**{**known, **further})

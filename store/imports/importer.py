@@ -316,7 +316,7 @@ class Importer:
             if not event.shown:
                 self._silent.add(event.id)
             self._waiting.add(event.id)
-            self._batch.append((event._replace(inner=inner), session))
+            self._batch.append((event._replace(inner=inner) if event.inner else event, session))
             if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 

@@ -294,11 +294,11 @@ def _last(fd: int, size: int) -> tuple[int, str]:
 
 def loggable(value: Any) -> Any:
     """Make the texts of a request or an entry fit for files and tables; some hold bytes that are not UTF-8."""
+    if isinstance(value, str):
+        return value if value.isascii() else storable(value)
     if isinstance(value, dict):
         return {loggable(name): loggable(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [loggable(one) for one in value]
-    return storable(value) if isinstance(value, str) and not value.isascii() else value
+    return [loggable(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def read_entry(file: BinaryIO, number: int, offset: int, length: int) -> dict[str, Any]:
