@@ -1,6 +1,7 @@
 """Knows for lists how much of every buffer was seen: reads the index once, and then only newer views."""
 
 from collections.abc import Iterable
+from itertools import islice
 
 from sightline.audit.buffer_coverage import (
     contribution_of,
@@ -19,6 +20,9 @@ from sightline.log.log_index import fill_index
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, View
 from sightline.store import Reading
+
+MOST_HELD = 500
+"""Buffers of which what was seen is held where only some are asked about; in a live list all that come pass by."""
 
 _BATCH = 5000
 _TRACED_WITHIN = 256  # the newest views are read again, since their lines may have been found only now
@@ -94,21 +98,22 @@ class CoverageList:
         self._people = Onlookers(store)
         self._known: dict[str, _Known] = {}
         self._numbers: list[int] = []
-        self._only: set[str] | None = None
+        self._only: dict[str, None] | None = None  # the last asked about is the last
 
     def refresh(self, only: Iterable[str] | None = None) -> set[str]:
         """Take in new views, and return the names of their buffers.
 
         Args:
-            only: names of buffers that `of` will be asked about, beside those of earlier calls. Views of other buffers
-                are then not read, because they may be many. By default all are read, in later calls, too.
+            only: names of buffers that `of` will be asked about. Views of other buffers are then not read, because
+                they may be many, and of those of earlier calls only the last `MOST_HELD` are held. By default all are
+                read, in later calls, too.
         """
         fill_index(self._store)
         changed: set[str] = set()
         if self._numbers and self._store.index.newest_view() < self._numbers[-1]:  # views were indexed anew
             changed.update(self._known)
             self._known, self._numbers = {}, []
-            self._only = None if self._only is None else set()
+            self._only = None if self._only is None else {}
         if only is not None and (self._only is not None or not self._numbers):
             is_first = self._only is None
             changed |= self._look_at(only)
@@ -130,12 +135,18 @@ class CoverageList:
     def _look_at(self, names: Iterable[str]) -> set[str]:
         """Read the views of some buffers once; later views come with those of all others."""
         if self._only is None:
-            self._only, self._numbers = set(), [max(self._store.index.newest_view() - _TRACED_WITHIN, 1)]
-        new = set(names) - self._only
+            self._only, self._numbers = {}, [max(self._store.index.newest_view() - _TRACED_WITHIN, 1)]
+        asked = dict.fromkeys(names)
+        new = asked.keys() - self._only.keys()
+        for name in asked:
+            self._only.pop(name, None)
+        self._only.update(asked)
         for name in new:
-            self._only.add(name)
             for indexed in self._store.index.views_of(name, session=self._session):
                 self._take(indexed, (name,))
+        for name in list(islice(self._only, max(0, len(self._only) - max(len(asked), MOST_HELD)))):
+            del self._only[name]
+            self._known.pop(name, None)
         return new
 
     def _take(self, indexed: IndexedView, names: Iterable[str] = ()) -> list[str]:

@@ -140,8 +140,7 @@ class VerdictReader:
             known = index.buffer(name)
             if known is None or known.state != "running":
                 again.add(name)
-        self._forget_gone()
-        self._queue_newer()
+        self._forget_gone(self._queue_newer())
         for name in again:
             used = self._running.pop(name, None)
             used = self._failing[name].used if used is None and name in self._failing else used
@@ -162,10 +161,10 @@ class VerdictReader:
             self._view = rows[-1][0]
         return {name for name, one in self._failing.items() if name in shown or one.buffer.origin in shown}
 
-    def _forget_gone(self) -> None:
-        """Forget buffers that the store no longer has."""
+    def _forget_gone(self, came: int) -> None:
+        """Forget buffers that the store no longer has, of which so many were used since; some of these are new."""
         total = self._store.index.totals().buffers
-        if total < self._total:
+        if total < self._total + came or self._project:  # how many came in other projects is not known
             for known in (self._failing, self._skipped):
                 for name in [name for name in known if not self._is_there(name)]:
                     del known[name]
@@ -175,8 +174,8 @@ class VerdictReader:
         buffer = self._store.index.buffer(name)
         return buffer is not None and buffer.state != "evicted"
 
-    def _queue_newer(self) -> None:
-        """Queue the buffers used since, the last one first; the first time, the first page of all."""
+    def _queue_newer(self) -> int:
+        """Queue the buffers used since, the last one first, and return their number; first, the first page of all."""
         newer, before = list[tuple[int, Buffer]](), None
         size = _NEW_PAGE if self._newest else _PAGE
         while True:
@@ -193,6 +192,7 @@ class VerdictReader:
             self._newest = newer[0][0]
             self._looked += len(newer)
             self._queue.extendleft(reversed(newer))
+        return len(newer)
 
     def _read_older(self) -> bool:
         """Queue the next page of earlier used buffers, and return whether there is one."""

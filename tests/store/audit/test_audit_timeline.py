@@ -365,6 +365,25 @@ def test_an_overview_of_some_buffers_tells_of_them_as_one_of_all_does(store: Sto
     assert some.seen_lines() == {a.name: 5, b.name: 4}
 
 
+def test_an_overview_of_some_buffers_holds_those_that_were_asked_about_last(
+    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sightline.audit.coverage_list.MOST_HELD", 2)
+    a, b, c = keep(TEN), keep(TEN), keep(TEN)
+    for buffer in (a, b, c):
+        ask(buffer, (1, 4))
+    some = CoverageList(store)
+    for buffer in (a, b, a, c):
+        some.refresh([buffer.name])
+        assert some.of(buffer).seen == 4
+    assert some.seen_lines() == {a.name: 4, c.name: 4}
+    ask(b, (5, 5))
+    some.refresh([b.name])
+    assert some.of(b).seen == 5
+    some.refresh([a.name, b.name, c.name])
+    assert some.seen_lines() == {a.name: 4, b.name: 5, c.name: 4}
+
+
 def test_a_failure_is_overlooked_until_a_view_shows_it(store: Store, keep: Keep, ask: Ask) -> None:
     buffer = keep(b"fine\n" * 5 + b"ERROR: out of paint\n" + b"fine\n" * 5, command="make")
     overview = CoverageList(store)

@@ -57,6 +57,24 @@ def test_it_follows_captures_views_and_removals(store: Store) -> None:
     assert missed(reader) == [(other.name, 1)]
 
 
+def test_a_failure_whose_output_was_evicted_as_another_came_is_told_no_more(store: Store) -> None:
+    reader = VerdictReader(store)
+    first, second = ran(store), ran(store, b"ERROR: three\n")
+    assert len(missed(reader)) == 3
+    store.remove(first, "evicted")
+    third = ran(store, b"ERROR: four\n")
+    assert missed(reader) == [(third.name, 1), (second.name, 1)]
+
+
+def test_in_a_project_an_evicted_failure_goes_whatever_comes_elsewhere(store: Store) -> None:
+    kept = ran(store)
+    reader = VerdictReader(store, Project(kept.project))
+    assert len(missed(reader)) == 2
+    store.remove(kept, "evicted")
+    store.begin("cmd", "make", store.root, "agent-1").seal(exit_code=0)
+    assert missed(reader) == []
+
+
 def test_what_runs_is_judged_when_it_has_ended(store: Store) -> None:
     recording = store.begin("cmd", "make", "/", "agent-1")
     recording.register()
