@@ -20,6 +20,7 @@ STATEMENTS_KEPT = 64
 _SUFFIXES = ("", "-wal", "-shm", "-journal")
 WAL_KEPT_BYTES = 4 << 20  # SQLite's usual size; a reader can make it grow, and it would stay so
 _MANY_CACHE_KIB = 16_384  # rows with hashes fall on pages all over, for which SQLite's 2 MiB are too few
+_ALL_CACHE_KIB = 65_536  # the pages of 20,000 rows all over an index of a million, each of which is written once then
 _MANY_WAL_PAGES = 4_096  # 16 MiB
 _WAL_LEFT_BYTES = 1 << 20  # of some twenty captures; whoever opens the database next reads it in 0.4 ms
 _left: list[sqlite3.Connection] = []
@@ -183,11 +184,15 @@ class Database:
             finally:
                 self._connection.execute("COMMIT")
 
-    def expect_many(self) -> None:
-        """Prepare for many rows: keep more pages in memory, and checkpoint the write-ahead file less often."""
+    def expect_many(self, *, is_all: bool = False) -> None:
+        """Prepare for many rows: keep more pages in memory, and checkpoint the write-ahead file less often.
+
+        Args:
+            is_all: whether the rows are all there are, perhaps millions.
+        """
         self.checkpoint_seldom()
         with self._lock:
-            self._connection.execute(f"PRAGMA cache_size = -{_MANY_CACHE_KIB}")
+            self._connection.execute(f"PRAGMA cache_size = -{_ALL_CACHE_KIB if is_all else _MANY_CACHE_KIB}")
 
     def checkpoint_seldom(self) -> None:
         """Let the write-ahead file grow to four times its usual size, for a process that writes little and often.
