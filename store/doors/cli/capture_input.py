@@ -42,7 +42,7 @@ def _result(given: Namespace) -> int:
 
 
 def _capture(given: Namespace) -> int:
-    door = Door(as_json=given.json, profile=given.profile, insist=False)
+    door = Door(as_json=given.json, profile=given.profile, insist=False, waits=False)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
     pass_on = _PassThrough() if given.pass_through else None
 

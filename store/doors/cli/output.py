@@ -126,6 +126,7 @@ class Door:
         as_json: bool = False,
         profile: str = "",
         insist: bool = True,
+        waits: bool = True,
     ) -> None:
         """Open the default store, and the one to read instead if ``--store`` or SIGHTLINE_STORE names it.
 
@@ -134,11 +135,12 @@ class Door:
             as_json: whether replies are printed as JSON.
             profile: name of the profile; empty for that of the settings.
             insist: as for `Store`; False if the verb passes on what it cannot keep.
+            waits: as for `Store`; False if the verb only adds to the index.
 
         Raises:
             SettingError: there is no such profile; and what `Store` raises.
         """
-        self.local = Store(insist=insist)
+        self.local = Store(insist=insist, waits=waits)
         if self.local.layout.waiting_sessions():  # usually none wait, because a hook's next event takes them in, too
             from sightline.imports.live_transcript import catch_up  # 40 ms
 

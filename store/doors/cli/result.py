@@ -35,7 +35,7 @@ def capture_tool(given: Namespace) -> int:
         raise UsageError(
             f"--arguments is not JSON: {given.arguments[:80]}", """give JSON, such as --arguments '{"id": 7}'"""
         ) from None
-    door = Door(as_json=given.json, profile=given.profile, insist=False)
+    door = Door(as_json=given.json, profile=given.profile, insist=False, waits=False)
     request = {name: value for name, value in vars(given).items() if value not in (None, "", False, "auto")}
 
     def call() -> Reply:

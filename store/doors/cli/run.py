@@ -84,7 +84,8 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Run the command, and return its exit code."""
     request = _request(given)
-    door = Door(as_json=given.json, profile=given.profile, insist=False)
+    names_others = bool(request.compare) or any("@" in word for word in (request.command, *request.argv))
+    door = Door(as_json=given.json, profile=given.profile, insist=False, waits=names_others)
     try:
         if os.isatty(1) and not (given.json or given.quiet or request.background or request.compare):
             return _stream(door, request)

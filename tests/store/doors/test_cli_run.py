@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from sightline.disk.layout import Layout
+from sightline.store import Store
+
 
 @pytest.mark.parametrize(
     ("words", "code"),
@@ -47,6 +50,22 @@ def test_the_index_is_left_as_it_is_to_the_next_command(cli: Any) -> None:
     cli("run", "--", "echo", "hi")
     assert os.path.getsize(cli.home / "index.sqlite-wal") > 0
     assert "echo hi" in cli("list").out
+
+
+def test_a_capture_does_not_wait_while_another_makes_a_lost_index_anew(cli: Any) -> None:
+    cli("run", "--", "echo", "before")
+    for name in ("index.sqlite", "index.sqlite-wal", "index.sqlite-shm"):
+        (cli.home / name).unlink()
+    with Layout(str(cli.home)).filling(0) as is_ours:
+        assert is_ours
+        ran = cli("run", "--", "echo", "meanwhile")
+        piped = cli("capture", stdin=b"piped\n")
+        assert (ran.out, ran.err, ran.code, piped.err, piped.code) == ("meanwhile\n", "", 0, "", 0)
+        with Store(str(cli.home), waits=False) as store:
+            assert store.index.is_unfilled()
+    listed = cli("list").out
+    assert "echo before" in listed
+    assert "echo meanwhile" in listed
 
 
 def test_longer_output_is_a_view_under_a_head_line_whose_next_call_works(cli: Any) -> None:
