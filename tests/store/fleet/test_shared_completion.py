@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def completed(hosts: Hosts, tmp_path: Path) -> Callable[..., set[str]]:
     """What bash would offer for a line, to the reader of the red team."""
 
     def offered(line: str, **more: str) -> set[str]:
-        environment = {**os.environ, "SIGHTLINE_HOME": str(tmp_path / "reader"), "LINE": line, **more}
+        path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+        environment = {**os.environ, "PATH": path, "SIGHTLINE_HOME": str(tmp_path / "reader"), "LINE": line, **more}
         ran = subprocess.run(["bash", "-c", _COMPLETED], env=environment, capture_output=True, text=True, check=True)
         return {word.strip() for word in ran.stdout.splitlines()} - {""}
 
