@@ -24,7 +24,8 @@ cd /
 exec 3<&0
 {
     read -r _
-    groups=$(cat <&4)
+    groups=
+    while read -r group; do [ -z "$group" ] || groups="$groups $group"; done <&4
     for group in $groups; do kill -s TERM -- "-$group"; done
     [ -z "$groups" ] || sleep 1
     for group in $groups; do kill -s KILL -- "-$group"; done
@@ -33,7 +34,8 @@ exec 3<&0
 """A shell script that waits for the end of its input, which says that the server has gone, and ends the process groups
 that are listed in a file then.
 
-It is no child of the server, which would otherwise wait for it, and no command wakes it.
+It is no child of the server, which would otherwise wait for it, and no command wakes it. Of programs it needs `sleep`
+alone, without which it kills at once.
 """
 
 _ROW = 16
@@ -51,7 +53,7 @@ class Watchdog:
         self._lock = threading.Lock()
         self._pipe = self._list = -1
         self._failed = False
-        self._rows: dict[int, int] = {}
+        self._rows = 0
         self._free: list[int] = []
 
     def watch(self) -> None:
@@ -63,16 +65,19 @@ class Watchdog:
                 except OSError:
                     self._failed = True
 
-    def add(self, group: int) -> None:
-        """List the process group of a command that has started."""
+    def add(self, group: int) -> int:
+        """List the process group of a command that has started, and return its row."""
         with self._lock:
-            self._rows[group] = row = self._free.pop() if self._free else len(self._rows)
+            if not self._free:
+                self._free.append(self._rows)
+                self._rows += 1
+            row = self._free.pop()
             self._write(row, str(group))
+            return row
 
-    def remove(self, group: int) -> None:
-        """It has ended."""
+    def remove(self, row: int) -> None:
+        """The command of a row has ended."""
         with self._lock:
-            row = self._rows.pop(group)
             self._write(row, "")
             self._free.append(row)
 
@@ -89,8 +94,19 @@ def _started() -> tuple[int, int]:
         OSError: it cannot be started.
     """
     made = _unnamed_file()
-    listed = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 10)  # any but 4, which it has in the shell
-    os.close(made)
+    try:
+        listed = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 10)  # any but 4, which it has in the shell
+    finally:
+        os.close(made)
+    try:
+        return _shell(listed), listed
+    except OSError:
+        os.close(listed)
+        raise
+
+
+def _shell(listed: int) -> int:
+    """Start the shell with the file that it reads at the end; return a pipe to it. Raises OSError."""
     theirs, ours = os.pipe()
     null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     try:
@@ -98,24 +114,24 @@ def _started() -> tuple[int, int]:
         starter = os.posix_spawn(
             _SHELL,
             [_SHELL, "-c", _SCRIPT],
-            {"PATH": os.defpath},
+            {"PATH": f"{os.defpath}:{os.environ.get('PATH', os.defpath)}"},
             file_actions=[(os.POSIX_SPAWN_DUP2, theirs, 0), *null, (os.POSIX_SPAWN_DUP2, listed, 4)],
             setsid=True,
         )
         os.waitpid(starter, 0)
     except (OSError, NotImplementedError) as error:
         os.close(ours)
-        os.close(listed)
         raise OSError("no shell looks after commands") from error
     finally:
         os.close(theirs)
-    return ours, listed
+    return ours
 
 
 def _unnamed_file() -> int:
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("sightline-commands")
-    import tempfile  # which Linux does not need
+        with suppress(OSError):  # some Linux forbids it
+            return os.memfd_create("sightline-commands")
+    import tempfile  # which Linux hardly ever needs
 
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())
@@ -127,12 +143,11 @@ class _Command:
     def __init__(self, capture: CommandCapture) -> None:
         self.capture = capture
         self.began = time.monotonic()
-        self.group = 0  # its process group, once it runs
+        self.row: int | None = None  # of its process group in the watchdog's file, once it runs
 
     def begun(self, watchdog: Watchdog) -> Callable[[int], None]:
         def has_begun(group: int) -> None:
-            self.group = group
-            watchdog.add(group)
+            self.row = watchdog.add(group)
 
         return has_begun
 
@@ -203,8 +218,8 @@ class Commands:
             self._over(command)
 
     def _over(self, command: _Command) -> None:
-        if command.group:
-            self._watchdog.remove(command.group)
+        if command.row is not None:
+            self._watchdog.remove(command.row)
         with self._lock:
             self._running.discard(command)
 

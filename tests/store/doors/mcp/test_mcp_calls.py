@@ -1,5 +1,6 @@
 """Calls side by side: none waits for another, each can be withdrawn, and the end of the client ends them all."""
 
+import contextlib
 import json
 import os
 import signal
@@ -265,6 +266,83 @@ def test_a_killed_client_takes_its_server_and_the_commands_along(tmp_path: Path,
     with Store(str(tmp_path / "store")) as store:
         [kept] = store.listed(5)
         assert (kept.buffer.state, kept.buffer.stream("out").bytes) == ("sealed", 5)
+
+
+# A server where `/bin` and `/usr/bin` hold nothing, as on some systems: no shell finds a program.
+WITHOUT_PROGRAMS = """
+import os
+from sightline.doors.cli.main import main
+os.defpath = os.environ["PATH"] = os.environ["HOME"] + "/bin"
+main()
+"""
+
+
+def listed_by(server: int) -> list[int] | None:
+    """The rows of the file from which commands are ended if their server is killed; 0 where one has ended."""
+    for name in os.listdir(f"/proc/{server}/fd"):
+        path = f"/proc/{server}/fd/{name}"
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            if "memfd:sightline-commands" in os.readlink(path):
+                return [int(row or 0) for row in Path(path).read_text().replace(" ", "").splitlines()]
+    return None
+
+
+def test_a_killed_server_takes_those_commands_along_that_still_run(
+    connect: Callable[..., Any], tmp_path: Path, until: Until
+) -> None:
+    client = connect(program=[sys.executable, "-c", WITHOUT_PROGRAMS, "mcp"])
+
+    def begin(name: str) -> int:
+        os.mkfifo(tmp_path / f"{name}-may-end")
+        client.begin("run_command", command=f"echo $$ > {name}; read _ < {name}-may-end")
+        until(lambda: pid_in(tmp_path / name))
+        return pid_in(tmp_path / name)
+
+    first, second = begin("a"), begin("b")
+    until(lambda: listed_by(client.process.pid) == [first, second])
+    (tmp_path / "a-may-end").write_text("\n")
+    until(lambda: listed_by(client.process.pid) == [0, second])
+    third = begin("c")
+    until(lambda: listed_by(client.process.pid) == [third, second])
+    client.process.kill()
+    until(lambda: not lives(second) and not lives(third))
+
+
+def test_after_all_commands_have_ended_the_shell_waits_for_none(
+    connect: Callable[..., Any], tmp_path: Path, until: Until
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "sleep").write_text("#!/bin/sh\necho > $0-was-called\n")
+    (tmp_path / "bin" / "sleep").chmod(0o755)
+    client = connect(program=[sys.executable, "-c", WITHOUT_PROGRAMS, "mcp"])
+    client.call("run_command", command="echo hi")
+    [shell] = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if watches(pid, tmp_path)]
+    assert client.end() == 0
+    until(lambda: not lives(shell))
+    assert not (tmp_path / "bin" / "sleep-was-called").exists()
+
+
+def watches(pid: int, home: Path) -> bool:
+    """Whether a process is the shell that ends the commands of a killed server with this home."""
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+        return b"read -r _" in Path(f"/proc/{pid}/cmdline").read_bytes() and os.fsencode(home) in environment
+    except OSError:
+        return False
+
+
+def test_where_no_file_in_memory_is_to_be_had_the_list_of_commands_lies_in_a_temporary_one(
+    connect: Callable[..., Any], tmp_path: Path, until: Until
+) -> None:
+    forbidden = "import os\ndef memfd_create(*_):\n    raise PermissionError(13, 'forbidden')\n"
+    program = f"{forbidden}os.memfd_create = memfd_create\nfrom sightline.doors.cli.main import main\nmain()"
+    client = connect(program=[sys.executable, "-c", program, "mcp"])
+    client.begin("run_command", command="echo $$ > pid; sleep 600")
+    until(lambda: pid_in(tmp_path / "pid"))
+    with client.store() as store:
+        until(lambda: store.listed(1))  # the shell is told of a command before the store is of its output
+    client.process.kill()
+    until(lambda: not lives(pid_in(tmp_path / "pid")))
 
 
 PATIENT = """
