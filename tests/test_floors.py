@@ -37,8 +37,13 @@ in_a_checkout = pytest.mark.skipif(not PYPROJECT.is_file(), reason="the tests li
 
 
 def _loaded(code: str, home: Path) -> set[str]:
-    """Top-level names of all modules that a fresh interpreter has after running something."""
-    program = f"{code}\nimport sys\nnames = sorted(sys.modules)\nimport json\nsys.stderr.write(json.dumps(names))"
+    """Names of the modules that a fresh interpreter loads for something, and top-level names of these.
+
+    What an environment has every interpreter load, as by a ``.pth`` file, does not count.
+    """
+    before = "import sys\nbefore = set(sys.modules)"
+    after = "names = sorted(set(sys.modules) - before)\nimport json\nsys.stderr.write(json.dumps(names))"
+    program = f"{before}\n{code}\n{after}"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
@@ -180,6 +185,29 @@ def test_running_a_short_command_loads_only_what_it_needs(tmp_path: Path) -> Non
     loaded = _loaded(_call("run", "--", "true"), tmp_path)
     for module in ("sightline.pipeline", "sightline.verbs.substitution", "subprocess", "difflib"):
         assert module not in loaded
+
+
+@pytest.mark.parametrize(
+    ("module", "needed", "stood_in_for"),
+    [("sightline.disk.sqlite", "_sqlite3", "functools"), ("sightline.doors.cli.whole_parser", "argparse", "gettext")],
+)
+def test_an_interrupted_import_leaves_nothing_that_stands_in_for_a_module(
+    tmp_path: Path, module: str, needed: str, stood_in_for: str
+) -> None:
+    code = f"""
+class Interrupted:
+    def find_spec(name, *_):
+        if name == {needed!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted)
+try:
+    import {module}
+    raise AssertionError
+except KeyboardInterrupt:
+    pass
+assert hasattr(sys.modules.get({stood_in_for!r}, sys), "__spec__")
+"""
+    _loaded(code, tmp_path)
 
 
 _TELLS_WHAT_IS_COMPILED = """

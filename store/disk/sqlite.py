@@ -21,8 +21,9 @@ else:
         import _sqlite3 as sqlite3  # has all that the other hands on
     except ImportError:  # not every Python has to have it
         sqlite3 = None
-    if _stands_in:
-        del sys.modules["functools"]
+    finally:
+        if _stands_in:
+            del sys.modules["functools"]
     if sqlite3 is None:
         import sqlite3
 

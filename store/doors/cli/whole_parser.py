@@ -11,11 +11,12 @@ from sightline.typing_names import Any
 # So it is loaded with this object in place of `gettext`; all other modules still get the real one.
 _untranslated: Any = SimpleNamespace(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
 _is_ours = sys.modules.setdefault("gettext", _untranslated) is _untranslated
-import argparse  # noqa: E402
-from argparse import ArgumentParser, RawDescriptionHelpFormatter  # noqa: E402
-
-if _is_ours:
-    del sys.modules["gettext"]
+try:
+    import argparse
+    from argparse import ArgumentParser, RawDescriptionHelpFormatter
+finally:
+    if _is_ours:
+        del sys.modules["gettext"]
 
 
 class _Parser(ArgumentParser):
