@@ -157,7 +157,7 @@ class CommandParser:
                 if one.how.get("required"):
                     return None
                 given[one.dest] = one.default()
-        return given
+        return {one.dest: given[one.dest] for one in self.declared}
 
 
 class _Group:

@@ -35,10 +35,11 @@ _WORDS = st.sampled_from(
 
 
 def _outcome(read: Any, words: list[str]) -> Any:
+    """All values in their order, in which the log has them; or how it ended, and what it said."""
     told = io.StringIO()
     with contextlib.redirect_stderr(told), contextlib.redirect_stdout(told):
         try:
-            return vars(read(words))
+            return list(vars(read(words)).items())
         except SystemExit as ended:
             return ended.code, told.getvalue()
 
