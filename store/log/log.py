@@ -286,8 +286,9 @@ def _last(fd: int, size: int) -> tuple[int, str]:
         return -1, NO_HASH
     tail = os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
     entry, _, chained = tail.rpartition(b',"hash":"')
-    number = entry.rpartition(b'"n":')[2]
-    if len(chained) != 67 or chained[64:] != b'"}\n' or chained[:64].strip(_HEX_DIGITS) or not number.isdigit():
+    _, name, number = entry.rpartition(b'"n":')
+    is_hash = len(chained) == 67 and chained[64:] == b'"}\n' and not chained[:64].strip(_HEX_DIGITS)
+    if not (is_hash and name and number.isdigit()):
         raise OSError("the audit file does not end in an entry of ours")
     return int(number), chained[:64].decode()
 

@@ -115,8 +115,9 @@ def test_a_write_that_fails_leaves_nothing_of_the_line(path: str, monkeypatch: p
     assert Path(path).read_bytes() == before
 
 
-def test_a_file_of_another_kind_is_not_appended_to(tmp_path: Path) -> None:
-    (tmp_path / "s.jsonl").write_bytes(b"{}\n")
+@pytest.mark.parametrize("content", [b"{}\n", b'7,"hash":"%s"}\n' % (b"0" * 64)], ids=["JSON", "digits"])
+def test_a_file_of_another_kind_is_not_appended_to(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "s.jsonl").write_bytes(content)
     with pytest.raises(OSError, match="ours"):
         log.append(str(tmp_path / "s.jsonl"), HEADER, {"kind": "view"})
 
