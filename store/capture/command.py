@@ -51,8 +51,11 @@ class Captured(NamedTuple):
 
 
 def _is_ours(folder: str) -> bool:
-    """Return whether a folder is the working directory."""
-    ours = os.getcwd()
+    """Return whether a folder is the working directory, which may be gone."""
+    try:
+        ours = os.getcwd()
+    except OSError:
+        return False
     return folder == ours or os.path.realpath(folder) == os.path.realpath(ours)
 
 

@@ -114,8 +114,13 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
         request = _confirmed(asking, request)
     budget_for(request.verbosity, True, asking.profile.budgets)  # reports a wrong word before anything runs
     doorway = doorway or Doorway()
-    cwd = doorway.confine(os.path.abspath(os.path.expanduser(request.cwd))) if request.cwd else working_directory()
+    here = working_directory()
+    cwd = here
+    if request.cwd:
+        cwd = doorway.confine(os.path.normpath(os.path.join(here, os.path.expanduser(request.cwd))))
     if not os.path.isdir(cwd):
+        if not request.cwd:
+            raise UsageError(f"the current folder is gone: {cwd}", "go to one that exists, or name one: -C FOLDER, cwd")
         raise UsageError(
             f"there is no folder {cwd}", ("cwd is the folder that the command runs in; name one that exists")
         )

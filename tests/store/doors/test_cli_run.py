@@ -41,6 +41,22 @@ def test_exit_code_is_the_command_s_or_says_what_was_wrong(cli: Any, words: list
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize(
+    ("options", "code", "out", "err"),
+    [
+        ("-C /", 0, "/\n", ""),
+        ("-C ..", 0, "{folder}\n", ""),
+        ("", 2, "", "sightline: the current folder is gone: {folder}/gone\n  go to one that exists"),
+    ],
+)
+def test_in_a_folder_that_is_gone_a_command_runs_where_it_is_told_to(
+    cli: Any, tmp_path: Path, options: str, code: int, out: str, err: str
+) -> None:
+    ran = cli.shell(f"mkdir gone; cd gone; rmdir ../gone; sightline run {options} -- pwd")
+    assert (ran.code, ran.out) == (code, out.format(folder=tmp_path))
+    assert ran.err.startswith(err.format(folder=tmp_path)) if err else not ran.err
+
+
 def test_short_output_is_printed_as_it_is(cli: Any) -> None:
     assert cli("run", "--", "echo", "hi").out == "hi\n"
     assert cli("run", "-c", "echo one; echo two >&2").out == "one\n[stderr]\ntwo\n"
