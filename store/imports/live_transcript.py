@@ -102,6 +102,7 @@ class LiveTranscript:
         self._later: list[ToolCall] = []
         self._ran: dict[str, Buffer] = {}  # buffers of commands that were taken from the transcript now, by their uses
         self._holds = False
+        self._stays = False
         self.is_readable = True
 
     @property
@@ -118,6 +119,8 @@ class LiveTranscript:
     def take_in(self, but: str = "") -> ToolCall | None:
         """Log the views that the transcript has by now.
 
+        While a lost index is made anew, it does not tell which calls are known. Then all of it waits.
+
         Args:
             but: id of a tool use that is just being recorded; its call is returned.
 
@@ -128,24 +131,36 @@ class LiveTranscript:
             StoreFailed: the store cannot keep it; the transcript is read again the next time.
         """
         held: ToolCall | None = None
+        self._stays = self._store.index.is_unfilled()
         try:
             for call in self._calls():
                 if but and call.use == but:
                     held = call
+                elif self._stays:
+                    continue
                 elif but and call.of == but:
                     self._later.append(call)  # the buffer of its command is made next
                 else:
                     self._settle(call)
             if held is None and but and self._parser:
                 held = self._parser.ended(but)
+            if self._stays:
+                return self._held_back(held)
             patient_since = time.time() - _PATIENCE_SECONDS
             self._holds = self._settle_held(patient_since)
             self._give_up(f"{self._place.title} has not written down what it showed", patient_since)
         except NotReadable:
             self.is_readable = self._holds = False
+            if self._stays:
+                return self._held_back(None)
             self._give_up(f"the transcript of {self._place.title} cannot be read", time.time())
         self._record()
         self._log_events()
+        return held
+
+    def _held_back(self, held: ToolCall | None) -> ToolCall | None:
+        """Have all but one call read again by whoever looks next."""
+        self._told, self._holds = [], True
         return held
 
     def _settle_held(self, before: float) -> bool:
@@ -212,7 +227,7 @@ class LiveTranscript:
                                 yield bounded_call(one, written)
                             elif isinstance(one, ToldEvent):
                                 self._told.append(bounded_event(one, written))
-                if parser.is_idle:
+                if parser.is_idle and not self._stays:
                     self._position = transcript.position
         finally:
             transcript.close()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sightline.disk.layout import Layout
 from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
@@ -206,3 +207,32 @@ def test_looking_at_a_store_that_cannot_be_written_waits_for_nothing(
         catch_up(store)
         assert store.layout.waiting_sessions()
         assert list_views(store) == []
+
+
+@pytest.mark.parametrize("harness", ["codex", "gemini"])
+@pytest.mark.parametrize("ends", [False, True], ids=["goes on", "ends"])
+def test_while_a_lost_index_is_made_anew_no_call_is_taken_for_an_unknown_one(
+    harness: str, ends: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    events = _settled(harness, home)
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "undisturbed"))
+    _happen(harness, events)
+    with Store(str(tmp_path / "undisturbed")) as store:
+        expected = _said(store), store.index.totals().buffers
+    monkeypatch.setenv("SIGHTLINE_HOME", str(root))
+    half = max(place for place, event in enumerate(events) if "tool_name" in event["given"]) if ends else 3
+    _happen(harness, events[:half])
+    for path in root.glob("index.sqlite*"):
+        path.unlink()
+    with Layout(str(root)).filling(0) as is_ours:
+        assert is_ours
+        with Store(str(root), waits=False) as store:
+            catch_up(store)
+            _happen(harness, events[half:] if ends else events[half : half + 2])
+            catch_up(store)
+            assert store.index.is_unfilled()
+    _happen(harness, [] if ends else events[half + 2 :])
+    with Store(str(root)) as store:
+        catch_up(store)
+        assert (_said(store), store.index.totals().buffers) == expected
