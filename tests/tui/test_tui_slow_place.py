@@ -13,7 +13,7 @@ from sightline.store import Store
 from sightline.tui.common.hexdump import ROW_BYTES
 from sightline.tui.viewer.selected_lines import COPY_WAITS
 from sightline.tui.viewer.viewer import WAITS
-from tests.tui.tui_kit import add, buffers, numbered, opened, run, text, until, viewer
+from tests.tui.tui_kit import add, buffers, numbered, opened, rest, run, text, until, viewer
 
 
 class SlowPlace:
@@ -185,5 +185,50 @@ def test_nobody_waits_for_an_output_that_is_left(store: Store, slow: SlowPlace) 
             await until(pilot, lambda: buffers(pilot).rows.selected == "cmd_00000b" and viewer(pilot).line_count == 3)
             await until(pilot, shows(pilot, "line 1"))
             assert WAITS not in info(pilot)
+
+    run(body)
+
+
+@pytest.mark.parametrize(("keys", "copied"), [(("Y",), "@cmd_00000a:1-3"), (("v", "tab", "y"), "@cmd_00000a")])
+def test_lines_that_come_late_replace_nothing_that_was_copied_since(
+    store: Store, slow: SlowPlace, keys: tuple[str, ...], copied: str
+) -> None:
+    add(store, "cmd_00000a", "make", numbered(300))
+
+    async def body() -> None:
+        async with at_place(store, slow) as pilot:
+            await until(pilot, shows(pilot, "line 1"))
+            await pilot.press("tab", "v", "j", "j")
+            slow.answers.clear()
+            await pilot.press("y")
+            await until(pilot, lambda: COPY_WAITS in info(pilot))
+            await pilot.press(*keys)
+            assert pilot.app.clipboard == copied
+            slow.answers.set()
+            await until(pilot, lambda: COPY_WAITS not in info(pilot))
+            await rest(pilot)
+            assert pilot.app.clipboard == copied
+
+    run(body)
+
+
+def test_nobody_waits_for_lines_to_copy_of_an_output_that_is_left(store: Store, slow: SlowPlace) -> None:
+    add(store, "cmd_00000b", "make b", numbered(3), ago=90)
+    add(store, "cmd_00000a", "make a", numbered(3_000))
+    slow.small = 1_000
+
+    async def body() -> None:
+        async with at_place(store, slow) as pilot:
+            await until(pilot, shows(pilot, "line 1"))
+            await pilot.press("tab", "v", "j", "j")
+            slow.answers.clear()
+            await pilot.press("y")
+            await until(pilot, lambda: COPY_WAITS in info(pilot))
+            await pilot.press("tab", "j")
+            await until(pilot, lambda: viewer(pilot).line_count == 3)
+            assert COPY_WAITS not in info(pilot)
+            slow.answers.set()
+            await rest(pilot)
+            assert pilot.app.clipboard == ""
 
     run(body)

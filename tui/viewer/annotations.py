@@ -150,7 +150,7 @@ class AnnotatedPane(OutputPane):
 
     def clear_annotations(self) -> None:
         """Clear all parts, because nothing is shown any more."""
-        self.selection.clear()
+        self.selection.leave()
         for part in (self._search, self._failures, self._levels, self._audit):
             if part is not None:
                 part.clear()

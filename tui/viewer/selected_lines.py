@@ -22,11 +22,12 @@ COPY_WAITS = "waiting for the lines to copy"
 
 
 class _Wanted(NamedTuple):
-    """Lines to copy, and the only ones that are shown."""
+    """Lines to copy, the only ones that are shown, and what the clipboard had then."""
 
     opened: OpenOutput
     selection: Selection
     only: ShownLines | None
+    before: str
 
 
 class _Copied(NamedTuple):
@@ -46,7 +47,7 @@ class SelectedLines:
         self._by_keys = False
         self._wanted: _Wanted | None = None  # what is being read to be copied
         self._since = 0.0
-        self._reads: StoreRead[_Copied] = StoreRead(pane, self._plan, self._take, self._cannot)
+        self._reads: StoreRead[_Copied] = StoreRead(pane, self._plan, self._take, self._drop)
         self._pressed = 0  # the line where the mouse button went down, 0 while it is up
 
     # what is selected
@@ -77,6 +78,11 @@ class SelectedLines:
         """Select nothing; return whether something was selected."""
         was, self._selection, self._by_keys = self._selection is not None, None, False
         return was
+
+    def leave(self) -> None:
+        """Select nothing, and copy nothing that is yet to come, because another output is shown, or none."""
+        self.clear()
+        self._wanted = None
 
     def select(self, first: int, last: int) -> None:
         """Select lines."""
@@ -148,9 +154,9 @@ class SelectedLines:
         opened, selection = self._pane.opened, self._selection
         if opened is None or selection is None:
             return False
-        wanted = _Wanted(opened, selection, self._pane.window.only)
+        wanted = self._wanted = _Wanted(opened, selection, self._pane.window.only, self._pane.app.clipboard)
         if opened.may_wait:
-            self._wanted, self._since = wanted, time.monotonic()
+            self._since = time.monotonic()
             self._pane.set_timer(WAIT_SECONDS * 1.1, self._pane.tell_place)
             self._reads.ask()
             return True
@@ -158,6 +164,7 @@ class SelectedLines:
             self._take(_Copied(wanted, *text_of(opened.reading, selection, wanted.only)))
         except STORE_ERRORS as error:
             tell(self._pane.app, error)
+            self._drop()
         return True
 
     def _plan(self) -> "Callable[[], _Copied] | None":
@@ -175,8 +182,11 @@ class SelectedLines:
         return read
 
     def _take(self, copied: "_Copied") -> None:
-        if copied.wanted is self._wanted:
-            self._cannot()
+        if copied.wanted is not self._wanted:
+            return
+        self._drop()
+        if self._pane.app.clipboard != copied.wanted.before:  # what was copied since is newer
+            return
         if copied.text is None:
             self._pane.notify(
                 f"More than a terminal takes ({short_bytes(COPY_BYTES)}): Y copies the ref of these lines, "
@@ -192,7 +202,8 @@ class SelectedLines:
             self.clear()
         self._pane.changed()
 
-    def _cannot(self) -> None:
+    def _drop(self) -> None:
+        """Wait for nothing to copy any more."""
         self._wanted = None
         self._pane.tell_place()
 
@@ -201,6 +212,7 @@ class SelectedLines:
         opened = self._pane.opened
         if opened is None:
             return
+        self._drop()
         reading, target = opened.reading, self._pane.target
         first, last = (self._selection.first, self._selection.last) if self._selection else (target, target)
         ref = opened.buffer.ref

@@ -172,7 +172,7 @@ class Viewer(AnnotatedPane, can_focus=True):
 
     def _open_at_its_place(self, opened: OpenOutput) -> None:
         self.column, self._count, self.target = 0, "", 0
-        self.selection.clear()
+        self.selection.leave()
         self.window.top = START
         self.resize_to_lines()
         self.move(lambda: self.window.move_to(START))
