@@ -12,8 +12,8 @@ from sightline.errors import SightlineError
 from sightline.fleet.database import LastingConnection
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
-from sightline.refs import host_of, on_host, parse_ref
-from sightline.shared.rows import BUFFER, ENTRY, LogEntry, StoredOutput, entries_in, list_in, stored_in
+from sightline.refs import on_host, parse_ref
+from sightline.shared.rows import BUFFER, ENTRY, LogEntry, StoredOutput, among_all, entries_in, list_in, stored_in
 from sightline.store import HostAlarm
 from sightline.typing_names import Any
 
@@ -235,9 +235,12 @@ class HostFindings:
         return int(count), int(not_judged)
 
     def cut(self) -> list[str]:
-        """Return names of outputs of which a reply was cut, and that may have failed."""
+        """Return names of outputs of which a reply was cut, and that may have failed, each once.
+
+        Logs of several hosts may be about one output.
+        """
         rows = self._connection.rows(self._cut, self._given)
-        return [name if host_of(name) else on_host(host, name) for host, name in rows]
+        return list(dict.fromkeys(among_all(host, name) for host, name in rows))
 
     def about(self, outputs: Sequence[str]) -> Iterator[LogEntry]:
         """Yield the views of outputs, on whichever host, by time."""

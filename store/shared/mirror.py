@@ -512,7 +512,7 @@ class Mirror:
                 [(one.buffer.name,) for one in stored if any(len(frames) > 1 for frames in one.frames.values())],
             )
             self._db.execute_all(
-                "INSERT INTO shared_frame_hashes VALUES (?, ?, ?)",
+                "INSERT OR REPLACE INTO shared_frame_hashes VALUES (?, ?, ?)",
                 [(one.buffer.name, stream, dumps(hashes)) for one in stored for stream, hashes in one.hashes.items()],
             )
             self._put_sessions({one.buffer.session: one.buffer.created for one in stored})

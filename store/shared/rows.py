@@ -444,7 +444,7 @@ def _hashes(record: str, frames: dict[str, list[list[int]]]) -> dict[str, list[s
     hashes = {
         stream: hashes_in(told[stream].get(FRAME_HASHES), len(places))
         for stream, places in frames.items()
-        if stream in told
+        if stream in told and len(places) > 1
     }
     return {stream: found for stream, found in hashes.items() if found}
 

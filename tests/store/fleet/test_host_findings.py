@@ -1,6 +1,7 @@
 """The audit at the shared place: by what hosts found themselves, and by what is examined here where they did not."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,6 +181,21 @@ def test_an_audit_of_a_part_takes_in_no_other_outputs_and_calls(many: Hosts, pla
     assert audited(place, 0.0, "", Project("/shop")) is not None
     others = [one.buffer for one in place.listed(99) if one.buffer.session != session]
     assert {one.command for one in others if one.cwd != "/shop"} == {"pytest elsewhere"}  # shown to another host
+
+
+def test_a_large_output_that_several_hosts_were_shown_a_part_of_is_audited_once(
+    hosts: Hosts, place: SharedStore
+) -> None:
+    kept = keep_in(hosts.stores["b"], os.urandom(1 << 20).hex().encode(), exit_code=1)
+    since = time.time()
+    for name in "ab":
+        tell(hosts.stores[name], "agent", kept, name=f"{hosts.names['b']}/{kept.name}" if name == "a" else "")
+        hosts.ship(name)
+    for _ in range(2):
+        found = place.to_examine(since)
+        assert found is not None
+        assert found.cut == [f"{hosts.names['b']}/{kept.name}"]
+        assert audited(place, since) is not None
 
 
 def test_a_session_that_is_no_name_there_is_looked_for_in_all(many: Hosts, place: SharedStore) -> None:

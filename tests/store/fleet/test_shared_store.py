@@ -1,5 +1,6 @@
 """The shared place as a store that is read: what hosts shipped is there, and nothing of what the reader may not see."""
 
+import base64
 import json
 import os
 import time
@@ -401,6 +402,17 @@ def test_rows_that_no_host_of_ours_would_write_are_left_out(hosts: Hosts, place:
     rows("UPDATE sightline.buffers SET record = jsonb_set(record, '{name}', '\"../../x\"') WHERE command = 'make b'")
     place.bring_up_to_date()
     assert place.listed(10) == []
+
+
+def test_a_hash_that_no_host_of_ours_would_write_is_left_out(hosts: Hosts, place: SharedStore) -> None:
+    hosts.fleet.rows(
+        "UPDATE sightline.buffers SET record = jsonb_set(record, '{streams,out,frame_hashes}', to_jsonb(%s::text))",
+        base64.b64encode(bytes(32)).decode(),
+    )
+    for _ in range(2):
+        assert len(narrowed(place)) == 2
+        place.bring_up_to_date()
+    assert line_of(place, f"{hosts.names['a']}/@last", 1) == b"first of a"
 
 
 def test_what_an_agent_said_before_the_mirror_begins_is_known_without_the_other_lines_of_its_log(
