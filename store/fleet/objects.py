@@ -24,6 +24,8 @@ _TIMEOUT = timedelta(seconds=60)
 _CONNECT_TIMEOUT = timedelta(seconds=10)
 _REFUSED = re.compile(r"\bstatus code: 40[13]\b")
 """obstore 0.12 has no error class for a refused listing. Keys and times in its text have any digits."""
+_BEYOND_END = re.compile(r"\bstatus code: 416\b")
+"""Nor has it one for a range that begins where an object has ended."""
 _KEYS_HINT = (
     "its keys come from AWS_ACCESS_KEY_ID, a web identity or the machine's role; `fleet add-host` prints its rights"
 )
@@ -113,10 +115,16 @@ class Objects:
             raise self._told(error, key) from error
 
     def get_range(self, key: str, offset: int, length: int) -> bytes:
-        """Return some bytes of an object. Raises ObjectMissing, FleetUnreachable, FleetRefused."""
+        """Return some bytes of an object; fewer, or none, if it ends before them.
+
+        Raises:
+            ObjectMissing, FleetUnreachable, FleetRefused: they cannot be had.
+        """
         try:
             return bytes(obstore.get_range(self._store, key, start=offset, length=length))
         except (BaseError, OSError) as error:
+            if _BEYOND_END.search(str(error)):
+                return b""
             raise self._told(error, key) from error
 
     def delete(self, key: str) -> None:

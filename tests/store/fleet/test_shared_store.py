@@ -229,6 +229,20 @@ def test_a_frame_that_was_changed_is_told_and_not_shown(hosts: Hosts, place: Sha
         place.local_copy(place.resolve(ref))
 
 
+@pytest.mark.parametrize("left", [1_000, 0])
+def test_a_pack_that_was_cut_is_told_and_not_shown(hosts: Hosts, place: SharedStore, large: bytes, left: int) -> None:
+    kept = [keep_in(hosts.stores["a"], data) for data in (os.urandom(3_000).hex().encode(), large)]
+    hosts.ship("a")
+    client = hosts.fleet.store_of_objects.client()
+    for key in hosts.fleet.objects():
+        path = f"{hosts.fleet.prefix}/{key}"
+        obstore.put(client, path, bytes(obstore.get(client, path).bytes())[:left])
+    for one, numbers in zip(kept, ((1,), (1, 123_456, LINES)), strict=True):
+        for number in numbers:
+            with pytest.raises(Tampered):
+                line_of(place, hosts.ref("a", one), number)
+
+
 def test_frames_of_what_was_purged_do_not_stay(hosts: Hosts, place: SharedStore, local: Store, large: bytes) -> None:
     kept = keep_in(hosts.stores["a"], large)
     hosts.ship("a")
