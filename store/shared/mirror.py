@@ -44,6 +44,18 @@ CREATE TABLE IF NOT EXISTS shared_events (
 CREATE INDEX IF NOT EXISTS shared_views_by_time ON views (time);
 """
 
+# Each host is found by a step in the index of names: '0' is the character after '/'.
+_HOSTS_THERE = """
+WITH RECURSIVE one (name) AS (
+    SELECT min(name) FROM buffers
+    UNION ALL
+    SELECT (SELECT min(later.name) FROM buffers AS later
+        WHERE later.name > max(one.name, substr(one.name, 1, instr(one.name, '/') - 1) || '0'))
+    FROM one WHERE one.name IS NOT NULL
+)
+SELECT substr(name, 1, instr(name, '/') - 1) FROM one WHERE name IS NOT NULL
+"""
+
 _FIRST_VIEW = 1 << 40
 """Views are numbered as they come. A view that is older, and was asked for by name, gets a lower number than this."""
 
@@ -367,16 +379,18 @@ class Mirror:
 
     def _keep_to(self, hosts: Sequence[GrantedHost]) -> bool:
         """Forget hosts that the reader may not read, or no longer."""
-        granted = {host.name for host in hosts}
-        gone = [host for host in self.hosts() if host.name not in granted]
+        there = {str(host) for (host,) in self._db.rows(_HOSTS_THERE)} | {host.name for host in self.hosts()}
+        gone = there - {host.name for host in hosts} - {""}
         for host in gone:
             self._forget(host)
         return bool(gone)
 
-    def _forget(self, host: GrantedHost) -> None:
-        within = (len(host.name) + 1, host.name + "/")
+    def _forget(self, host: str) -> None:
+        within = (len(host) + 1, host + "/")
+        self._let_go(self._outputs_within(within), self._packs_within(within))
+        ids = [(one.id,) for one in self.hosts() if one.name == host]
         with self._db.writing():
-            self._db.execute("DELETE FROM shared_hosts WHERE id = ?", (host.id,))
+            self._db.execute_all("DELETE FROM shared_hosts WHERE id = ?", ids)
             for table, column in (
                 ("buffers", "name"),
                 ("hashes", "buffer"),
@@ -391,6 +405,22 @@ class Mirror:
             ):
                 self._db.execute(f"DELETE FROM {table} WHERE substr({column}, 1, ?) = ?", within)  # noqa: S608
             self._db.execute("DELETE FROM views_of WHERE view NOT IN (SELECT number FROM views)")
+
+    def _outputs_within(self, within: tuple[int, str]) -> list[Buffer]:
+        names = self._db.rows("SELECT name FROM buffers WHERE substr(name, 1, ?) = ?", within)
+        return [buffer for (name,) in names if (buffer := Index.buffer(self.index, name))]
+
+    def _packs_within(self, within: tuple[int, str]) -> list[str]:
+        """Return the packs with what was read of a host, and those that replace them."""
+        rows = self._db.rows(
+            "SELECT pack.value FROM shared_places, json_each(packs) AS pack WHERE substr(buffer, 1, ?) = ?"
+            " UNION SELECT json_extract(place, '$[0]') FROM shared_lines WHERE substr(session, 1, ?) = ?"
+            " UNION SELECT json_extract(place, '$[0]') FROM shared_events"
+            " WHERE number >= 0 AND substr(session, 1, ?) = ?",
+            within * 3,
+        )
+        packs = [str(pack) for (pack,) in rows]
+        return [*packs, *(stands for pack in packs if (stands := self.fact(_INSTEAD + pack)))]
 
     def _take(self, rows: SharedRows, span: HostSpan, *, older: bool = False, on_top: bool = False) -> bool:
         found = False

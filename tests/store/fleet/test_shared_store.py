@@ -355,6 +355,35 @@ def test_what_was_granted_before_is_forgotten_when_it_is_taken_back(hosts: Hosts
     assert place.reach().hosts == 0
 
 
+@pytest.mark.parametrize("is_up_to_date", [True, False])
+def test_no_bytes_stay_of_a_host_that_may_no_longer_be_read(
+    hosts: Hosts, place: SharedStore, local: Store, large: bytes, is_up_to_date: bool
+) -> None:
+    of_a, of_b = (keep_in(hosts.stores[name], b"small\n" * 50 + name.encode(), session="agent") for name in "ab")
+    in_frames = keep_in(hosts.stores["a"], large)
+    show(hosts.stores["a"], "agent", of_a, "quoted\n" * 2000)
+    for name in "ab":
+        hosts.ship(name)
+    if is_up_to_date:
+        place.bring_up_to_date()
+    assert line_of(place, hosts.ref("b", of_b), 1) == b"small"
+    place.close()
+    (of_other,) = copies(local)
+    with SharedStore(local, place.address) as again:
+        assert line_of(again, hosts.ref("a", of_a), 1) == b"small"
+        assert line_of(again, hosts.ref("a", in_frames), 4711).startswith(b"line 4710 ")
+        with again.open(again.resolve(hosts.ref("a", in_frames))) as reader:
+            assert b"".join(data for _, data in reader.blocks()) == large
+        for indexed in list_views(again, session=f"{hosts.names['a']}/agent"):
+            assert view_text(again, indexed) == "quoted\n" * 2000
+    assert len(copies(local)) > 4
+    hosts.fleet.rows("UPDATE sightline.hosts SET team = 'blue' WHERE name = %s", hosts.names["a"])
+    with SharedStore(local, place.address) as again:
+        again.bring_up_to_date()
+        assert {item.buffer.name.partition("/")[0] for item in again.listed(10)} == {hosts.names["b"]}
+    assert copies(local) == [of_other]
+
+
 def test_a_tampered_object_is_told_and_not_shown(hosts: Hosts, place: SharedStore) -> None:
     small = keep_in(hosts.stores["a"], b"small\n" * 50)
     large = keep_in(hosts.stores["a"], os.urandom(3 << 20).hex().encode())
