@@ -72,6 +72,9 @@ def gaps_from(rows: Iterable[Iterable[Any]]) -> tuple[Gap, ...]:
     return found
 
 
+LONG_ID = 20
+"""Characters from which on an id of a call is random enough that no other call has it."""
+
 TOOL_FAILED = "the tool reported an error"
 
 UNHEARD_OF = "whether it still runs is not known"

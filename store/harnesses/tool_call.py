@@ -10,7 +10,7 @@ import stat
 from sightline.json_text import dumps
 from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
-from sightline.records import Gap
+from sightline.records import LONG_ID, Gap
 from sightline.typing_names import Any, Sequence
 
 CHANGES_FILES = frozenset(
@@ -22,8 +22,6 @@ TEXT_MIME = "text/plain"
 _TEXTS = ("text", "input_text", "output_text")
 _MIME = r"[\w.+-]+/[\w.+-]+"
 _MIME_BYTES = 100
-LONG_ID = 20
-"""Characters from which on an id is random enough that no other call has it."""
 
 
 class CallSession(NamedTuple):

@@ -12,7 +12,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
 from sightline.errors import StoreFailed, UnsafeStore
 from sightline.harnesses.formats import TranscriptSource, open_reading
-from sightline.harnesses.tool_call import LONG_ID, CallSession, ToolCall, unique_id
+from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
 from sightline.harnesses.transcript import (
     NotReadable,
     ToldEvent,
@@ -36,7 +36,7 @@ from sightline.log.session_history import write_events
 from sightline.log.sessions import safe_name
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import read_file, remove_folder, write_atomically
-from sightline.records import Buffer, Session
+from sightline.records import LONG_ID, Buffer, Session
 from sightline.store import Layout, Store
 from sightline.typing_names import Any
 

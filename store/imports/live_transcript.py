@@ -20,7 +20,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import HOOKS
 from sightline.errors import SightlineError
 from sightline.harnesses import find
-from sightline.harnesses.tool_call import LONG_ID, CallSession, ToolCall, unique_id
+from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
 from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     LiveParser,
@@ -39,7 +39,7 @@ from sightline.log.session_history import write_events
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, open_private, remove_file, write_all
-from sightline.records import Buffer, Session, Shown, known_fields, shown_from
+from sightline.records import LONG_ID, Buffer, Session, Shown, known_fields, shown_from
 from sightline.store import Store
 from sightline.typing_names import Any
 

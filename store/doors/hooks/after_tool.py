@@ -8,7 +8,7 @@ from sightline.doors.hooks.hook_session import is_first, notes_answer, open_stor
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, key_of, recall
 from sightline.doors.hooks.tool_result import find_buffer, keep, log_view, may_keep, request_of, tidy
 from sightline.errors import StoreFailed
-from sightline.harnesses.base import AFTER, BATCH, SHAPE, Harness
+from sightline.harnesses.base import AFTER, BATCH, BEFORE, FAILED, SHAPE, Harness
 from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.late_pattern import re
 from sightline.light_library import AbstractContextManager, nullcontext
@@ -41,7 +41,7 @@ def _kept_and_answered(
     session = session_of(harness.name, call.session.id, call.cwd, call.session.agent)
     if not may_keep(store, call):
         return notes_answer(store, session, harness, event) if tells else None
-    if not is_first(store.layout.root, session.name, event, call.use, given):
+    if not is_first(store.layout.root, session.name, event, call.use, given, after=_events_of(harness, BEFORE)):
         return None
     pending = recall(key_of(call.use, call.session.id))
     if pending:
@@ -151,12 +151,17 @@ def after_batch(harness: Harness, given: Json, calls: list[Json]) -> None:
     session_id = str(given.get("session_id", ""))
     session = session_of(harness.name, session_id, str(given.get("cwd", "")), given.get("agent_id"))
     with open_store() as store:
-        if not is_first(store.layout.root, session.name, BATCH, str(calls[0].get("tool_use_id", "")), given):
+        use, before = str(calls[0].get("tool_use_id", "")), _events_of(harness, BEFORE, AFTER, FAILED)
+        if not is_first(store.layout.root, session.name, BATCH, use, given, after=before):
             return
         for one in calls:
             call = harness.call_of({**one, "session_id": session_id, "cwd": given.get("cwd")})
             if call:
                 _log_told(store, session, harness, call, "\n".join(shown_of(one.get("tool_response"))))
+
+
+def _events_of(harness: Harness, *kinds: str) -> list[str]:
+    return [hook.event for hook in harness.hooks if hook.when in kinds]
 
 
 def _log_told(store: Store, session: Session, harness: Harness, call: ToolCall, text: str) -> None:

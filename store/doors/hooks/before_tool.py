@@ -6,7 +6,7 @@ import time
 from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
-from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, key_of, remember
+from sightline.doors.hooks.pending_commands import LONG_USE, PendingCommand, forget, is_use, key_of, remember
 from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.quoting import quoted
@@ -49,13 +49,18 @@ def before_tool(
     tool_input, use = given.get("tool_input"), given.get("tool_use_id")
     if not harness.rewrites or given.get("tool_name") not in harness.runs or not isinstance(tool_input, dict):
         return None
+    if isinstance(use, str) and 0 < len(use) < LONG_USE:  # a model's server may have given it to an earlier call
+        from sightline.doors.hooks.hook_session import note_begun, session_of  # most ids are long
+
+        session = session_of(harness.name, str(given.get("session_id", "")), "", given.get("agent_id"))
+        note_begun(default_root(), session.name, event, use)
     command = tool_input.get("command")
     if not harness.may_rewrite(given):
         return None
     if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
-    session = str(given.get("session_id", ""))
-    key = key_of(str(use), session)
+    harness_session = str(given.get("session_id", ""))
+    key = key_of(str(use), harness_session)
     inserted = rewritten(harness, command, key, through, harness.shell(given))
     if inserted is None or not _captures(str(given.get("cwd", "")), in_parts=bool(inserted.parts)):
         return None
@@ -64,7 +69,7 @@ def before_tool(
         PendingCommand(
             use=str(use),
             harness=harness.name,
-            session=session,
+            session=harness_session,
             command=command,
             kept=inserted.kept,
             merged=inserted.merged,

@@ -18,7 +18,7 @@ from sightline.light_library import contextmanager, suppress
 from sightline.log.sessions import safe_name
 from sightline.private_files import make_folder, open_private, remove_file
 from sightline.records import Session, storable
-from sightline.typing_names import TYPE_CHECKING, Iterator
+from sightline.typing_names import TYPE_CHECKING, Iterable, Iterator
 
 if TYPE_CHECKING:  # 20 ms, which the start of a session and the end of a turn save
     from sightline.store import Store
@@ -92,7 +92,7 @@ def waiting_notes(store: "Store", session: Session) -> list[str]:
     return [f"Notes from the person who looks on, about lines of outputs:\n{told}"]
 
 
-def is_first(root: str, session: str, event: str, use: str, told: object = None) -> bool:
+def is_first(root: str, session: str, event: str, use: str, told: object = None, after: Iterable[str] = ()) -> bool:
     """Take up an event of a tool's use; False if another hook has done so already.
 
     A harness may run two hooks of ours for one event: a person's and a project's. One small file a session says which
@@ -104,30 +104,52 @@ def is_first(root: str, session: str, event: str, use: str, told: object = None)
         event: the harness' name of the event.
         use: the harness' id of the use; without an id, events cannot be told apart.
         told: what the event tells, since a model's server may give one id to several calls; None for no more.
+        after: events that come before this one; if one of that use was taken up since, this is of a later call.
     """
     if not use:
         return True
-    about = f"{event} {use} {binascii.crc32(dumps(told).encode(errors='replace')):08x}"
+    about = dumps(f"{event} {use} {binascii.crc32(dumps(told).encode(errors='replace')):08x}").encode()
+    former = dumps([event, use]).encode()  # as hooks of 0.2.0 write it, which may be here beside ours
     try:
-        return _noted(os.path.join(root, HOOKS), f"{session}.events", dumps(about).encode())
+        with _events(root, session) as fd:
+            tail = b"\n" + os.pread(fd, _TAIL_BYTES, max(0, os.fstat(fd).st_size - _TAIL_BYTES))
+            begun = max((tail.rfind(_start_of(one, use)) for one in after), default=-1)
+            found = tail.rfind(b"\n" + about + b" ")
+            by_former = tail.rfind(b"\n" + former + b"\n") > max(begun, tail.rfind(_start_of(event, use)))
+            is_taken = by_former or (found > begun and _is_recent(tail[found + len(about) + 2 :]))
+            if by_former or not is_taken:
+                os.write(fd, b"\n%b\n%b %.3f\n" % (former, about, time.time()))
+            return not is_taken
     except OSError:
         return True
 
 
-def _noted(folder: str, name: str, about: bytes) -> bool:
+def note_begun(root: str, session: str, event: str, use: str) -> None:
+    """Note that a call begins, so that its events are not taken for those of an earlier call with its id."""
+    with suppress(OSError), _events(root, session) as fd:  # without the folder there was no earlier call
+        os.write(fd, b'%b" %.3f\n' % (_start_of(event, use), time.time()))
+
+
+@contextmanager
+def _events(root: str, session: str) -> Iterator[int]:
+    folder = os.path.join(root, HOOKS)
     make_folder(folder)
-    fd = open_private(os.path.join(folder, name), os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    fd = open_private(os.path.join(folder, f"{session}.events"), os.O_RDWR | os.O_CREAT | os.O_APPEND)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
-        size = os.fstat(fd).st_size
-        _, found, last = os.pread(fd, _TAIL_BYTES, max(0, size - _TAIL_BYTES)).rpartition(b"\n" + about + b" ")
-        with suppress(ValueError):
-            if found and time.time() - float(last.partition(b"\n")[0]) < SAME_EVENT_SECONDS:
-                return False
-        os.write(fd, b"\n%b %.3f\n" % (about, time.time()))
-        return True
+        yield fd
     finally:
         os.close(fd)
+
+
+def _start_of(event: str, use: str) -> bytes:
+    return b"\n" + dumps(f"{event} {use} ").encode()[:-1]
+
+
+def _is_recent(noted: bytes) -> bool:
+    with suppress(ValueError):
+        return time.time() - float(noted.partition(b"\n")[0]) < SAME_EVENT_SECONDS
+    return False
 
 
 @contextmanager

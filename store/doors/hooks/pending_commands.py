@@ -15,8 +15,10 @@ from sightline.typing_names import Any
 _USE_CHARACTERS = 120
 _ENDINGS = ".0.part"  # ending of the file that says how a list's parts ended
 _LIVE = ".live"
-_LONG_USE = 20  # characters from which on an id is random enough that no other session has it
 _KEPT_SECONDS = 7 * 86_400  # older commands were never run, since a person refused them
+
+LONG_USE = 20
+"""Characters from which on an id is random enough that no other call has it."""
 
 
 class PendingCommand(NamedTuple):
@@ -62,7 +64,7 @@ class PendingCommand(NamedTuple):
 
 def key_of(use: str, session: str) -> str:
     """What the files of a command are called by: the id of its use, with its session where others may have that id."""
-    if len(use) >= _LONG_USE or not use:
+    if len(use) >= LONG_USE or not use:
         return use
     from binascii import crc32  # most ids are long
 

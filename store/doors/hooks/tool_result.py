@@ -12,7 +12,7 @@ from sightline.harnesses.tool_call import CHANGES_FILES, TEXT_MIME, ToolCall, To
 from sightline.json_text import dumps
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows, record_view
-from sightline.records import TOOL_FAILED, Buffer, Session, Shown
+from sightline.records import LONG_ID, TOOL_FAILED, Buffer, Session, Shown
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
@@ -55,8 +55,8 @@ def keep(store: Store, session: Session, call: ToolCall) -> Buffer | None:
     """
     if call.tool in CHANGES_FILES:
         return None
-    if (known := buffer_of_use(store, session, call.use)) and _is_result(known, call):
-        return known  # another hook has kept it
+    if len(call.use) >= LONG_ID and (known := buffer_of_use(store, session, call.use)) and _is_result(known, call):
+        return known  # another hook has kept it; a shorter id may be of an earlier call that gave the same
     if call.kind == "file" and (version := _file_version(store, session, call)):
         return version
     if call.kind == "file":  # the part that was read is no version of the file, only a tool's result

@@ -71,14 +71,60 @@ def test_a_later_call_with_the_id_of_an_earlier_one_is_recorded_with_its_own_out
     ]
 
 
-def test_the_same_call_again_is_one_more_reply(claude: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says the same, and takes as long, but the hooks of one event do not run a minute after each other."""
-    for _ in range(2):
-        claude.tell("PostToolUse", "record", **told("make", "one"))
+@pytest.mark.parametrize("minutes", [0, 1])
+def test_the_same_call_again_is_one_more_reply(minutes: int, claude: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says the same. That it takes as long can be told only once the hooks of one event cannot be so far apart."""
+    for milliseconds in (7, 7 if minutes else 12):
+        claude.tell("PostToolUse", "record", **told("make", "one", duration_ms=milliseconds))
         claude.tell("PostToolBatch", "record", tool_calls=[{**told("make", ""), "tool_response": "one"}])
-        monkeypatch.setattr(hook_session, "SAME_EVENT_SECONDS", -1.0)
+        if minutes:
+            monkeypatch.setattr(hook_session, "SAME_EVENT_SECONDS", -1.0)
     assert [text for _, text in claude.views()] == ["one", "one"]
     assert len({view.refs for view, _ in claude.views()}) == 2
+
+
+@pytest.mark.parametrize("more", [[{}, {}], [{"duration_ms": 7}, {"duration_ms": 12}]])
+@pytest.mark.parametrize("command", ["seq 1 2", "seq 1 2; false", "seq 1 9 | tail -n 2"])
+def test_a_command_that_a_hook_has_rewritten_is_kept_again_though_it_says_the_same(
+    command: str, more: list[dict[str, int]], claude: Harness, root: Path, tmp_path: Path
+) -> None:
+    """Both hooks of an event, a person's and a project's, are told of each of two failing calls."""
+    for times in more:
+        rewritten(tmp_path, root, command, "s1")
+        line = rewritten(tmp_path, root, command, "s1")
+        wrote = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+        failed = {"tool_name": "Bash", "tool_use_id": "call_0", "tool_input": {"command": command}}
+        shown = f"Exit code 3\n{wrote}".strip()
+        for _ in range(2):
+            claude.tell("PostToolUseFailure", **failed, **times, error=shown)
+        for _ in range(2):
+            claude.tell("PostToolBatch", tool_calls=[{**failed, "tool_response": shown}])
+    claude.tell("Stop")
+    whole = [one for one in claude.buffers() if one.command == command]
+    assert [(one.exit_code, one.partial) for one in whole] == [(3, ""), (3, "")]
+    assert [text for _, text in claude.views()] == [shown, shown]
+    assert {one.name for one in whole} <= {name for view, _ in claude.views() for name in view.refs}
+    assert not [*(root / "hooks").glob("*.json"), *(root / "hooks").glob("*.part")]
+
+
+@pytest.mark.parametrize("ours_first", [False, True])
+def test_a_hook_of_the_version_before_and_ours_record_one_event_once(
+    ours_first: bool, claude: Harness, root: Path
+) -> None:
+    """That hook leaves an event alone whose line it finds, and writes it otherwise."""
+    line = '["PostToolUse", "call_0"]\n'
+    (root / "hooks").mkdir(parents=True)
+    file = root / "hooks" / "claude-code-s1.events"
+    if ours_first:
+        claude.tell("PostToolUse", "record", **told("make", "one"))
+        assert f"\n{line}" in file.read_text()
+        return
+    file.write_text(line)
+    file.chmod(0o600)
+    claude.tell("PostToolUse", "record", **told("make", "one"))
+    assert not claude.buffers()
+    claude.tell("PostToolUse", "record", **told("make", "two"))
+    assert said(claude) == [("make", b"two", 0)]
 
 
 def test_a_call_that_made_no_output_is_not_said_to_have_shown_an_earlier_one_s(claude: Harness) -> None:
