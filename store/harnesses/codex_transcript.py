@@ -158,6 +158,10 @@ class Parser:
         """Whether nothing waits for later records, so that reading can resume here."""
         return not self._asked and not self._inner
 
+    def asks(self, use: str) -> bool:
+        """Return whether the newest call with an id has no result yet."""
+        return use in self._asked
+
     def ended(self, use: str) -> ToolCall | None:
         """Return what a call gave that has ended, even without its result; None while that is not written."""
         asked = self._asked.get(use)

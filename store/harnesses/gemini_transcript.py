@@ -113,6 +113,10 @@ class Parser:
         """Yield nothing, because nothing waits."""
         return iter(())
 
+    def asks(self, _use: str) -> bool:
+        """Return False, because a call is not recorded before its result."""
+        return False
+
     def ended(self, _use: str) -> ToolCall | None:
         """Return None, because a call is not recorded before its result."""
         return None

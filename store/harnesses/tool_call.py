@@ -322,6 +322,11 @@ def unique_id(session: str, call: str) -> str:
     return call if len(call) >= LONG_ID else f"{session}:{call}"
 
 
+def timed_id(call: ToolCall) -> str:
+    """Return the id of a call whose own an earlier call of its session has."""
+    return f"{call.id}@{round(call.asked * 1000)}"
+
+
 def text_bytes(text: str) -> bytes:
     """Return a text's bytes; half a surrogate pair, as JSON can spell it, becomes an escape."""
     try:

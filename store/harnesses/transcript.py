@@ -307,6 +307,9 @@ class LiveParser(Parser, Protocol):
     def held(self) -> Sequence[ToolCall]:
         """Calls that come behind the end of something that goes on."""
 
+    def asks(self, use: str) -> bool:
+        """Return whether the newest call with an id has no result yet."""
+
     def ended(self, use: str) -> ToolCall | None:
         """Return what a call gave that has ended, even without its result; None while that is not written."""
 

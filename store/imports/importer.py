@@ -4,6 +4,7 @@ A call is recognised by the ids that the log keeps, whatever became of its buffe
 it. So a call that was imported, or recorded as it happened, is not imported again.
 """
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -12,7 +13,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import Settings
 from sightline.errors import StoreFailed, UnsafeStore
 from sightline.harnesses.formats import TranscriptSource, open_reading
-from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
+from sightline.harnesses.tool_call import CallSession, ToolCall, timed_id, unique_id
 from sightline.harnesses.transcript import (
     NotReadable,
     ToldEvent,
@@ -23,9 +24,9 @@ from sightline.harnesses.transcript import (
     bounded_session,
 )
 from sightline.imports.batches import MOST_WRITING, Calls, Ran, Writings
-from sightline.imports.past_call import KeptCall, buffer_of_command
+from sightline.imports.past_call import KeptCall, buffer_of_command, is_other, named_call
 from sightline.json_text import dumps, loads
-from sightline.log.past_views import LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
+from sightline.log.past_views import SAME_SECONDS, LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
 from sightline.log.session_events import (
     AgentMessage,
@@ -290,13 +291,12 @@ class Importer:
         event = bounded_call(event, source.written)
         session = self._session(event.session, source.written)
         known = self._known[session.name]
-        is_again = self._is_again(source, event)
-        if is_again and event.id == unique_id(event.session.id, event.use):
-            event = event._replace(id=f"{event.id}@{round(event.asked * 1000)}")
-        is_used = known.was_shown(event.use, event.answered) if is_again else event.use in known.uses
-        if event.id in known.imported or (event.use and is_used) or event.id in self._silent:
-            self._count(known=1)
-        elif known.takes_nameless(Nameless(event.tool, event.command, event.answered)):
+        if event.use and len(event.use) < LONG_ID:
+            event, is_used = self._told_apart(source, event, known)
+        else:
+            is_used = bool(event.use) and event.use in known.uses
+        is_known = event.id in known.imported or is_used or event.id in self._silent
+        if is_known or known.takes_nameless(Nameless(event.tool, event.command, event.answered)):
             known.imported.add(event.id)
             self._count(known=1)
         elif _OWN.fullmatch(event.tool):
@@ -320,11 +320,22 @@ class Importer:
             if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 
-    def _is_again(self, source: TranscriptSource, call: ToolCall) -> bool:
-        """Return whether an earlier call of a transcript has this one's id, as some models' servers number from 0."""
-        if not call.use or len(call.use) >= LONG_ID:
-            return False
-        return self._first_asked.setdefault((source.path, call.use), call.asked) != call.asked
+    def _told_apart(self, source: TranscriptSource, call: ToolCall, known: LoggedCalls) -> tuple[ToolCall, bool]:
+        """Return a call with an id of its own, and whether the log has it by the id of its use.
+
+        Some models' servers number calls from 0 in each turn, so an earlier call may have had that id.
+        """
+        store, named = self._store, named_call(self._store, call)
+        has_times = not call.session.started == call.asked == call.answered
+        within = SAME_SECONDS if has_times else math.inf
+        is_used = known.was_taken(call.use, named) or known.takes_shown(call.use, named, call.asked, within)
+        is_again = self._first_asked.setdefault((source.path, call.use), call.asked) != call.asked
+        if not is_used:
+            known.taken.setdefault(call.use, []).append(named)
+            is_again = is_again or (call.id in known.imported and is_other(store, call, named, within))
+            if is_again and call.id == unique_id(call.session.id, call.use):
+                call = call._replace(id=timed_id(call))
+        return call, is_used
 
     def _take_event(self, source: TranscriptSource, event: ToldEvent) -> None:
         if isinstance(event.what, AgentMessage | SessionSubject) and not self.limits.evidence.messages:

@@ -20,7 +20,7 @@ from sightline.capture.finished_output import list_finished
 from sightline.config import HOOKS
 from sightline.errors import SightlineError
 from sightline.harnesses import find
-from sightline.harnesses.tool_call import CallSession, ToolCall, unique_id
+from sightline.harnesses.tool_call import CallSession, ToolCall, timed_id
 from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     LiveParser,
@@ -31,9 +31,17 @@ from sightline.harnesses.transcript import (
     bounded_event,
     load_object,
 )
-from sightline.imports.past_call import KeptCall, Recorded, buffer_of_command, keep_call
+from sightline.imports.past_call import (
+    KeptCall,
+    Recorded,
+    buffer_of_command,
+    is_other,
+    keep_call,
+    named_call,
+    taken_of_use,
+)
 from sightline.json_text import dumps, loads
-from sightline.log.past_views import LoggedCalls, Nameless, known_calls, log_past_views
+from sightline.log.past_views import SAME_INSTANT, SAME_SECONDS, SLACK_SECONDS, LoggedCalls, known_calls, log_past_views
 from sightline.log.session_events import AgentMessage, SessionEvent
 from sightline.log.session_history import write_events
 from sightline.log.sessions import use_key
@@ -134,14 +142,19 @@ class LiveTranscript:
         self._stays = self._store.index.is_unfilled()
         try:
             for call in self._calls():
-                if but and call.use == but:
-                    held = call
-                elif self._stays:
+                settled: ToolCall | None = call
+                if but and call.use == but and not any(one.call.use == but for one in self._waiting):
+                    held, settled = call, held  # an earlier call may have had the same id
+                if settled is None or self._stays:
                     continue
-                elif but and call.of == but:
-                    self._later.append(call)  # the buffer of its command is made next
+                if but and settled.of == but:
+                    self._later.append(settled)  # the buffer of its command is made next
                 else:
-                    self._settle(call)
+                    self._settle(settled)
+            if held and self._parser and self._parser.asks(but):
+                if not self._stays:
+                    self._settle(held)  # likewise
+                held = None
             if held is None and but and self._parser:
                 held = self._parser.ended(but)
             if self._stays:
@@ -188,10 +201,21 @@ class LiveTranscript:
         if told:
             write_events(self._store, self._session, told)
 
-    def has(self, use: str) -> bool:
-        """Return whether a call, with its buffer, was taken from the transcript before the harness told a hook."""
-        found = self._store.of_artifact(unique_id(self._session.harness_id, use)) if use else None
-        return found is not None and found.session == self._session.name
+    def has(self, use: str, command: str = "", since: float = 0.0) -> bool:
+        """Return whether a call, with its buffer, was taken from the transcript before the harness told a hook.
+
+        Args:
+            use: the id of its use; a short one may be that of an earlier call, too.
+            command: the command line, if it ran one.
+            since: when a hook before it wrote it down, if one did.
+        """
+        if not use:
+            return False
+        found = taken_of_use(self._store, self._session.name, self._session.harness_id, use)
+        if found is None or found.session != self._session.name:
+            return False
+        is_now = time.time() - found.accessed < SAME_SECONDS and found.created > since - SLACK_SECONDS
+        return len(use) >= LONG_ID or (is_now and found.command == (command or found.command))
 
     def add(self, waiting: WaitingCall, *, is_told: bool) -> None:
         """Let the view of a recorded call wait, or log it if its shown text is known."""
@@ -238,13 +262,17 @@ class LiveTranscript:
         own = waiting.get(call.id)
         if call.tool.startswith(self._place.own) or (own and own.is_logged):
             return
-        if call.id not in waiting and (self._is_known(call) or not self._store.settings.captures(call.cwd)):
+        if call.id in waiting:
+            if self._known:  # it may be read again
+                self._known.taken.setdefault(call.use, []).append(named_call(self._store, call))
+        elif (new := self._new(call)) and self._store.settings.captures(call.cwd):
+            call = new
+        else:
             return
         recorded: dict[str, Recorded] = {}
         for one in (call, *call.inner):
             name = waiting[one.id].buffer if one.id in waiting else None
-            key = use_key(self._session.name, one.use)
-            buffer = self._store.index.of_artifact(key) if name is None else self._store.index.buffer(name)
+            buffer = self._buffer_of_hook(one) if name is None else self._store.index.buffer(name)
             if buffer and buffer.state != "evicted" and buffer.exit_code is None and one.exit_code is not None:
                 buffer = self._store.amend(buffer.name, exit_code=one.exit_code)
             if buffer or name is not None:
@@ -253,6 +281,12 @@ class LiveTranscript:
         self._kept.append(kept)
         if call.kind == "cmd" and call.use and kept.buffers and call.id not in recorded:
             self._ran[call.use] = kept.buffers[0]
+
+    def _buffer_of_hook(self, call: ToolCall) -> Buffer | None:
+        """Return the buffer that a hook made of a call; an older one is of an earlier call with its id."""
+        found = self._store.index.of_artifact(use_key(self._session.name, call.use))
+        is_older = found and len(call.use) < LONG_ID and found.created < call.asked - SAME_INSTANT
+        return None if is_older else found
 
     def _buffer_of(self, call: ToolCall) -> Buffer | None:
         """Return the sealed buffer of the command of which a call shows more; None if there is none yet."""
@@ -266,17 +300,25 @@ class LiveTranscript:
                 return self._waiting.pop(place)
         return None
 
-    def _is_known(self, call: ToolCall) -> bool:
-        """Return whether the log has the call, or the store its output."""
+    def _new(self, call: ToolCall) -> ToolCall | None:
+        """Return a call with an id of its own; None if the log has it, or the store its output."""
         if self._known is None:
             self._known = known_calls(self._store, (self._session.name,))
             self._known.imported.update(self._store.index.artifacts(self._session.name))
-        is_short = len(call.use) < LONG_ID  # a model's server may give it again
-        is_used = self._known.was_shown(call.use, call.answered) if is_short else call.use in self._known.uses
-        if call.id in self._known.imported or is_used:
-            return True
-        self._known.imported.add(call.id)
-        return self._known.takes_nameless(Nameless(call.tool, call.command, call.answered))
+        known, named = self._known, named_call(self._store, call)
+        if call.use and len(call.use) < LONG_ID:  # a model's server may give it again
+            if known.was_taken(call.use, named) or known.takes_shown(call.use, named, call.asked):
+                return None
+            known.taken.setdefault(call.use, []).append(named)
+            made = self._store.of_artifact(call.id)
+            if call.id in known.imported and (not made or is_other(self._store, call, named, SAME_INSTANT)):
+                call = call._replace(id=timed_id(call))
+        elif call.use in known.uses:
+            return None
+        if call.id in known.imported:
+            return None
+        known.imported.add(call.id)
+        return None if known.takes_nameless(named) else call
 
     def _give_up(self, why: str, before: float) -> None:
         """Log what is known of calls recorded before a time, because nothing more will come."""

@@ -11,12 +11,12 @@ from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.harnesses.file_changes import files_changed
 from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside, unique_id
 from sightline.imports.shown_lines import LinesShown, shown_lines
-from sightline.log.past_views import PastView, past_view
+from sightline.log.past_views import Nameless, PastView, is_alike, past_view
 from sightline.log.sessions import use_key
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import remove_folder
-from sightline.records import TOOL_FAILED, Buffer, Session, Shown
+from sightline.records import LONG_ID, TOOL_FAILED, Buffer, Session, Shown
 from sightline.shape.json.sampling import Sampling
 from sightline.store import Store
 from sightline.typing_names import Any
@@ -110,10 +110,40 @@ def buffer_of_command(store: Store, call: ToolCall, session: str) -> Buffer | No
 
     A hook that recorded it gave it the key of its use; one that was taken from a transcript has the call's id.
     """
-    for key in (use_key(session, call.of), unique_id(call.session.id, call.of)) if call.of else ():
-        if (found := store.of_artifact(key)) and found.state == "sealed":
-            return found
-    return None
+    found = [store.of_artifact(use_key(session, call.of)), taken_of_use(store, session, call.session.id, call.of)]
+    newest = max((one for one in found if one), key=lambda one: one.created, default=None) if call.of else None
+    return newest if newest and newest.state == "sealed" else None
+
+
+def taken_of_use(store: Store, session: str, harness_session: str, use: str) -> Buffer | None:
+    """Return the newest buffer that was taken from a transcript for a use of a tool; None if there is none."""
+    own = unique_id(harness_session, use)
+    ids = [own]
+    if len(use) < LONG_ID:
+        ids += [one for one in store.index.artifacts(session) if one.startswith(f"{own}@")]
+    found = [buffer for one in ids if (buffer := store.of_artifact(one))]
+    return max(found, key=lambda one: one.created, default=None)
+
+
+def named_call(store: Store, call: ToolCall) -> Nameless:
+    """Return what the log knows a call by, beside its id."""
+    redaction = store.redaction()
+    return Nameless(call.tool, redaction.text(call.command) if redaction else call.command, call.answered)
+
+
+def is_other(store: Store, call: ToolCall, named: Nameless, within: float) -> bool:
+    """Return whether the buffer under a call's id is of another call, to which a model's server gave the same.
+
+    Args:
+        store: the store that may have one.
+        call: the call.
+        named: what the log knows it by.
+        within: seconds that may lie between a call and itself as it was told another time.
+    """
+    if (found := store.of_artifact(call.id)) is None:
+        return False
+    what = found.command if found.kind in ("cmd", "file") else ""
+    return abs(found.created - call.asked) > within or not is_alike(Nameless("", what, found.created), named)
 
 
 def _buffer_of(store: Store, call: ToolCall, session: str) -> Buffer:

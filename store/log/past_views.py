@@ -1,6 +1,7 @@
 """Logs in batches the views that transcripts report, with the times that they had."""
 
 import contextlib
+import math
 import time
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +14,7 @@ from sightline.log.log import Encoded
 from sightline.log.sessions import header_of, session_from
 from sightline.log.views import Shows, indexed_view, logged_fields
 from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, IndexedView, Session
+from sightline.records import LONG_ID, Buffer, IndexedView, Session
 from sightline.store import Store
 from sightline.typing_names import Any
 
@@ -63,12 +64,18 @@ def log_past_views(store: Store, session: Session, views: Sequence[PastView]) ->
     return [view.row.at(*place) for view, place in zip(views, places, strict=True)]
 
 
-_SAME_SECONDS = 60.0
+SAME_SECONDS = 60.0
 """The longest time between a recorded call and the same call in a transcript."""
+
+SLACK_SECONDS = 1.0
+"""How much later than a call was made a transcript may say that it was."""
+
+SAME_INSTANT = 0.001
+"""The longest time between a call that was imported and the same call in a transcript."""
 
 
 class Nameless(NamedTuple):
-    """A recorded call for which the harness gave no id, as Gemini CLI's hooks do not.
+    """What a recorded call is known by without an id, which Gemini CLI's hooks do not have, or with a short one.
 
     Attributes:
         tool: name of the tool.
@@ -88,21 +95,39 @@ class LoggedCalls(NamedTuple):
         imported: ids of calls that were imported.
         uses: the model's ids of tool uses, with those that were logged as they happened.
         nameless: calls without either id that no call of a transcript has matched yet.
-        shown: when calls that were logged as they happened were shown, by those ids of tool uses.
+        shown: calls that were logged as they happened, by short ids of tool uses, which a model's server may give to
+            several; without those that a call of a transcript has matched.
+        taken: calls that were imported, likewise, with all.
     """
 
     imported: set[str]
     uses: set[str]
     nameless: list[Nameless]
-    shown: dict[str, list[float]]
+    shown: dict[str, list[Nameless]]
+    taken: dict[str, list[Nameless]]
 
-    def was_shown(self, use: str, when: float) -> bool:
-        """Return whether a call with the id of a tool use was logged as it happened at about that time."""
-        return any(abs(one - when) <= _SAME_SECONDS for one in self.shown.get(use, ()))
+    def takes_shown(self, use: str, call: Nameless, asked: float, within: float = SAME_SECONDS) -> bool:
+        """Return whether a call that was logged as it happened can be this one; if so, it is used up.
+
+        Args:
+            use: the model's id of the tool use, a short one.
+            call: the call.
+            asked: when it was made; what was shown before is of an earlier call with its id.
+            within: seconds that it may have been logged later than a transcript says; infinite if that has no times.
+        """
+        since, until = asked - SLACK_SECONDS if within < math.inf else -math.inf, call.time + within
+        same = [one for one in self.shown.get(use, ()) if is_alike(one, call) and since <= one.time <= until]
+        if same:
+            self.shown[use].remove(min(same, key=lambda one: abs(one.time - call.time)))
+        return bool(same)
+
+    def was_taken(self, use: str, call: Nameless) -> bool:
+        """Return whether a call that was imported, with a short id of its tool use, is this one."""
+        return any(is_alike(one, call) and abs(one.time - call.time) <= SAME_INSTANT for one in self.taken.get(use, ()))
 
     def takes_nameless(self, call: Nameless) -> bool:
         """Return whether a call without an id can be this one; if so, it is used up."""
-        same = [one for one in self.nameless if one[:2] == call[:2] and abs(one.time - call.time) <= _SAME_SECONDS]
+        same = [one for one in self.nameless if one[:2] == call[:2] and abs(one.time - call.time) <= SAME_SECONDS]
         if same:
             self.nameless.remove(min(same, key=lambda one: abs(one.time - call.time)))
         return bool(same)
@@ -123,7 +148,7 @@ def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
 
     Calls that were logged but not indexed, because an import ended in between, are indexed now.
     """
-    known = LoggedCalls(set(), set(), [], {})
+    known = LoggedCalls(set(), set(), [], {}, {})
     for name in sessions:
         indexed = store.index.artifacts(name)
         lost: list[IndexedView] = []
@@ -135,9 +160,10 @@ def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
                         known.imported.add(at_its_time(f"{name}:{entry.get('n')}", int(shown * 1e6) * 1000))
                     _note(known.imported, request.get("imported"), "id")
                     _note(known.uses, request.get("caller"), "tool_use")
-                    if isinstance(shown, float) and "imported" not in request:
-                        for use in _noted(request.get("caller"), "tool_use"):
-                            known.shown.setdefault(use, []).append(shown)
+                    for use in _noted(request.get("caller"), "tool_use"):
+                        if isinstance(shown, float) and len(use) < LONG_ID:
+                            calls = known.taken if "imported" in request else known.shown
+                            calls.setdefault(use, []).append(_named(request, shown))
                     if (nameless := _nameless(request, shown)) is not None:
                         known.nameless.append(nameless)
                     imported = request.get("imported")
@@ -183,4 +209,15 @@ def _nameless(request: dict[str, Any], time: object) -> Nameless | None:
         return None
     if not isinstance(caller, dict) or "tool_use" in caller or "harness_session" not in caller:
         return None
-    return Nameless(tool, str(request.get("command", request.get("path", ""))), time)
+    return _named(request, time)
+
+
+def _named(request: dict[str, Any], time: float) -> Nameless:
+    return Nameless(str(request.get("tool", "")), str(request.get("command", request.get("path", ""))), time)
+
+
+def is_alike(one: Nameless, other: Nameless) -> bool:
+    """Return whether two calls with one id ran the same; harnesses have several names for what runs commands."""
+    if one.what and other.what:
+        return one.what == other.what
+    return not (one.tool and other.tool) or one.tool == other.tool

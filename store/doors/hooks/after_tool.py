@@ -53,7 +53,7 @@ def _kept_and_answered(
     if harness.transcribes:
         transcript = late_hooks.live_call(store, session, harness, given)
     with transcript as live:
-        if live and live.has(call):
+        if live and live.has(call, pending.written if pending else 0.0):
             return notes_answer(store, session, harness, event) if tells else None
         if live:
             call = live.told(call)

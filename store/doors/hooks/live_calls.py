@@ -58,9 +58,9 @@ class LiveCall:
         self._live = live
         self._told: ToolCall | None = None
 
-    def has(self, call: ToolCall) -> bool:
-        """Whether the call is in the store already, since somebody looked before its event came."""
-        return self._live.has(call.use)
+    def has(self, call: ToolCall, since: float) -> bool:
+        """Whether the call, written down at a time or at 0, is in the store since somebody looked before its event."""
+        return self._live.has(call.use, call.command if call.kind == "cmd" else "", since)
 
     def told(self, call: ToolCall) -> ToolCall:
         """The call with a command's whole output and exit code from the transcript. Other calls in it are logged."""

@@ -103,10 +103,11 @@ def test_an_index_made_anew_knows_what_was_imported(store: Store, imported: Impo
 
 def test_a_call_that_was_recorded_as_it_happened_does_not_come(store: Store, imported: Import, tmp_path: Path) -> None:
     session = Session("claude-code-5e551011", "claude-code", "5e551011", "claude-code 2.1.329", "/", 1.0)
-    request = {"command": "./step", "caller": {"tool_use": "toolu_1"}}
+    use = "01Abcdefghijklmnopqrst"
+    request = {"command": "./step", "caller": {"tool_use": f"toolu_{use}"}}
     record_view(store, session, Shows("run_command", request), [Segment("one")])
     claude = Claude()
-    counts = imported(write_lines(tmp_path / "s.jsonl", *claude.ran(1, "one\n"), *claude.ran(2, "two\n"))).counts
+    counts = imported(write_lines(tmp_path / "s.jsonl", *claude.ran(use, "one\n"), *claude.ran(2, "two\n"))).counts
     assert (counts.calls, counts.known) == (1, 1)
     assert [view.number for view, _ in views(store)] == [1, 2]
     assert store.index.session("claude-code-5e551011") == session
@@ -273,26 +274,28 @@ def test_limits_hold_after_an_import_as_ever(store: Store, imported: Import, tmp
     assert buffer.created < time.time() - 3600
 
 
+@pytest.mark.parametrize("again", ["./two", "./one"])
 @pytest.mark.parametrize("by_hook", [False, True])
 def test_calls_to_which_a_model_s_server_gave_one_id_come_each_by_itself(
-    by_hook: bool, store: Store, imported: Import, tmp_path: Path
+    by_hook: bool, again: str, store: Store, imported: Import, tmp_path: Path
 ) -> None:
-    """It numbers them from 0 in each turn. Where a hook has recorded the second, too, it does not come again."""
+    """It numbers them from 0 in each turn. What a hook has recorded does not come again, and stands for one alone."""
     claude = Claude()
-    first, second = claude.ran(0, "one\n", "./one"), claude.ran(0, "two\n", "./two")
+    first, second = claude.ran(0, "one\n", "./one"), claude.ran(0, "two\n", again)
     second = [{**record, "uuid": f"{record['uuid']}-again"} for record in second]
     path = write_lines(tmp_path / "s.jsonl", *first, *second)
     if by_hook:
         caller = {"client": "claude-code", "harness_session": claude.common["sessionId"], "tool_use": "toolu_0"}
         session = Session("claude-code-5e551011", "claude-code", "5e551011", "", "/", OLD)
-        shows = Shows(verb="tool", request={"tool": "Bash", "command": "./two", "caller": caller}, refs=())
+        shows = Shows(verb="tool", request={"tool": "Bash", "command": again, "caller": caller}, refs=())
         record_view(store, session, shows, (Segment("two"),))
-        moment = datetime.fromtimestamp(time.time(), UTC).isoformat()
-        second[-1]["timestamp"] = moment
+        for records, ago in ((first, 600), (second, 0)):
+            for later, record in enumerate(records):
+                record["timestamp"] = datetime.fromtimestamp(time.time() - ago + later, UTC).isoformat()
         write_lines(path, *first, *second)
     counts = imported(path).counts
-    assert (counts.calls, counts.known) == ((0, 2) if by_hook else (2, 0))
-    assert _outputs(store) == ([] if by_hook else [b"one\n", b"two\n"])
+    assert (counts.calls, counts.known) == ((1, 1) if by_hook else (2, 0))
+    assert _outputs(store) == ([b"one\n"] if by_hook else [b"one\n", b"two\n"])
     path.write_bytes(path.read_bytes() + line({"type": "user", "uuid": "later"}))
     assert imported(path).counts.calls == 0
 

@@ -12,6 +12,7 @@ import pytest
 from sightline.disk.layout import Layout
 from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.formats import find_sources
+from sightline.imports import importer
 from sightline.imports.importer import Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.log.log_index import list_views
@@ -147,14 +148,16 @@ def test_of_a_command_that_wrote_nothing_gemini_s_words_of_its_end_are_no_output
 
 
 @pytest.mark.parametrize("harness", sorted(PLACES))
-def test_a_session_that_was_recorded_is_not_imported_again(harness: str, root: Path, tmp_path: Path) -> None:
+def test_a_session_that_was_recorded_is_not_imported_again(
+    harness: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importer, "SAME_SECONDS", time.time())  # the transcript is of a day long before
     home = tmp_path / "home"
     _happen(harness, _settled(harness, home))
     with Store(str(root)) as store:
         before = _said(store)
-        importer = Importer(store)
-        importer.run(find_sources(str(home / PLACES[harness])))
-        assert importer.counts.calls == len(UNTOLD.get(harness, ()))
+        counts = Importer(store).run(find_sources(str(home / PLACES[harness])))
+        assert counts.calls == len(UNTOLD.get(harness, ()))
         after = _said(store)
     assert {asked: said for asked, said in after.items() if asked not in UNTOLD.get(harness, ())} == before
 

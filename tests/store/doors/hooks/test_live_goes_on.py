@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from sightline.doors.hooks.event import answer_to
+from sightline.harnesses.formats import find_sources
 from sightline.imports import live_transcript
+from sightline.imports.importer import Importer
 from sightline.imports.live_transcript import catch_up
 from sightline.log.log_index import list_views
 from sightline.records import IndexedView
 from sightline.store import Store
 
+CALLED = json.dumps({"cmd": "make"})
 WROTE = "one\nFAILED test_x\nlast\n"
 
 
@@ -56,6 +59,21 @@ class Rollout:
         """Write how the command ended."""
         item = {"type": "CommandExecution", "id": "call_1", "command": ["/bin/bash", "-lc", "make test"]}
         self._write("event_msg", type="item_completed", item={**item, "aggregated_output": WROTE, "exit_code": 2})
+
+    def fails(self, is_told: bool, code: int) -> None:
+        """A command fails whose id is always the same; a hook is told of it, or is not."""
+        shows = f"Wall time: 0.1 seconds\nProcess exited with code {code}\nOutput:\nerror: no luck\n"
+        self._write("response_item", type="function_call", name="exec_command", call_id="call_0", arguments=CALLED)
+        self.later = 0.1
+        item = {"type": "CommandExecution", "id": "call_0", "command": ["/bin/bash", "-lc", "make"]}
+        ended = {**item, "aggregated_output": "error: no luck\n", "exit_code": code}
+        self._write("event_msg", type="item_completed", item=ended)
+        if is_told:
+            called = {"tool_name": "Bash", "tool_use_id": "call_0", "tool_input": {"command": "make"}}
+            self.tell("PostToolUse", **called, tool_response="error: no luck\n", took=code)
+        self.later = 0.2
+        self._write("response_item", type="function_call_output", call_id="call_0", output=shows)
+        self.later = 0.0
 
     def tells_end(self) -> None:
         """Tell the hook that the command has ended."""
@@ -147,13 +165,14 @@ def test_what_was_shown_of_a_command_that_never_ends_is_logged_after_an_hour(
         assert len(list_views(store)) == 1
 
 
+@pytest.mark.parametrize("seconds", [2.0, 600.0])
 def test_a_call_of_which_no_hook_is_told_is_taken_in_though_an_earlier_one_had_its_id(
-    rollout: Rollout, root: Path
+    seconds: float, rollout: Rollout, root: Path
 ) -> None:
     rollout.begins()
     rollout.ends()
     rollout.tells_end()
-    rollout.later = 600.0
+    rollout.later = seconds
     rollout.asks("view_image", "call_1", "no such image", path="/x")
     rollout.tell("Stop")
     with Store(str(root)) as store:
@@ -161,6 +180,30 @@ def test_a_call_of_which_no_hook_is_told_is_taken_in_though_an_earlier_one_had_i
     rollout.tell("Stop")
     with Store(str(root)) as store:
         assert len(list_views(store)) == 3
+
+
+@pytest.mark.parametrize("looks", [False, True])
+@pytest.mark.parametrize("told", [(), (0,), (1,), (0, 2), (0, 1, 2)])
+def test_the_same_failing_command_with_one_id_is_kept_each_time_whoever_tells(
+    told: tuple[int, ...], looks: bool, rollout: Rollout, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hooks are told of some of the calls; the rollout has all, and an import of it adds nothing."""
+    now = time.time()
+    for number in range(3):
+        monkeypatch.setattr(time, "time", lambda at=now + 4.0 * number - 20: at)
+        rollout.fails(number in told, code=number + 1)
+        if looks:
+            with Store(str(root)) as store:
+                catch_up(store)
+    monkeypatch.undo()
+    monkeypatch.setenv("SIGHTLINE_HOME", str(root))
+    rollout.tell("Stop")
+    with Store(str(root)) as store:
+        assert sorted(one.buffer.exit_code or 0 for one in store.listed(10)) == [1, 2, 3]
+        seen = list_views(store)
+        assert sorted(one.view.exit_code or 0 for one in seen) == [1, 2, 3]
+        assert len({one.view.refs for one in seen}) == 3
+        assert Importer(store).run(find_sources(str(rollout.path))).calls == 0
 
 
 def test_a_rollout_that_is_lost_leaves_nothing_waiting(rollout: Rollout, root: Path) -> None:
