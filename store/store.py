@@ -73,6 +73,9 @@ else:
 __path__ = [os.path.join(os.path.dirname(__file__), "store")]
 """The modules' place by the names that 0.1.0 wrote into settings: ``sightline.store`` was a package then."""
 
+IndexFailed = sqlite3.Error
+"""What the index raises if it cannot be read or written. Python's own `sqlite3`, which has it too, loads `datetime`."""
+
 _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # needed for SQLite and a tombstone, with some reserve
 _RETRY_SECONDS = 2.0  # between two tries to write to a store that could not be written to

@@ -1,7 +1,6 @@
 """Finds the ref that is plainly meant by one typed from memory: without its ``@``, in capitals, nearly right."""
 
 import re
-from difflib import get_close_matches
 
 from sightline.errors import BadRef, SightlineError, UnknownRef
 from sightline.refs import KINDS, format_ref
@@ -47,6 +46,8 @@ def with_nearest(store: Reading, text: str, error: SightlineError) -> SightlineE
     """Return the error for a ref that names nothing, with the nearest name."""
     names = [item.buffer.name for item in store.listed(_NEAREST_OF) if item.buffer.state != "evicted"]
     typed = text.strip(_AROUND).lstrip("@").lower().partition(".")[0].partition(":")[0]
+    from difflib import get_close_matches  # only a ref that names nothing needs it
+
     near = get_close_matches(typed, names, n=1, cutoff=_NEAR)
     hint = f"did you mean @{near[0]}? {error.hint}".strip() if near else error.hint
     if not near and isinstance(error, BadRef) and "/" in text:

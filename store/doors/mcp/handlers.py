@@ -2,7 +2,6 @@
 
 import os
 import re
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ from sightline.records import Session, storable
 from sightline.search.processes import Cancel
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment
-from sightline.store import Reading, Store
+from sightline.store import IndexFailed, Reading, Store
 from sightline.typing_names import Any
 from sightline.verbs import list_outputs, query, read_file, read_output, run_command
 from sightline.verbs.asker import Asker, Calls
@@ -270,7 +269,7 @@ def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> N
     """Call a tool, log its reply and answer with that; a call that was withdrawn gets no answer.
 
     Raises:
-        sqlite3.Error: the index cannot be read or written.
+        IndexFailed: the index cannot be read or written.
     """
     try:
         reply = _VERBS[tool](invocation, checked(tool, arguments))
@@ -355,7 +354,7 @@ def _outputs(asking: Asker, shows: Shows) -> list[dict[str, Any]]:
     """For programs: the ref of each output that a reply is about, with the size and hash of its streams."""
     try:
         buffers = shows.buffers(asking.store)
-    except sqlite3.Error:  # without them the reply still goes out
+    except IndexFailed:  # without them the reply still goes out
         return []
     return [
         {

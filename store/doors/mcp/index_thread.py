@@ -1,11 +1,10 @@
 """Has the index take in what waits for it, on a thread of its own, once there is a pause."""
 
-import sqlite3
 import threading
 
 from sightline.errors import OutOfProcesses, SightlineError
 from sightline.light_library import suppress
-from sightline.store import Store
+from sightline.store import IndexFailed, Store
 from sightline.threads import start_thread
 from sightline.verbs.delivery import keep_within_limits
 
@@ -43,7 +42,7 @@ class IndexThread:
 
     def settle(self) -> None:
         """Have the index take in what waits, on the caller's thread."""
-        with suppress(SightlineError, OSError, sqlite3.Error):  # whoever looks next finds it on disk
+        with suppress(SightlineError, OSError, IndexFailed):  # whoever looks next finds it on disk
             self._store.settle()
 
     def _run(self) -> None:
@@ -53,7 +52,7 @@ class IndexThread:
             self._is_over.wait(PAUSE_SECONDS)
             if self._has_more.is_set() and not self._is_over.is_set():
                 continue
-            with suppress(SightlineError, OSError, sqlite3.Error):  # the next call or `doctor` reports it
+            with suppress(SightlineError, OSError, IndexFailed):  # the next call or `doctor` reports it
                 keep_within_limits(self._store)
             if self._store.is_index_behind:
                 self._has_more.wait(RETRY_SECONDS)

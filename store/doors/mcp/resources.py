@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Sequence
-from urllib.parse import parse_qsl, unquote
 
 from sightline.doors.mcp.protocol import INVALID_PARAMS, Context, Rejected
 from sightline.errors import SightlineError
@@ -98,6 +97,8 @@ class ResourceAddress:
     """
 
     def __init__(self, uri: str) -> None:
+        from urllib.parse import parse_qsl, unquote  # 1 MiB, which a server whose client reads no resource saves
+
         path, _, query = uri.partition("?")
         name = unquote(path.removeprefix(BASE))
         given = dict(parse_qsl(query, keep_blank_values=True))

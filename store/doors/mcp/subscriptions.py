@@ -1,12 +1,11 @@
 """Tells clients that an output to which they subscribed has grown or ended, in the way of their era."""
 
-import sqlite3
 import threading
 from collections.abc import Callable, Hashable
 
 from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
-from sightline.store import Reading
+from sightline.store import IndexFailed, Reading
 from sightline.threads import start_thread
 
 LOOK_SECONDS = 0.25  # between two looks at running outputs; a client reads again after each notification
@@ -81,7 +80,7 @@ class Watch:
     def _look(self, ref: str) -> None:
         try:
             state = self._state_of(ref)
-        except (sqlite3.Error, OSError):  # at the next look the store may work again
+        except (IndexFailed, OSError):  # at the next look the store may work again
             return
         with self._lock:
             if state == self._seen.get(ref):
