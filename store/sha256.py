@@ -40,11 +40,6 @@ def new_sha256(data: bytes | bytearray = b"") -> "hashlib._Hash":
 
 def hash_file(fd: int, size: int, took: Callable[[int], None] | None = None) -> str:
     """Return the SHA-256 of a file's first bytes, in hex; ``took`` is called with each number of new bytes."""
-    if size <= SMALL_BYTES and "hashlib" not in sys.modules:
-        data = os.pread(fd, size, 0)
-        if took:
-            took(len(data))
-        return sha256_hex(data)
     sha256, offset = new_sha256(), 0
     while offset < size and (data := os.pread(fd, min(_FILE_READ_BYTES, size - offset), offset)):
         sha256.update(data)

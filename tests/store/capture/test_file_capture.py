@@ -59,6 +59,19 @@ def test_a_touched_file_with_the_same_bytes_keeps_its_ref(store: Store, file: Pa
     assert capture_file(store, str(file), "s").name == first.name
 
 
+def test_a_version_of_which_the_kept_bytes_are_gone_or_changed_is_told_by_what_is_known_of_it(
+    store: Store, file: Path
+) -> None:
+    first = capture_file(store, str(file), "s")
+    kept = Path(store.path(Target(first, "out")))
+    kept.unlink()
+    os.utime(file, (2000, 2000))
+    assert capture_file(store, str(file), "s").name == first.name
+    kept.write_bytes(b"on")  # what is left of it is not what the file has
+    os.utime(file, (3000, 3000))
+    assert capture_file(store, str(file), "s").name != first.name
+
+
 def test_a_second_write_within_the_clocks_step_is_seen(store: Store, file: Path) -> None:
     now = time.time() + 60  # a machine may be slow: to it the file is fresh for as long as the test takes
     file.write_bytes(b"aaa\n")
