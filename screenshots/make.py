@@ -42,9 +42,8 @@ from sightline.tui.diff.screen import DiffScreen
 from sightline.tui.viewer.annotations import AUDIT_SECONDS
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
-from sightline.verbs.query import Request as Query
-from sightline.verbs.query import query
-from sightline.verbs.run_command import Request, run_command
+from sightline.verbs.query import QueryRequest, query
+from sightline.verbs.run_command import RunRequest, run_command
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SIZE = (144, 38)
@@ -115,15 +114,14 @@ def named(store: Store, name: str) -> Iterator[None]:
         os.mkdir(os.path.join(store.layout.buffers, name), 0o700)
         return name
 
-    with patch("sightline.store.reserve", reserved):
+    with patch("sightline.disk.reserve", reserved):
         yield
 
 
 def capture(store: Store, command: str, session: str = AGENT, label: str = "", name: str = "") -> None:
     """Run a command in the project and keep what it writes."""
     with named(store, name):
-        recorded = CommandCapture(store, ["sh", "-c", command], command=command, session=session, label=label)
-    captured = recorded.run()
+        captured = CommandCapture(store, ["sh", "-c", command], command=command, session=session, label=label).run()
     if captured.buffer is not None:
         store.index.put_buffer(captured.buffer._replace(cwd=PROJECT))
 
@@ -176,11 +174,11 @@ def overlook(store: Store) -> None:
     asking = Asker(store, agent, bar_call)
     write("release.py", RELEASE)
     with named(store, "cmd_9d2e61"):
-        reply = run_command(asking, Request("python3 release.py", verbosity="silent"))
+        reply = run_command(asking, RunRequest("python3 release.py", verbosity="silent"))
     deliver(asking, reply, render_text, lambda _: None)
     store.amend("cmd_9d2e61", cwd=PROJECT)
     for pipeline in ("grep 'shelf 4' @cmd_9d2e61 | head -8", "sed -n 300,330p @cmd_9d2e61"):
-        deliver(asking, query(asking, Query(pipeline)), render_text, lambda _: None)
+        deliver(asking, query(asking, QueryRequest(pipeline)), render_text, lambda _: None)
     person = Session(PERSON, "shell", "", "", PROJECT, time.time())
     write_note(store, person, store.resolve("@cmd_9d2e61:217-217"), "this one never made it into the catalogue")
 

@@ -1,5 +1,6 @@
 """The site of the pages: what is made is up to date, it builds without a warning, it loads nothing from elsewhere."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -49,3 +50,10 @@ def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     files = [path for path in site.rglob("*") if path.suffix in (".html", ".css", ".svg")]
     assert len(files) > 20
     assert [found[0] for path in files for found in loading.finditer(path.read_text(errors="replace"))] == []
+
+
+def test_what_makes_the_pictures_finds_all_that_it_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(REPOSITORY / "screenshots")
+    assert callable(importlib.import_module("make").main)
+    for name in ("make", "session"):
+        del sys.modules[name]
