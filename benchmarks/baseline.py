@@ -1,7 +1,11 @@
-"""What was measured before: ratios and memory, which hold on other machines too; times by themselves do not."""
+"""What was measured before: ratios and memory, which hold on other machines too.
+
+A time by itself does not, so it is compared as a multiple of what ``python -c pass`` takes in the same run.
+"""
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -9,7 +13,11 @@ from benchmarks.measure import Row
 
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "baseline.json")
 TOLERANCE = 1.2
-_TIMES = (", ms", ", s")
+TOLERANCE_OF_TIMES, _TOLERATED_DIFFERENCE = 1.5, 0.02
+"""How much worse a time may be, which depends on the disk and the processor in other ways than its floor does. Of the
+times, some are what one run took more than another: they are tolerated this much of the floor besides."""
+_TIME = re.compile(r"[,:] (s|ms|ns)\b")
+_IN_A_SECOND = {"s": 1, "ms": 1_000, "ns": 1_000_000_000}
 _PEERS = ("bare server:", "official SDK:", "FastMCP:")
 
 
@@ -21,20 +29,37 @@ class Regression(NamedTuple):
     now: float
 
 
-def compared(rows: Iterable[Row]) -> dict[str, float]:
-    """The rows that are compared, less of each being better; what others' programs take is theirs."""
-    ours = (row for row in rows if not row.what.startswith(_PEERS))
-    return {row.what: round(row.ratio, 3) for row in ours if not row.what.endswith(_TIMES)}
+def compared(rows: Iterable[Row], floor: float) -> dict[str, float]:
+    """The rows that are compared, less of each being better; what others' programs take is theirs.
+
+    Args:
+        rows: what was measured.
+        floor: seconds that ``python -c pass`` took in the same run.
+    """
+    return {row.what: _ratio(row, floor) for row in rows if not row.what.startswith(_PEERS)}
 
 
-def regressions(before: dict[str, float], rows: Iterable[Row]) -> list[Regression]:
-    """Rows that are worse than before by more than a fifth; a new row cannot be."""
-    now = compared(rows)
+def _ratio(row: Row, floor: float) -> float:
+    if unit := _TIME.search(row.what):
+        return round(row.ratio / _IN_A_SECOND[unit[1]] / floor, 9)
+    return round(row.ratio, 3)
+
+
+def regressions(before: dict[str, float], rows: Iterable[Row], floor: float) -> list[Regression]:
+    """Rows that are worse than before by more than is tolerated; a new row cannot be."""
+    now = compared(rows, floor)
     return [
         Regression(what, before[what], ratio)
         for what, ratio in now.items()
-        if what in before and ratio > before[what] * TOLERANCE
+        if what in before and ratio > _most(what, before[what])
     ]
+
+
+def _most(what: str, before: float) -> float:
+    unit = _TIME.search(what)
+    if unit is None:
+        return before * TOLERANCE
+    return before * TOLERANCE_OF_TIMES + (_TOLERATED_DIFFERENCE if unit[1] != "ns" else 0.0)
 
 
 def load() -> dict[str, dict[str, float]]:
@@ -47,9 +72,9 @@ def load() -> dict[str, dict[str, float]]:
         return {}
 
 
-def save(machine: str, found: dict[str, list[Row]]) -> None:
-    """Replace what was saved of these benchmarks."""
-    saved = {**load(), **{name: compared(rows) for name, rows in found.items()}}
+def save(machine: str, found: dict[str, list[Row]], floors: dict[str, float]) -> None:
+    """Replace what was saved of these benchmarks; `floors` has the seconds of ``python -c pass`` beside each."""
+    saved = {**load(), **{name: compared(rows, floors[name]) for name, rows in found.items()}}
     with open(PATH, "w") as file:
         json.dump({"machine": machine, "benchmarks": dict(sorted(saved.items()))}, file, indent=1)
         file.write("\n")

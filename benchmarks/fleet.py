@@ -156,10 +156,10 @@ def _small(fleet: BenchFleet, count: int) -> Iterator[Row]:
         copied, put = _floor(fleet)
         floor = f"COPY {copied:.2f} s + PUT {put:.2f} s"
         rate = count / ran.seconds
-        yield Row(f"{count:,} captures of 4 KB: ms each", f"{rate:,.0f}/s", floor, 1e3 / rate, 1e3 / _AIM_SMALL)
-        yield Row("… judged after that: ms each", f"{count / judging:,.0f}/s", "", 1e3 * judging / count, None)
+        yield Row(f"{count:,} captures of 4 KB, ms each", f"{rate:,.0f}/s", floor, 1e3 / rate, 1e3 / _AIM_SMALL)
+        yield Row("… judged after that, ms each", f"{count / judging:,.0f}/s", "", 1e3 * judging / count, None)
         yield Row("… to COPY of the same rows and PUT of the same bytes", "", floor, ran.seconds / (copied + put), None)
-        yield _memory("…", ran)
+        yield _memory("… of small captures", ran)
 
 
 def _large(fleet: BenchFleet, size: int) -> Iterator[Row]:
@@ -176,7 +176,7 @@ def _large(fleet: BenchFleet, size: int) -> Iterator[Row]:
             1e3 / _AIM_LARGE_MB,
         )
         yield Row("… judged after that: ns a byte", f"{size / judging / 1e6:.0f} MB/s", "", 1e9 * judging / size, None)
-        yield _memory("…", ran)
+        yield _memory("… of a large stream", ran)
 
 
 def _shipped(fleet: BenchFleet, store: Store) -> tuple[Ran, float]:
@@ -207,7 +207,7 @@ def _shipped(fleet: BenchFleet, store: Store) -> tuple[Ran, float]:
 
 def _memory(what: str, ran: Ran) -> Row:
     peak = ran.peak_bytes / (1 << 20)
-    return Row(f"{what} peak memory", f"{peak:.0f} MiB", "", peak, _AIM_MEMORY_MIB)
+    return Row(f"{what}: peak memory, MiB", f"{peak:.0f} MiB", "", peak, _AIM_MEMORY_MIB)
 
 
 def _floor(fleet: BenchFleet, host: str = "small") -> tuple[float, float]:
