@@ -289,6 +289,12 @@ class ObjectStore:
         self.server.process.kill()
         self.server.process.wait()
 
+    def remove_sockets(self) -> None:
+        """Remove what it leaves behind where no option of it says; their names end with its ports."""
+        for port in (*self._ports, *(port + 10_000 for port in self._ports)):
+            for path in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+                path.unlink(missing_ok=True)
+
 
 def options(endpoint: str, key: str) -> Mapping[str, Any]:
     """How obstore is told of the store."""
@@ -315,5 +321,6 @@ def running(folder: Path, *, inline_objects: bool = True) -> Iterator[tuple[Post
         postgres = Postgres(folder / "postgres")
         stack.callback(lambda: end(postgres.server))
         objects = ObjectStore(folder / "objects", inline=inline_objects)
+        stack.callback(objects.remove_sockets)
         stack.callback(lambda: end(objects.server))
         yield postgres, objects
