@@ -5,6 +5,7 @@ A wrong value is an error that names the place, the key and the allowed values; 
 
 import os
 
+from sightline import toml_text
 from sightline.errors import SettingError
 from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
@@ -179,15 +180,13 @@ def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Set
 
 
 def _from_file(path: str) -> dict[str, Any]:
-    import tomllib  # 3 ms, which no settings need
-
     try:
-        table = tomllib.loads(read_regular(path).decode())
+        table = toml_text.loads(read_regular(path).decode())
     except OSError as error:
         raise SettingError(
             f"{path} cannot be read: {error.strerror}", "let your account read it, or remove it: it may be missing"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise SettingError(f"{path} is not TOML: {error}", "correct the line that it names") from error
     values: dict[str, Any] = {}
     for key, value in table.items():

@@ -6,6 +6,7 @@ that starting with it reads no file. The numbers of the other profiles are those
 
 import os
 
+from sightline import toml_text
 from sightline.errors import SettingError
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import Any
@@ -238,11 +239,9 @@ def read_profile(text: str, name: str, place: str) -> Profile:
     Raises:
         SettingError: it is not TOML, has an unknown key, or a value that its key does not take.
     """
-    import tomllib  # the default profile needs no file
-
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = toml_text.loads(text)
+    except ValueError as error:
         raise SettingError(f"{place} is not TOML: {error}", "correct the line that it names") from error
     profile: Profile = _filled(DEFAULT, table, "", place)
     return profile._replace(name=name)

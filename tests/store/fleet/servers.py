@@ -253,7 +253,11 @@ class ObjectStore:
                 cwd=self._folder,
                 stdout=out,
                 stderr=out,
-                env={"PATH": os.environ["PATH"], "HOME": str(self._folder)},
+                env={
+                    "PATH": os.environ["PATH"],
+                    "HOME": str(self._folder),
+                    "TMPDIR": str(self._folder),
+                },  # for its logs
             )
         self.server = Server(process, self.endpoint, self._folder)
         _wait(self._answers, process, log)
