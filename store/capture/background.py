@@ -14,6 +14,7 @@ from sightline.capture.command import CommandCapture
 from sightline.config import FleetSettings, Settings
 from sightline.errors import CommandNotStarted, StoreFailed
 from sightline.json_text import dumps, loads
+from sightline.light_library import suppress
 from sightline.records import known_fields
 from sightline.store import Store
 from sightline.typing_names import Any
@@ -66,9 +67,9 @@ def start_in_background(
     except OSError as error:
         raise not_started(words[0], None, error) from error
     assert worker.stdin and worker.stdout
-    with worker.stdin as stdin, worker.stdout as stdout:
-        stdin.write(dumps(request).encode())
-        stdin.close()
+    with worker.stdout as stdout:
+        with suppress(BrokenPipeError), worker.stdin as stdin:  # it may have ended already, as its answer then tells
+            stdin.write(dumps(request).encode())
         line = stdout.readline()
         worker.wait()  # it has started a child for the work, which nobody has to wait for
     answer: dict[str, Any] = loads(line) if line else {"failed": "the capturing process ended before it began"}

@@ -94,6 +94,8 @@ class TerminalRow:
 
     def _put(self, new: list[str]) -> None:
         """Write cells at the cursor, and move it behind them."""
+        if not new:
+            return
         start, end = self.cursor, self.cursor + len(new)
         if start > len(self.cells):
             self.change(len(self.cells), len(self.cells), [ERASED] * (start - len(self.cells)))

@@ -3,8 +3,10 @@
 import _thread
 import json
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +21,7 @@ from sightline.config import Settings
 from sightline.doors.mcp.service import Service
 from sightline.doors.mcp.stdio import StdioServer
 from sightline.doors.mcp.tools import Options
-from sightline.errors import CommandNotStarted, OutOfProcesses
+from sightline.errors import CommandNotStarted, OutOfProcesses, StoreFailed
 from sightline.pipeline.parse import parse
 from sightline.pipeline.run import QueryLimits
 from sightline.pipeline.run import run as run_query
@@ -126,6 +128,17 @@ def test_without_a_process_what_cannot_be_started_says_so(store: Store, monkeypa
             start_in_background(store, ["true"], command="true", cwd="/", session="s")
     assert os.listdir(store.layout.buffers) == [captured.buffer.name]
     assert run_query(pipeline, limits=QueryLimits()).stdout == b"2\n"
+
+
+def test_a_capturing_process_that_ends_before_it_has_its_request_says_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("true"))
+    longer_than_a_pipe = ["true", "x" * (2 << 20)]
+    with pytest.raises(StoreFailed, match="ended before it began") as told:
+        start_in_background(store, longer_than_a_pipe, command="true", cwd="/", session="s")
+    assert told.value.hint == "nothing was run"
+    assert not os.listdir(store.layout.buffers)
 
 
 def test_without_a_thread_the_server_says_so_and_goes_on(

@@ -53,6 +53,8 @@ def test_escapes_and_controls_are_removed(raw: str, text: str) -> None:
         ("你好世界啊\r你好地球", "你好地球啊"),
         ("Line with 🚀 emoji\rLine with a", "Line with a  emoji"),
         ("🚀\b-", " -"),
+        ("🚀\b", "🚀"),  # moving alone changes nothing
+        ("🚀\b\b", "🚀"),
         ("working\r\x1b[Kdone", "done"),
         ("working\x1b[2K\rdone", "done"),
         ("working\x1b[2K\x1b[1Gdone", "done"),
