@@ -92,7 +92,7 @@ def decode_buffer(data: bytes) -> Buffer:
             name: StreamInfo(info["bytes"], info["lines"], info.get("sha256", ""), info.get("mime", ""))
             for name, info in fields["streams"].items()
         }
-        fields["gaps"] = gaps_from(fields.get("gaps", ()))
+        fields["gaps"] = gaps_from(gaps) if (gaps := fields.get("gaps")) else ()
         created, ended = fields["created"], fields["ended"]
         if not _is_time(created) or not (ended is None or _is_time(ended)):
             raise ValueError("not a time")

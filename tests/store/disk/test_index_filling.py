@@ -1,6 +1,7 @@
 """An index that is made anew by several processes: each record once, whatever becomes of them."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -56,6 +57,17 @@ def test_a_record_that_a_person_has_set_out_anew_is_read_and_one_with_more_after
     rebuilt = rebuild_buffers(store.layout, store.index)
     assert rebuilt == (1, [lengthened.name])
     assert store.index.buffer(set_out.name) == set_out._replace(accessed=set_out.ended)
+
+
+@pytest.mark.parametrize("tombstones", [1, 4])
+def test_what_a_dead_remover_left_is_removed_and_not_read(
+    store: Store, keep: Callable[..., Buffer], tombstones: int
+) -> None:
+    stays, *gone = (keep(b"%d\n" % number) for number in range(1 + tombstones))
+    for one in gone:
+        Path(store.layout.tombstone(one.name)).write_text("{}")
+    assert rebuild_buffers(store.layout, store.index) == (1, [])
+    assert os.listdir(store.layout.buffers) == [stays.name]
 
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "false", "true"])
