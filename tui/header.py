@@ -1,6 +1,7 @@
 """The top row: what no agent saw, what nothing supports, what runs, what is looked at, and last how much is held."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from sightline.config import Settings
@@ -9,7 +10,7 @@ from sightline.store import SharedPlace
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import StoreCounted
 from sightline.tui.common.phrases import MARKS, counted
-from sightline.tui.common.strips import StripPart
+from sightline.tui.common.strips import StripPart, width_of
 from sightline.tui.common.visible_text import title
 
 if TYPE_CHECKING:  # loaded by the thread that reads
@@ -20,7 +21,7 @@ _DOT = StripPart("  ·  ", "dim")
 
 
 class Header(Bar):
-    """The top row. What matters most stands first, so that a narrow screen cuts what matters least."""
+    """The top row. What matters most stands first, so that a narrow screen leaves out what matters least."""
 
     def __init__(self, settings: Settings, scope: str, place: Callable[[], SharedPlace | None] = lambda: None) -> None:
         super().__init__(id="header")
@@ -65,12 +66,13 @@ class Header(Bar):
         if self._place():
             self._tell()
 
+    def on_resize(self) -> None:
+        """Show as many facts as there is room for now."""
+        self._tell()
+
     def _tell(self) -> None:
-        told = [StripPart(" ◉ ", "accent")]
         facts = (self._judged(), self._doubted(), self._captures(), self._scoped(), self._polls(), *self._held())
-        for at, parts in enumerate(filter(None, facts)):
-            told += [*([_DOT] if at else []), *parts]
-        self.say((told, ()))
+        self.say((whole_facts([parts for parts in facts if parts], self.size.width or inf), ()))
 
     def _judged(self) -> list[StripPart]:
         return verdict_parts(self._verdict) if self._verdict is not None else [StripPart("Sightline", "strong")]
@@ -112,6 +114,17 @@ class Header(Bar):
                 )
             ],
         ]
+
+
+def whole_facts(facts: Sequence[Sequence[StripPart]], width: float) -> list[StripPart]:
+    """Return the first facts, as many as are whole in so many cells; the first is there in any case."""
+    told = [StripPart(" ◉ ", "accent"), *facts[0]]
+    for parts in facts[1:]:
+        more = [*told, _DOT, *parts]
+        if width_of(more) > width:
+            break
+        told = more
+    return told
 
 
 def verdict_parts(verdict: "Verdict") -> list[StripPart]:

@@ -120,6 +120,22 @@ def test_the_header_warns_near_a_limit(store: Store) -> None:
     run(body)
 
 
+def test_a_narrow_header_leaves_out_whole_facts_the_last_ones_first(store: Store) -> None:
+    async def body() -> None:
+        async with opened(store, (120, 24)) as pilot:
+            header = pilot.app.query_one("#header")
+            whole = text(header)[0].rstrip()
+            assert whole.endswith("GiB")
+            for width in (len(whole) - 1, 50, 40, 24):
+                await pilot.resize_terminal(width, 24)
+                await rest(pilot)
+                told = text(header)[0].rstrip()
+                assert len(told) < len(whole)
+                assert whole.startswith(f"{told}  ·  ")
+
+    run(body)
+
+
 def test_a_click_on_a_key_does_what_the_key_does(store: Store) -> None:
     async def body() -> None:
         async with opened(store, (120, 24)) as pilot:
