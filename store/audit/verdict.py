@@ -89,7 +89,7 @@ class VerdictReader:
         self._looked = 0
         self._older = self._at_end = False
         self._total = 0
-        self._queue = deque[tuple[int, Buffer]]()
+        self._queue = deque[tuple[int, str]]()  # when it was used, and its name: whole records would fill memory
         self._running: dict[str, int] = {}
         self._failing: dict[str, _Failing] = {}
         self._skipped: dict[str, None] = {}
@@ -144,11 +144,10 @@ class VerdictReader:
         for name in again:
             used = self._running.pop(name, None)
             used = self._failing[name].used if used is None and name in self._failing else used
-            buffer = index.buffer(name)
-            if buffer is None:
+            if index.buffer(name) is None:
                 self._failing.pop(name, None)
             elif used is not None:
-                self._queue.appendleft((used, buffer))
+                self._queue.appendleft((used, name))
 
     def _viewed(self, newest: int) -> set[str]:
         """Return the names of buffers with failures about which there are new views."""
@@ -175,12 +174,15 @@ class VerdictReader:
         return buffer is not None and buffer.state != "evicted"
 
     def _queue_newer(self) -> int:
-        """Queue the buffers used since, the last one first, and return their number; first, the first page of all."""
-        newer, before = list[tuple[int, Buffer]](), None
+        """Queue the buffers used since, the last one first, and return their number; first, the first page of all.
+
+        If more come than are examined meanwhile, those that were used longest ago are left out, as older ones are.
+        """
+        newer, before = list[tuple[int, str]](), None
         size = _NEW_PAGE if self._newest else _PAGE
         while True:
             page = self._store.listed(size, before=before, project=self._project)
-            newer += [(used, buffer) for buffer, used in page if used > self._newest]
+            newer += [(used, buffer.name) for buffer, used in page if used > self._newest]
             if not self._newest:
                 self._at_end = len(page) < _PAGE
                 self._oldest = page[-1].used if page else 0
@@ -192,6 +194,9 @@ class VerdictReader:
             self._newest = newer[0][0]
             self._looked += len(newer)
             self._queue.extendleft(reversed(newer))
+        while len(self._queue) > MOST_BUFFERS:
+            self._queue.pop()
+            self._at_end = self._older = True
         return len(newer)
 
     def _read_older(self) -> bool:
@@ -206,14 +211,17 @@ class VerdictReader:
         if page:
             self._oldest = page[-1].used
         self._looked += len(page)
-        self._queue.extend((used, buffer) for buffer, used in page)
+        self._queue.extend((used, buffer.name) for buffer, used in page)
         return bool(self._queue)
 
     # one buffer
 
-    def _look_at(self, used: int, buffer: Buffer) -> None:
-        self._failing.pop(buffer.name, None)
-        self._skipped.pop(buffer.name, None)
+    def _look_at(self, used: int, name: str) -> None:
+        self._failing.pop(name, None)
+        self._skipped.pop(name, None)
+        buffer = self._store.index.buffer(name)
+        if buffer is None:
+            return  # it was removed before its turn
         if buffer.state == "running":
             self._running[buffer.name] = used
             return

@@ -93,6 +93,26 @@ def test_it_says_that_older_buffers_were_not_looked_at(store: Store, monkeypatch
     assert (number_in(found.missed), found.done, found.older) == (200, True, True)
 
 
+def test_of_more_than_it_can_examine_meanwhile_the_last_used_ones_are_examined(store: Store, monkeypatch) -> None:
+    monkeypatch.setattr(verdict, "MOST_BUFFERS", 3)
+    reader = VerdictReader(store)
+    reader.step(60)
+    made = [ran(store) for _ in range(5)]
+    assert not reader.step(-1).done
+    found = reader.step(60)
+    assert found.done
+    assert found.older
+    assert [one.buffer.name for one in found.missed] == [one.name for one in reversed(made[2:])]
+
+
+def test_what_is_removed_before_its_turn_is_not_told(store: Store) -> None:
+    reader = VerdictReader(store)
+    gone, stays = ran(store), ran(store, b"ERROR: three\n")
+    assert not reader.step(-1).done
+    store.remove(gone, "removed")
+    assert missed(reader) == [(stays.name, 1)]
+
+
 def test_the_first_output_of_which_something_was_shown_to_nobody(store: Store) -> None:
     seen, empty, unseen = ran(store, b"a\nb\n"), ran(store, b""), ran(store, b"a\nb\n")
     show(store, seen, 1, 2)
