@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,27 @@ from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, View
 from sightline.store import Store, Target
+from tests.conftest import PATIENCE_SECONDS
 
 
 def process(words: list[str], given: bytes, root: Path) -> "subprocess.CompletedProcess[bytes]":
     """A hook as a harness starts it."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(root.parent), "SIGHTLINE_HOME": str(root)}
     return subprocess.run(words, input=given, capture_output=True, env=environment, timeout=60)
+
+
+def run_to_end(words: list[str], **how: Any) -> int:
+    """Run a program that takes milliseconds, and return its exit code; it is killed where it does not end.
+
+    `subprocess.run` with a timeout may notice the end 50 ms late.
+    """
+    running = subprocess.Popen(words, **how)
+    too_late = threading.Timer(PATIENCE_SECONDS, running.kill)
+    too_late.start()
+    try:
+        return running.wait()
+    finally:
+        too_late.cancel()
 
 
 def claude_cut(text: str) -> str:

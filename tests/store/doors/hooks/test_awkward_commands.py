@@ -18,6 +18,7 @@ from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of
 from sightline.store import Store, Target
 from tests.each import each
+from tests.store.doors.hooks.hook_kit import run_to_end
 
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads(
     (Path(__file__).parent / "commands.toml").read_text(encoding="utf-8")
@@ -77,18 +78,17 @@ def run(shell: str, command: str, place: Path) -> Outcome:
     (folder / "run.sh").write_text('#!/bin/sh\necho "run with $#: $*"\n')
     (folder / "run.sh").chmod(0o755)
     with (place / "output").open("wb") as output:
-        done = subprocess.run(
+        code = run_to_end(
             [shell, "-c", HARNESS, shell, command, str(place / "pwd")],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             cwd=folder,
             env={**os.environ, "PWD": str(folder), "LC_ALL": "C.UTF-8"},
-            timeout=60,
         )
     ended = (place / "pwd").read_text().strip() if (place / "pwd").exists() else ""
     files = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-    return Outcome((place / "output").read_bytes(), done.returncode, ended, files)
+    return Outcome((place / "output").read_bytes(), code, ended, files)
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -23,7 +23,7 @@ from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of
 from tests.each import each
-from tests.store.doors.hooks.hook_kit import Harness, claude_cut
+from tests.store.doors.hooks.hook_kit import Harness, claude_cut, run_to_end
 
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads((Path(__file__).parent / "lists.toml").read_text())
 REWRITTEN = [command for group in CASES["rewritten"] for command in group["commands"]]
@@ -92,17 +92,16 @@ class Bench:
         for file in (told, variables):
             file.write_text("")
         with output.open("wb") as out:
-            done = subprocess.run(
-                [shell, "-c", RUN, shell, command, told, variables],
+            code = run_to_end(
+                [shell, "-c", RUN, shell, command, str(told), str(variables)],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
                 cwd=folder,
                 env={**os.environ, "PWD": str(folder), "HOME": str(self._place), "LC_ALL": "C.UTF-8"},
-                timeout=60,
             )
         files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-        return Outcome(output.read_bytes(), done.returncode, told.read_text(), variables.read_text(), files)
+        return Outcome(output.read_bytes(), code, told.read_text(), variables.read_text(), files)
 
 
 @pytest.fixture
