@@ -132,9 +132,6 @@ class Postgres:
         self.port = free_port()
         self.address = f"127.0.0.1:{self.port}"
         (folder / "password").write_text("owner")
-        self._run(
-            "initdb", "-U", "owner", "-A", "scram-sha-256", "--pwfile", str(folder / "password"), "-N", "-E", "UTF8"
-        )
         self._settings = {
             "port": str(self.port),
             "listen_addresses": "127.0.0.1",
@@ -143,6 +140,10 @@ class Postgres:
             "max_connections": "100",
             **settings,
         }
+        self._run(
+            *("initdb", "-U", "owner", "-A", "scram-sha-256", "--pwfile", str(folder / "password"), "-N", "-E", "UTF8"),
+            *(word for name, value in settings.items() for word in ("-c", f"{name}={value}")),
+        )
         self.start()
 
     def _run(self, program: str, *words: str) -> None:
@@ -318,11 +319,13 @@ def environment(key: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def running(folder: Path, *, inline_objects: bool = True) -> Iterator[tuple[Postgres, ObjectStore]]:
-    """Both, as long as they are needed."""
+def running(
+    folder: Path, *, inline_objects: bool = True, **settings: str
+) -> Iterator[tuple[Postgres, ObjectStore]]:
+    """Both, as long as they are needed; the database has these settings."""
     folder.mkdir(mode=0o755, exist_ok=True)
     with contextlib.ExitStack() as stack:
-        postgres = Postgres(folder / "postgres")
+        postgres = Postgres(folder / "postgres", **settings)
         stack.callback(lambda: end(postgres.server))
         objects = ObjectStore(folder / "objects", inline=inline_objects)
         stack.callback(objects.remove_sockets)
