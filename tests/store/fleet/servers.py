@@ -319,9 +319,7 @@ def environment(key: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def running(
-    folder: Path, *, inline_objects: bool = True, **settings: str
-) -> Iterator[tuple[Postgres, ObjectStore]]:
+def running(folder: Path, *, inline_objects: bool = True, **settings: str) -> Iterator[tuple[Postgres, ObjectStore]]:
     """Both, as long as they are needed; the database has these settings."""
     folder.mkdir(mode=0o755, exist_ok=True)
     with contextlib.ExitStack() as stack:
