@@ -34,7 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def shared() -> Iterator[tuple[servers.Postgres, servers.ObjectStore]]:
     """Both servers, for all tests."""
-    room = os.environ.get("PYTEST_DEBUG_TEMPROOT")  # in memory, where there is much: a file system takes longer
+    # In memory, where the tests lie there; into a folder that a person chose, PostgreSQL's user might not get.
+    room = "/dev/shm" if os.environ.get("PYTEST_DEBUG_TEMPROOT") == "/dev/shm" else None
     with tempfile.TemporaryDirectory(prefix="sightline-fleet-", dir=room) as folder:
         os.chmod(folder, 0o755)  # PostgreSQL's user must get to its files
         # A password that is tried 4,096 times, as is usual, takes half of the time of each connection.
