@@ -24,7 +24,7 @@ from sightline.store import Reading
 MOST_HELD = 500
 """Buffers of which what was seen is held where only some are asked about; in a live list all that come pass by."""
 
-_BATCH = 5000
+_BATCH = 64  # views that are held at once: with the records that they are made from, each may take 20 KB
 _TRACED_WITHIN = 256  # the newest views are read again, since their lines may have been found only now
 
 

@@ -167,6 +167,59 @@ def test_another_order_reads_all_and_keeps_the_cursor_on_its_buffer(store: Store
     assert rows.name(rows.cursor) == rows.selected == names(27)[0]
 
 
+def evict_oldest(store: Store, count: int) -> None:
+    for name in names(*range(count)):
+        store.remove(store.index.buffer(name), "evicted")
+
+
+@pytest.fixture
+def few_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline.tui.buffers.list_model.ENTRIES_KEPT", 6)
+    monkeypatch.setattr("sightline.tui.buffers.list_model._SPARE_ENTRIES", 2)
+
+
+@pytest.mark.usefixtures("few_kept")
+def test_evicted_buffers_are_not_all_kept_and_are_read_again_when_somebody_comes_to_them(store: Store) -> None:
+    evict_oldest(store, 25)
+    add(store, "cmd_0000ff", "what went into tail -1", origin="cmd_00001d")
+    rows = BufferRows()
+    read(store, rows, everything=True)
+    assert len(known(rows)) == 31
+    rows.index_changed()
+    read(store, rows)
+    assert (len(known(rows)), len(rows), rows.catalog.complete) == (6, 6, False)
+    rows.move_to(2)
+    read(store, rows, 20, 29)
+    assert [rows.name(at) for at in (2, 29)] == [rows.selected, *names(1)]
+    read(store, rows, everything=True)
+    assert [rows.name(at) for at in range(31)] == [*names(29), "cmd_0000ff", *names(*range(28, -1, -1))]
+    assert (rows.whole(1), rows.part_of(names(29)[0])) == (names(29)[0], "cmd_0000ff")
+
+
+@pytest.mark.usefixtures("few_kept")
+def test_all_entries_of_buffers_that_the_store_holds_are_kept(store: Store) -> None:
+    rows = BufferRows()
+    read(store, rows, everything=True)
+    rows.index_changed()
+    read(store, rows)
+    assert (len(known(rows)), rows.catalog.complete) == (30, True)
+
+
+@pytest.mark.usefixtures("few_kept")
+def test_enough_entries_are_kept_and_read_for_the_rows_of_folded_bursts(store: Store) -> None:
+    for number in range(100, 130):
+        add(store, f"cmd_{number:06x}", "make", session=f"agent-{number // 10}")
+    evict_oldest(store, 30)
+    rows = BufferRows()
+    rows.group_bursts(True)
+    read(store, rows, 0, 12)
+    assert len(rows) >= 12
+    read(store, rows, everything=True)
+    rows.index_changed()
+    read(store, rows, 0, 12)
+    assert len(rows) >= 12
+
+
 def test_groups_stand_under_headings_that_fold(store: Store) -> None:
     add(store, "file_aaaaaa", "src/main.rs")
     rows = BufferRows(ListOrder(group="kind"))

@@ -491,7 +491,8 @@ class BufferList(RowTable):
             self._redraw(in_sight=self._follow_newest())
 
     def on_focus(self) -> None:
-        """Go to the newest output again when the list gets the focus, if the list follows it."""
+        """Go to the newest output again if the list follows it; what a prompt without a filter read is not needed."""
+        self._read_all = bool(self._terms)
         if self._follows is None:
             self._followed()
 

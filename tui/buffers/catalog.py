@@ -129,6 +129,16 @@ class Catalog:
             self._set(self.entries.without(names).places)
             self._running -= names
 
+    def keep(self, count: int) -> set[str]:
+        """Forget the entries below the first so many, which can be read again; return the names of their buffers."""
+        below = self.entries[count:]
+        names = {entry.name for entry in below}
+        if names:
+            self._set(self.entries.places[:count])
+            self._running -= names
+            self.complete = False
+        return names
+
     def renew(self, records: Iterable[Buffer]) -> None:
         """Take in the present state of captures that ran."""
         for record in records:

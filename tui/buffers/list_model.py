@@ -3,6 +3,7 @@
 It stands between the store and the widget that draws it, does no input or output, and knows no screen.
 """
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.project import Project
@@ -14,6 +15,10 @@ from sightline.tui.buffers.order import Heading, ListOrder, Row, bursts, grouped
 
 RECORDS_KEPT = 500
 AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it
+ENTRIES_KEPT = 1_000
+"""How many entries are kept if the store holds fewer buffers: evicted ones stay in its list, ever more of them."""
+
+_SPARE_ENTRIES = 200  # so that entries are forgotten many at once
 
 
 class BufferRows:
@@ -50,6 +55,8 @@ class BufferRows:
         self._records = dict[str, Buffer]()
         self._stale = set[str]()
         self._total = 0
+        self._held = 0
+        self._lowest = 0  # the last row that is needed, with those ahead of it
         self._changed = True
 
     # rows
@@ -182,12 +189,13 @@ class BufferRows:
         """
         everything = everything or not self._order.is_usual
         names = self._unread(self._wanted(first, last))
+        self._lowest = sys.maxsize if everything else max(last, self.cursor) + AHEAD_ROWS
         lacking = 0
         if not self.catalog.complete and self.catalog.entries:
-            lowest = len(self) if everything else max(last, self.cursor) + AHEAD_ROWS
-            lacking = max(lowest - len(self.catalog), 1 if everything else 0)
+            have = len(self) if self._groups_bursts else len(self.catalog)
+            lacking = 1 if everything else max(self._lowest - have, 0)
             lacking = max(lacking, PAGE) if lacking > 0 else 0
-            lacking = PAGE + 1 if everything and lacking else lacking
+            lacking = PAGE + 1 if everything else lacking
         if not (names or lacking or self._changed):
             return None
         wholes = lacking > PAGE and not self._knows_wholes
@@ -236,7 +244,8 @@ class BufferRows:
     def take(self, answer: LoadedList) -> int:
         """Take in what was read; return by how many rows the selected one moved down."""
         before = self.cursor
-        self._total = answer.totals[0] if self.project is None else 0  # for one project the store does not count them
+        self._held = answer.totals[0]
+        self._total = self._held if self.project is None else 0  # for one project the store does not count them
         if not self.catalog.entries:
             self.catalog.complete = False  # before this the list only knew that the store was empty
         version = self.catalog.version
@@ -253,6 +262,7 @@ class BufferRows:
         for name in answer.gone:
             self._records.pop(name, None)
             self._parts.pop(self._wholes.get(name, ""), None)
+        self._forget_entries()
         moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
         if arranged != self._version or (moved and (self.matches is None or answer.gone)):
             self._find_cursor()
@@ -263,6 +273,20 @@ class BufferRows:
     def _forget_records(self) -> None:
         for name in list(self._records)[: max(len(self._records) - RECORDS_KEPT, 0)]:
             del self._records[name]
+
+    def _forget_entries(self) -> None:
+        """Keep no more entries than the store holds buffers, unless more are needed.
+
+        Rows below then have to be read once more, as if the list had never come so far.
+        """
+        most = max(self._held, ENTRIES_KEPT, self._lowest)
+        if len(self.catalog) <= most + _SPARE_ENTRIES:
+            return
+        if self._groups_bursts and len(bursts(self.catalog.entries[:most])) < self._lowest:
+            return
+        for name in self.catalog.keep(most):
+            self._parts.pop(self._wholes.pop(name, ""), None)
+        self._knows_wholes = False
 
     # filtering
 
