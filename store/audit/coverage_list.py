@@ -21,7 +21,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, View
 from sightline.store import Reading
 
-MOST_HELD = 500
+MOST_HELD = 200
 """Buffers of which what was seen is held where only some are asked about; in a live list all that come pass by."""
 
 _BATCH = 64  # views that are held at once: with the records that they are made from, each may take 20 KB

@@ -44,7 +44,7 @@ MARKS = ("A", "B")
 SEEN_FIRST_SECONDS = 0.6  # to wait after the first screen: the read loads the rules of all tools, which would be felt
 SEEN_SOON_SECONDS = 0.25  # to wait after the last change: rows come in bursts while a person scrolls or types
 _SEEN_PATIENCE_SECONDS = 1.0  # the longest wait, if changes never end
-_KEPT_SEEN = 2_000
+_KEPT_SEEN = 500
 LIVE_SECONDS = 1.0  # between two outputs that the list follows by itself: nobody reads faster
 
 _RULE = Style(underline=True)  # below today's rows
@@ -609,7 +609,8 @@ class ListSeen:
         return lambda: self._reader.read(buffers, everything=everything)
 
     def _take(self, answer: SeenFacts) -> None:
-        self._known.update(answer.seen)
+        before = {name: seen for name, seen in self._known.items() if name not in answer.seen}
+        self._known = {**before, **answer.seen}
         for name in list(self._known)[: max(len(self._known) - _KEPT_SEEN, 0)]:
             del self._known[name]
         self._list.seen_changed(answer.lines)

@@ -20,7 +20,7 @@ LEFT_OUT = "… "
 START_CHARS = 120
 """The most characters of a beginning that may be left out; that many more are needed to fill a row."""
 
-_KEPT = 2_000  # commands: those on the screen are redrawn again and again
+_KEPT = 200  # commands: those on the screen are redrawn again and again
 
 
 @lru_cache(maxsize=_KEPT)

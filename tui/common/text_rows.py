@@ -23,7 +23,7 @@ from sightline.tui.common.visible_text import TAB_STOP, lone_controls_shown, pie
 
 LINE_BYTES = 1 << 14  # read of one line at most, half from each end
 _COLUMN_STEP = 8
-_KEPT_STRIPS = 500
+_KEPT_STRIPS = 300
 _READ_AHEAD = 40  # lines that are read together with a needed one
 
 

@@ -62,7 +62,7 @@ def _segments(runs: Iterable[tuple[str, Style]], control: Style) -> Iterator[Seg
 
 
 _MIN_DIGITS = 3
-_KEPT_STRIPS = 1_000
+_KEPT_STRIPS = 300
 _NO_SPANS: Spans = ((), ())
 _MARKS = ("-", "+")
 _GOES_ON = "›"  # at the edge of a line that continues

@@ -36,7 +36,7 @@ MARKS = {NOW: "█", BEFORE: "▓", CUT: "▚", ASKED: "▒", UNSEEN: "░", MIS
 """The mark beside a line, and in the map for the lines that a cell stands for."""
 
 STYLES = {NOW: "now", BEFORE: "before", CUT: "before", GONE: "interrupted", MISSED: "failed"}
-_KEPT_STRIPS = 500
+_KEPT_STRIPS = 300
 _READ_AHEAD = 40
 _NAMES = {"out": "standard output", "err": "standard error"}
 

@@ -27,7 +27,7 @@ CHUNK_LINES = 32
 LEAD_LINES = 32  # lines before a chunk, because syntax can depend on them
 _PENS_LINES = 200  # lines before a chunk that are searched for a colour still in force
 _KEPT_CHUNKS = 16
-_KEPT_STRIPS = 600
+_KEPT_STRIPS = 300  # several screens; with what Textual keeps beside it, each takes 2 KB
 
 
 Lines = list[tuple[str, Line]]
