@@ -91,7 +91,12 @@ if TYPE_CHECKING:
 WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
-YOUNG_OBJECTS = 20_000  # a frame makes some 4,000 objects: at Python's usual 700, each frame would collect garbage
+GARBAGE_THRESHOLDS = 20_000, 2, 5
+"""A frame makes some 4,000 objects: at Python's usual 700, each would collect garbage. What one collection leaves is soon
+looked at again: each drawn row, which Textual lets hold itself, is garbage once it has left the screen, and with Python's
+usual 10 and 10 an inspector in live mode held 70,000 objects of them.
+"""
+
 TOAST_SECONDS = 0.5  # nobody has read one that is younger
 FEED_DELAY_SECONDS = 0.1  # the code that watches takes 30 ms to load, and the first screen must not wait for it
 
@@ -194,7 +199,7 @@ class InspectorApp(FaultTold[None]):
         """Listen for changes, once there is something on the screen."""
         if not gc.isenabled():  # see `run`
             gc.freeze()  # garbage collection skips the objects made so far: looking through them would slow scrolling
-            gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
+            gc.set_threshold(*GARBAGE_THRESHOLDS)
             gc.enable()
         share_one_heap()
         if self._feed is not None:

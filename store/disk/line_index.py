@@ -166,6 +166,10 @@ class StreamIndex:
         return point[self._bytes], point[self._newlines]
 
 
+def _closed(_offset: int, _length: int) -> bytes:
+    raise ValueError("the stream is closed")
+
+
 class ScannedIndex:
     """A line index for a stream without one on disk, made by a scan at its first use (0.4 s a GB)."""
 
@@ -182,7 +186,8 @@ class ScannedIndex:
         return self._before(lambda point: point[0], offset)
 
     def close(self) -> None:
-        """Do nothing, because there is no file."""
+        """Forget the reader, which holds this index: neither then has to wait for the garbage collector."""
+        self._read = _closed
 
     def _before(self, key: Callable[[tuple[int, int]], int], value: int) -> tuple[int, int]:
         if not self._points:

@@ -15,10 +15,10 @@ from textual.message_pump import MessagePump
 
 from sightline.log.log_index import list_views
 from sightline.store import Store
-from sightline.tui.app import YOUNG_OBJECTS, StoreFeed
+from sightline.tui.app import GARBAGE_THRESHOLDS, StoreFeed
 from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
 from sightline.tui.buffers.list_loader import ListNeeds, LoadedList, load
-from tests.tui.tui_kit import begin, buffers, numbered, opened, rest, run, text, until, viewer
+from tests.tui.tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
 def test_a_new_capture_appears_tails_and_ends(store: Store) -> None:
@@ -84,13 +84,35 @@ def test_of_all_growth_in_a_while_the_list_is_read_once(store: Store, monkeypatc
     recording.seal(exit_code=0)
 
 
+def test_an_output_that_is_left_behind_is_no_work_for_the_garbage_collector(store: Store) -> None:
+    for number in range(3):
+        add(store, f"cmd_00000{number}", "seq", numbered(100), ago=30 - number)
+
+    async def body() -> None:
+        async with opened(store) as pilot:
+            gc.collect()
+            gc.disable()
+            await press(pilot, "j", "j")
+            await rest(pilot)
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            gc.collect()
+            assert not {"DrawnLine", "Worker"} & {type(one).__name__ for one in gc.garbage}
+
+    try:
+        run(body)
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
 def test_garbage_is_looked_for_again_once_the_first_screen_is_there(store: Store) -> None:
     before = gc.get_threshold()
 
     async def body() -> None:
         async with opened(store):
             assert gc.isenabled()
-            assert gc.get_threshold() == (YOUNG_OBJECTS, *before[1:])
+            assert gc.get_threshold() == GARBAGE_THRESHOLDS
             assert gc.get_freeze_count() > 0
 
     gc.disable()  # as `run` does

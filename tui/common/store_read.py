@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.widget import Widget
+from textual.worker import active_worker
 
 from sightline.tui.common.store_errors import STORE_ERRORS, tell
 
@@ -94,6 +95,7 @@ class StoreRead(Generic[T]):
         finally:
             self._asked = self._running = False
             self._rests.set()
+            active_worker.set(None)  # type: ignore[arg-type]  # it holds this task, which holds it: garbage, each time
 
     async def _carry_out(self, read: Callable[[], T]) -> None:
         try:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
+from textual.cache import FIFOCache
 from textual.message import Message
 from textual.strip import Strip
 
@@ -61,7 +61,7 @@ class TextRows(RowView):
         self._leads = leads
         self._text: ReadableLines | None = None
         self._column = 0
-        self._strips: LRUCache[int, Strip] = LRUCache(_KEPT_STRIPS)
+        self._strips: FIFOCache[int, Strip] = FIFOCache(_KEPT_STRIPS)
 
     def show(self, text: ReadableLines | None) -> None:
         """Show a text from its beginning, and close the one before."""

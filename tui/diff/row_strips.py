@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.cache import LRUCache
+from textual.cache import FIFOCache
 from textual.strip import Strip
 
 from sightline.named_tuple import NamedTuple
@@ -101,7 +101,7 @@ class RowStrips:
         self._sees_same = not any(compared.ignore)
         most = max(compared.comparison.left_lines, compared.comparison.right_lines)
         self._digits = max(len(str(most)) + 1, _MIN_DIGITS)
-        self._drawn: LRUCache[tuple[int, int, int], Strip] = LRUCache(_KEPT_STRIPS)
+        self._drawn: FIFOCache[tuple[int, int, int], Strip] = FIFOCache(_KEPT_STRIPS)
 
     def forget(self) -> None:
         """Forget the drawn rows, because they would look different now."""

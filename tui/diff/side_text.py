@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from textual.cache import LRUCache
+from textual.cache import FIFOCache
 
 from sightline.search.diff.engines import Ignore
 from sightline.search.diff.hunks import Hunk
@@ -28,7 +28,7 @@ class SideTexts:
 
     def __init__(self, side: Side) -> None:
         self._side = side
-        self._kept: LRUCache[int, str] = LRUCache(_KEPT_TEXTS)
+        self._kept: FIFOCache[int, str] = FIFOCache(_KEPT_TEXTS)
 
     def __getitem__(self, number: int) -> str:
         """Return a line, cleaned; empty if it is gone. Raises what reading the side raises."""
@@ -73,8 +73,8 @@ class Pairs:
     def __init__(self, left: SideTexts, right: SideTexts, ignore: Ignore) -> None:
         self.texts = left, right
         self._ignore = ignore
-        self._aligned: LRUCache[Hunk, list[int]] = LRUCache(_KEPT_PAIRS)
-        self._spans: LRUCache[tuple[int, int], Spans | None] = LRUCache(_KEPT_PAIRS)
+        self._aligned: FIFOCache[Hunk, list[int]] = FIFOCache(_KEPT_PAIRS)
+        self._spans: FIFOCache[tuple[int, int], Spans | None] = FIFOCache(_KEPT_PAIRS)
 
     def beside(self, hunk: Hunk, at: int) -> tuple[int, int]:
         """Return the lines, left and right, on a row of a hunk that is shown side by side; 0 for none."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
+from textual.cache import FIFOCache
 from textual.message import Message
 from textual.strip import Strip
 
@@ -69,7 +69,7 @@ class CoverageRows(RowView):
         self._rows = StepRows(())
         self._folds = True
         self._readers = dict[str, Stream]()
-        self._strips: LRUCache[tuple[str, int], Strip] = LRUCache(_KEPT_STRIPS)
+        self._strips: FIFOCache[tuple[str, int], Strip] = FIFOCache(_KEPT_STRIPS)
 
     def show(self, buffer: Buffer | None, streams: Sequence[Standing]) -> None:
         """Show an output at a step, from the first line that the step's call showed."""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from rich.segment import Segment
-from textual.cache import LRUCache
+from textual.cache import FIFOCache
 from textual.strip import Strip
 
 from sightline.named_tuple import NamedTuple
@@ -160,8 +160,10 @@ class LineStrips:
         self._reading = reading
         self._paint = paint
         self._highlighter = highlighter
-        self._chunks: LRUCache[int, Chunk] = LRUCache(_KEPT_CHUNKS)
-        self._strips: LRUCache[int, DrawnLine] = LRUCache(_KEPT_STRIPS)
+        # Those used last would be kept longer by Textual's other cache, whose entries hold each other: they would stay
+        # in memory until garbage is collected, and a live list opens an output each second.
+        self._chunks: FIFOCache[int, Chunk] = FIFOCache(_KEPT_CHUNKS)
+        self._strips: FIFOCache[int, DrawnLine] = FIFOCache(_KEPT_STRIPS)
         self._inside: tuple[int, Middle | None] = (0, None)  # a line too long to be read whole, and its shown part
 
     @property
@@ -229,7 +231,7 @@ class LineStrips:
             middle: the part, as `read_middle` returns it.
         """
         self._inside = number, middle
-        self._strips.discard(number)
+        self._strips.clear()
         raw = self.raw(number)
         if raw is None:
             return 0

@@ -1,9 +1,11 @@
 """Streams read by lines and bytes, alone and in order of arrival, against the plain bytes."""
 
+import gc
 import itertools
 import os
 import time
 import tracemalloc
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import accumulate
@@ -325,6 +327,20 @@ def test_closing_closes_all_that_was_opened(store: Store, keep: Keep) -> None:
         store.open(Target(buffer, stream)).close()
     store.open_merged(buffer).close()
     assert open_files() == before
+
+
+def test_a_closed_reader_without_an_index_is_no_work_for_the_garbage_collector(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"line\n" * 9)
+    gc.disable()
+    try:
+        reader = StreamReader(os.open(tmp_path / "plain", os.O_RDONLY), "@tool_a1b2c3#0")
+        assert reader.offset_of_line(9) == 40
+        left = weakref.ref(reader)
+        reader.close()
+        del reader
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_what_cannot_be_opened_leaves_nothing_open(store: Store, keep: Keep) -> None:
