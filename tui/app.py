@@ -92,9 +92,9 @@ WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "ou
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
 GARBAGE_THRESHOLDS = 20_000, 2, 5
-"""A frame makes some 4,000 objects: at Python's usual 700, each would collect garbage. What one collection leaves is soon
-looked at again: each drawn row, which Textual lets hold itself, is garbage once it has left the screen, and with Python's
-usual 10 and 10 an inspector in live mode held 70,000 objects of them.
+"""A frame makes some 4,000 objects: at Python's usual 700, each would collect garbage. What one collection leaves is
+soon looked at again: each drawn row, which Textual lets hold itself, is garbage once it has left the screen, and with
+Python's usual 10 and 10 an inspector in live mode held 70,000 such objects.
 """
 
 TOAST_SECONDS = 0.5  # nobody has read one that is younger

@@ -5,6 +5,7 @@ newlines so far, and the number of their order records. So any line of either st
 lies between two neighbouring checkpoints, which are found by bisection on a column that only grows.
 """
 
+import errno
 import os
 import struct
 from bisect import bisect_left
@@ -167,7 +168,7 @@ class StreamIndex:
 
 
 def _closed(_offset: int, _length: int) -> bytes:
-    raise ValueError("the stream is closed")
+    raise OSError(errno.EBADF, "the stream is closed")  # as the descriptor would say
 
 
 class ScannedIndex:

@@ -197,6 +197,19 @@ def test_evicted_buffers_are_not_all_kept_and_are_read_again_when_somebody_comes
 
 
 @pytest.mark.usefixtures("few_kept")
+@pytest.mark.parametrize(("cursor", "last"), [(0, 20), (20, 0)])
+def test_rows_to_which_somebody_went_during_a_read_are_kept(store: Store, cursor: int, last: int) -> None:
+    evict_oldest(store, 25)
+    rows = BufferRows()
+    read(store, rows, everything=True)
+    rows.index_changed()
+    answer = load(store, rows.request(0, 2))
+    rows.move_to(cursor)
+    rows.take(answer, last)
+    assert rows.name(19) == names(10)[0]
+
+
+@pytest.mark.usefixtures("few_kept")
 def test_all_entries_of_buffers_that_the_store_holds_are_kept(store: Store) -> None:
     rows = BufferRows()
     read(store, rows, everything=True)

@@ -263,7 +263,7 @@ class BufferList(RowTable):
         self._captures = answer.totals[2]
         self._titles = answer.titles or self._titles
         self._ended = place.ended if (place := self._store.place) else self._ended
-        shift = self.rows.take(answer)
+        shift = self.rows.take(answer, self._below)
         for name in answer.gone.intersection(self._marked):
             del self._marked[name]
         if self._terms and (answer.newer or (answer.older and not self.rows.order.is_usual)):

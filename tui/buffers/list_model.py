@@ -241,8 +241,13 @@ class BufferRows:
         wanted += [part for name in wanted if (part := self.part_of(name))]
         return wanted + (list(self.catalog.running) if self._changed else [])
 
-    def take(self, answer: LoadedList) -> int:
-        """Take in what was read; return by how many rows the selected one moved down."""
+    def take(self, answer: LoadedList, last: int = 0) -> int:
+        """Take in what was read; return by how many rows the selected one moved down.
+
+        Args:
+            answer: what was read.
+            last: last row on the screen now, which may have been scrolled since the request.
+        """
         before = self.cursor
         self._held = answer.totals[0]
         self._total = self._held if self.project is None else 0  # for one project the store does not count them
@@ -262,7 +267,7 @@ class BufferRows:
         for name in answer.gone:
             self._records.pop(name, None)
             self._parts.pop(self._wholes.get(name, ""), None)
-        self._forget_entries()
+        self._forget_entries(max(self._lowest, last + AHEAD_ROWS, self.cursor + AHEAD_ROWS))
         moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
         if arranged != self._version or (moved and (self.matches is None or answer.gone)):
             self._find_cursor()
@@ -274,15 +279,15 @@ class BufferRows:
         for name in list(self._records)[: max(len(self._records) - RECORDS_KEPT, 0)]:
             del self._records[name]
 
-    def _forget_entries(self) -> None:
-        """Keep no more entries than the store holds buffers, unless more are needed.
+    def _forget_entries(self, rows: int) -> None:
+        """Keep no more entries than the store holds buffers, unless so many rows need more.
 
         Rows below then have to be read once more, as if the list had never come so far.
         """
-        most = max(self._held, ENTRIES_KEPT, self._lowest)
+        most = max(self._held, ENTRIES_KEPT, rows)
         if len(self.catalog) <= most + _SPARE_ENTRIES:
             return
-        if self._groups_bursts and len(bursts(self.catalog.entries[:most])) < self._lowest:
+        if self._groups_bursts and len(bursts(self.catalog.entries[:most])) < rows:
             return
         for name in self.catalog.keep(most):
             self._parts.pop(self._wholes.pop(name, ""), None)
