@@ -175,25 +175,29 @@ def evict_oldest(store: Store, count: int) -> None:
 @pytest.fixture
 def few_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sightline.tui.buffers.list_model.ENTRIES_KEPT", 6)
-    monkeypatch.setattr("sightline.tui.buffers.list_model._SPARE_ENTRIES", 2)
 
 
 @pytest.mark.usefixtures("few_kept")
 def test_evicted_buffers_are_not_all_kept_and_are_read_again_when_somebody_comes_to_them(store: Store) -> None:
+    store.remove(add(store, "cmd_0000fe", "what went into head -1", origin=names(3)[0]), "evicted")
     evict_oldest(store, 25)
-    add(store, "cmd_0000ff", "what went into tail -1", origin="cmd_00001d")
+    for name in names(*range(25, 30)):
+        store.touch(name)
+    add(store, "cmd_0000ff", "what went into tail -1", origin=names(29)[0])
     rows = BufferRows()
     read(store, rows, everything=True)
-    assert len(known(rows)) == 31
+    order = [*names(29), "cmd_0000ff", *names(*range(28, 24, -1)), "cmd_0000fe", *names(*range(24, -1, -1))]
+    assert (len(known(rows)), rows.part_of(names(3)[0])) == (32, "cmd_0000fe")
     rows.index_changed()
     read(store, rows)
-    assert (len(known(rows)), len(rows), rows.catalog.complete) == (6, 6, False)
+    assert [rows.name(at) for at in range(len(rows))] == order[:6]
+    assert (rows.catalog.complete, rows.part_of(names(3)[0])) == (False, "")
     rows.move_to(2)
     read(store, rows, 20, 29)
-    assert [rows.name(at) for at in (2, 29)] == [rows.selected, *names(1)]
+    assert (rows.selected, rows.name(2)) == (order[2], order[2])
     read(store, rows, everything=True)
-    assert [rows.name(at) for at in range(31)] == [*names(29), "cmd_0000ff", *names(*range(28, -1, -1))]
-    assert (rows.whole(1), rows.part_of(names(29)[0])) == (names(29)[0], "cmd_0000ff")
+    assert {rows.name(at) for at in range(len(rows))} == set(order)
+    assert (rows.whole(1), rows.part_of(names(3)[0])) == (names(29)[0], "cmd_0000fe")
 
 
 @pytest.mark.usefixtures("few_kept")

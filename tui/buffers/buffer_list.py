@@ -491,7 +491,7 @@ class BufferList(RowTable):
             self._redraw(in_sight=self._follow_newest())
 
     def on_focus(self) -> None:
-        """Go to the newest output again if the list follows it; what a prompt without a filter read is not needed."""
+        """Go to the newest output again if the list follows it, and read no further for a filter that nobody typed."""
         self._read_all = bool(self._terms)
         if self._follows is None:
             self._followed()

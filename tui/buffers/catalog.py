@@ -129,15 +129,12 @@ class Catalog:
             self._set(self.entries.without(names).places)
             self._running -= names
 
-    def keep(self, count: int) -> set[str]:
-        """Forget the entries below the first so many, which can be read again; return the names of their buffers."""
-        below = self.entries[count:]
-        names = {entry.name for entry in below}
-        if names:
+    def keep(self, count: int) -> None:
+        """Forget the entries below the first so many, which can be read again."""
+        if count < len(self):
             self._set(self.entries.places[:count])
-            self._running -= names
+            self._running = {name for name in self._running if self.entries.position(name) >= 0}
             self.complete = False
-        return names
 
     def renew(self, records: Iterable[Buffer]) -> None:
         """Take in the present state of captures that ran."""

@@ -18,7 +18,7 @@ AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it
 ENTRIES_KEPT = 1_000
 """How many entries are kept if the store holds fewer buffers: evicted ones stay in its list, ever more of them."""
 
-_SPARE_ENTRIES = 200  # so that entries are forgotten many at once
+_SPARE = 5  # a fifth more, so that many are forgotten at once
 
 
 class BufferRows:
@@ -285,12 +285,14 @@ class BufferRows:
         Rows below then have to be read once more, as if the list had never come so far.
         """
         most = max(self._held, ENTRIES_KEPT, rows)
-        if len(self.catalog) <= most + _SPARE_ENTRIES:
+        if len(self.catalog) <= most + most // _SPARE:
             return
         if self._groups_bursts and len(bursts(self.catalog.entries[:most])) < rows:
             return
-        for name in self.catalog.keep(most):
-            self._parts.pop(self._wholes.pop(name, ""), None)
+        self.catalog.keep(most)
+        entries = self.catalog.entries
+        for part in self._wholes.keys() - entries.columns.rows_of(self._wholes, entries.places).keys():
+            self._parts.pop(self._wholes.pop(part), None)
         self._knows_wholes = False
 
     # filtering
