@@ -63,5 +63,12 @@ def test_ratios_and_memory_hold_on_any_machine() -> None:
     assert [one.what for one in regressions(saved, [rows[0]._replace(ratio=2.5), rows[1]], 0.020)] == ["list"]
 
 
+def test_a_share_of_a_core_may_grow_by_what_a_clock_of_ticks_can_tell() -> None:
+    rest = Row("a host at rest: share of a core", "", "", 0.001, 0.01)
+    saved = compared([rest], floor=0.010)
+    assert regressions(saved, [rest._replace(ratio=0.003)], floor=0.010) == []
+    assert regressions(saved, [rest._replace(ratio=0.0035)], floor=0.010)
+
+
 def test_what_other_programs_take_is_not_compared() -> None:
     assert compared([Row("bare server: run true, p50", "", "", 1.0, None)], 0.010) == {}
