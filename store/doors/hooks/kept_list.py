@@ -57,7 +57,7 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
     call = with_saved(call)
     is_in_pieces = bool(ends) and (bool(call.partial) or _is_the_same(call, pieces, pending.key))
     shown = _end_shown(store, pending.key, pieces if is_in_pieces else None)
-    if shown is None and (known := buffer_of_use(store, session, call.use, since=pending.written)):
+    if shown is None and (known := _known(store, session, pending)):
         return known
     if is_in_pieces:
         return _kept(store, session, call, pieces, pending, shown)
@@ -79,13 +79,19 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             ends = endings(pending.key)
             pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
             shown = _end_shown(store, pending.key, pieces)
-            known = shown or buffer_of_use(store, session, pending.use, since=pending.written)
+            known = shown or _known(store, session, pending)
             if known is shown and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
                 at, use = session.started, pending.use
                 call = ToolCall(told, use, use, 0, at, at, "", {}, "cmd", pending.command, session.cwd)
                 _kept(store, session, call._replace(partial=UNTOLD), pieces, pending, shown)
             forget(pending.key)
+
+
+def _known(store: Store, session: Session, pending: PendingCommand) -> Buffer | None:
+    """The buffer that something else made of a list. One that runs is the showing process's, which removes it soon."""
+    known = buffer_of_use(store, session, pending.use, since=pending.written)
+    return known if known and known.state != "running" else None
 
 
 def drop_shown(store: Store, pending: PendingCommand) -> None:

@@ -13,6 +13,7 @@ from sightline.log.view_text import view_text
 from sightline.records import Buffer, View
 from sightline.store import Store, Target
 from tests.conftest import PATIENCE_SECONDS
+from tests.faults.kill_kit import soon
 
 
 def process(words: list[str], given: bytes, root: Path) -> "subprocess.CompletedProcess[bytes]":
@@ -70,9 +71,16 @@ class Harness:
             self.tell("PostToolUse", **told, tool_response=response)
 
     def buffers(self) -> list[Buffer]:
-        """All buffers, oldest first."""
+        """All buffers, oldest first, once a process that showed a list has removed what it was too slow to end."""
         with Store(str(self.root)) as store:
-            return sorted((item.buffer for item in store.listed(100)), key=lambda buffer: buffer.created)
+            found: list[Buffer] = []
+
+            def is_settled() -> bool:
+                found[:] = [item.buffer for item in store.listed(100)]
+                return all(one.artifact or one.state != "running" for one in found)
+
+            soon(is_settled)
+            return sorted(found, key=lambda buffer: buffer.created)
 
     def views(self) -> list[tuple[View, str]]:
         """All views with their exact texts, oldest first."""

@@ -154,10 +154,12 @@ def test_if_whoever_shows_it_is_killed_it_is_kept_whole_all_the_same(root: Path,
     assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
 
 
+@pytest.mark.parametrize("is_named", [True, False])
 @pytest.mark.parametrize("told", ["one\n", "one\nand more\n"])
 def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
-    told: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    told: str, is_named: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It may be so slow that it has not told yet which buffer it makes."""
     monkeypatch.setattr(live_list, "PATIENCE_SECONDS", 0.0)
     claude = Harness("claude-code", root, tmp_path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
@@ -168,7 +170,7 @@ def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
             "cmd", "cat a.txt; cat b.txt", "/", "claude-code-s1", artifact="claude-code-s1:use_of_the_only_call"
         )
         recording.register()
-        file.write(b"\0" + recording.name.encode())
+        file.write(b"\0" + recording.name.encode() * is_named)
         file.flush()
         claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", told, 0)
         assert os.fstat(file.fileno()).st_nlink == 0
