@@ -1,4 +1,4 @@
-"""Threads: what can go wrong when one starts, what many of them do to memory, and how many can run at once."""
+"""Threads: what can go wrong when one starts, what many of them do to the heap, and how many can run at once."""
 
 import _thread
 import os
@@ -66,3 +66,14 @@ def share_one_heap() -> None:
         import ctypes  # 4 ms, which only servers need
 
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def give_back_memory() -> None:
+    """Give the system the free memory of the heap, of which glibc by itself gives back only what lies at its end.
+
+    It takes about a millisecond for 20 MiB.
+    """
+    with suppress(ImportError, OSError, AttributeError):  # another C library
+        import ctypes
+
+        ctypes.CDLL(None).malloc_trim(0)

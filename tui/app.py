@@ -25,7 +25,7 @@ from textual.widget import Widget
 
 from sightline.project import Project, find_project, project_here, project_of
 from sightline.store import Reading, Store, Target
-from sightline.threads import share_one_heap
+from sightline.threads import give_back_memory, share_one_heap
 from sightline.tui import asking, evidence, late
 from sightline.tui.common import messages
 from sightline.tui.common.key_order import KeyOrder
@@ -91,11 +91,15 @@ if TYPE_CHECKING:
 WRITING = frozenset(("pin", "delete", "note", "send", "take_back", "rename", "outside", "begin"))
 """Actions by which a store is changed, an agent is told something, or a program is run."""
 
-GARBAGE_THRESHOLDS = 20_000, 2, 5
+GARBAGE_THRESHOLDS = 10_000, 2, 2
 """A frame makes some 4,000 objects: at Python's usual 700, each would collect garbage. What one collection leaves is
 soon looked at again: each drawn row, which Textual lets hold itself, is garbage once it has left the screen, and with
-Python's usual 10 and 10 an inspector in live mode held 70,000 such objects.
+Python's usual 10 and 10 an inspector in live mode held 70,000 such objects. What waits in between is spread over memory
+that Python cannot give back while anything lies beside it.
 """
+
+GIVING_BACK_SECONDS = 60.0
+"""Time between two returns of free memory to the system; what many threads leave is 4 MiB in an inspector that runs."""
 
 TOAST_SECONDS = 0.5  # nobody has read one that is younger
 FEED_DELAY_SECONDS = 0.1  # the code that watches takes 30 ms to load, and the first screen must not wait for it
@@ -202,6 +206,7 @@ class InspectorApp(FaultTold[None]):
             gc.set_threshold(*GARBAGE_THRESHOLDS)
             gc.enable()
         share_one_heap()
+        self.set_interval(GIVING_BACK_SECONDS, give_back_memory)
         if self._feed is not None:
             self.set_timer(FEED_DELAY_SECONDS, self._feed.start)
         if self._store.settings.starts_with == "brief" and self._target is None and self._inspector.listed_names():

@@ -1,4 +1,4 @@
-"""What threads do to a process' memory."""
+"""What threads do to a process' memory, and what it gives back."""
 
 import platform
 import subprocess
@@ -38,3 +38,26 @@ def test_threads_share_one_heap() -> None:
 
     assert grown("one") < HEAP_BYTES
     assert grown() > 2 * HEAP_BYTES
+
+
+FREED_BYTES = 32 << 20
+FREED = f"""
+import re
+from sightline.threads import give_back_memory, share_one_heap
+
+def held():
+    return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+
+share_one_heap()
+kept = [bytearray(50_000) for _ in range({2 * FREED_BYTES} // 50_000)]
+del kept[::2]  # holes, none of which lies at the end
+before = held()
+give_back_memory()
+print(before - held())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries have their own ways")
+def test_holes_in_the_heap_are_given_back() -> None:
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, check=True)
+    assert int(done.stdout) > FREED_BYTES / 2
