@@ -54,7 +54,7 @@ def take_in(harness: Harness, given: Json) -> None:
                 continue
             session = session_of(harness.name, harness_session, cwd, pending.agent)
             if pending.parts:
-                drop_shown(store, pending)  # the harness' own file also has what had no pipe
+                drop_shown(store, session, pending)  # the harness' own file also has what had no pipe
             buffer = buffer_of_use(store, session, use, since=pending.written)
             if buffer is None or buffer.state == "evicted":
                 buffer = _kept(store, session, harness, pending, own_file(path, ends), code)

@@ -56,8 +56,8 @@ def keep_list(store: Store, session: Session, call: ToolCall, pending: PendingCo
     pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
     call = with_saved(call)
     is_in_pieces = bool(ends) and (bool(call.partial) or _is_the_same(call, pieces, pending.key))
-    shown = _end_shown(store, pending.key, pieces if is_in_pieces else None)
-    if shown is None and (known := _known(store, session, pending)):
+    shown = _end_shown(store, session, pending, pieces if is_in_pieces else None)
+    if shown is None and (known := buffer_of_use(store, session, call.use, since=pending.written)):
         return known
     if is_in_pieces:
         return _kept(store, session, call, pieces, pending, shown)
@@ -78,8 +78,8 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             session = session_of(pending.harness, pending.session, cwd, pending.agent)
             ends = endings(pending.key)
             pieces = [_Piece(part, ends.get(part.number)) for part in (ListPart(*one) for one in pending.parts)]
-            shown = _end_shown(store, pending.key, pieces)
-            known = shown or _known(store, session, pending)
+            shown = _end_shown(store, session, pending, pieces)
+            known = shown or buffer_of_use(store, session, pending.use, since=pending.written)
             if known is shown and store.settings.captures(cwd):
                 told = CallSession(pending.harness, pending.session, pending.harness, session.cwd, session.started)
                 at, use = session.started, pending.use
@@ -88,24 +88,22 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             forget(pending.key)
 
 
-def _known(store: Store, session: Session, pending: PendingCommand) -> Buffer | None:
-    """The buffer that something else made of a list. One that runs is the showing process's, which removes it soon."""
-    known = buffer_of_use(store, session, pending.use, since=pending.written)
-    return known if known and known.state != "running" else None
-
-
-def drop_shown(store: Store, pending: PendingCommand) -> None:
+def drop_shown(store: Store, session: Session, pending: PendingCommand) -> None:
     """Remove the buffer in which a list was shown while it ran, since something else has more of it."""
-    _end_shown(store, pending.key, None)
+    _end_shown(store, session, pending, None)
 
 
-def _end_shown(store: Store, key: str, pieces: list[_Piece] | None) -> Buffer | None:
+def _end_shown(store: Store, session: Session, pending: PendingCommand, pieces: list[_Piece] | None) -> Buffer | None:
     """End the showing of a list; the buffer in which it was shown if that has all of these pieces, else None."""
-    name, has_ended = end_shown(key, keeps=pieces is not None)
+    name, has_ended = end_shown(pending.key, keeps=pieces is not None)
+    if not name and not has_ended:  # it is about to tell the name, which an index that was just made anew may have
+        begun = buffer_of_use(store, session, pending.use, since=pending.written)
+        name = begun.name if begun and begun.state == "running" else ""
     if name:
         store.end_if_dead(name)
     buffer = store.index.buffer(name) if name else None
-    if buffer and buffer.state == "sealed" and pieces is not None and has_ended and _is_whole(buffer, key, pieces):
+    is_ended = buffer is not None and buffer.state == "sealed" and has_ended
+    if buffer and is_ended and pieces is not None and _is_whole(buffer, pending.key, pieces):
         return buffer
     if buffer and buffer.state == "running":  # its writer is slow, and removes it once it finds its file gone
         with suppress(ExpiredRef):  # it has just done so

@@ -154,6 +154,22 @@ def test_if_whoever_shows_it_is_killed_it_is_kept_whole_all_the_same(root: Path,
     assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
 
 
+@contextmanager
+def slowly_shown(root: Path, *, is_named: bool) -> Iterator[None]:
+    """A process that shows the list and has begun a buffer, and may have told which; later it finds its file gone."""
+    with Store(str(root)) as store, open(root / "hooks" / "use_of_the_only_call.live", "wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        recording = store.begin(
+            "cmd", "cat a.txt; cat b.txt", "/", "claude-code-s1", artifact="claude-code-s1:use_of_the_only_call"
+        )
+        recording.register()
+        file.write(b"\0" + recording.name.encode() * is_named)
+        file.flush()
+        yield
+        assert os.fstat(file.fileno()).st_nlink == 0
+        recording.discard()
+
+
 @pytest.mark.parametrize("is_named", [True, False])
 @pytest.mark.parametrize("told", ["one\n", "one\nand more\n"])
 def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
@@ -164,19 +180,33 @@ def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
     claude = Harness("claude-code", root, tmp_path)
     rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
     write_part(1, b"one\n")
-    with Store(str(root)) as store, open(root / "hooks" / "use_of_the_only_call.live", "wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        recording = store.begin(
-            "cmd", "cat a.txt; cat b.txt", "/", "claude-code-s1", artifact="claude-code-s1:use_of_the_only_call"
-        )
-        recording.register()
-        file.write(b"\0" + recording.name.encode() * is_named)
-        file.flush()
+    with slowly_shown(root, is_named=is_named):
         claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", told, 0)
-        assert os.fstat(file.fileno()).st_nlink == 0
-        recording.discard()
     (buffer,) = claude.buffers()
     assert (claude.content(buffer).strip(), buffer.state, buffer.exit_code) == (told.strip().encode(), "sealed", 0)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_if_whoever_shows_it_is_slow_what_ran_in_the_background_is_kept_all_the_same(
+    is_named: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_list, "PATIENCE_SECONDS", 0.0)
+    claude = Harness("claude-code", root, tmp_path)
+    path = file_of(tmp_path)
+    rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
+    write_part(1, b"one\n")
+    called = {
+        "tool_name": "Bash",
+        "tool_use_id": "use_of_the_only_call",
+        "tool_input": {"command": "cat a.txt; cat b.txt"},
+    }
+    response = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
+    claude.tell("PostToolUse", **called, tool_response=response)
+    path.write_bytes(b"one\ntwo\n")
+    with slowly_shown(root, is_named=is_named):
+        claude.tell("UserPromptSubmit", prompt=notice(path, use="use_of_the_only_call", said="completed (exit code 0)"))
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer), buffer.state, buffer.exit_code) == (b"one\ntwo\n", "sealed", 0)
 
 
 def test_if_it_goes_on_in_the_background_it_stays_there_until_its_end_is_told(root: Path, tmp_path: Path) -> None:
