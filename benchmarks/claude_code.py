@@ -40,6 +40,7 @@ def rows(folder: str, scale: float) -> list[Row]:
     count, rounds = max(6, int(20 * scale)), max(1, int(3 * scale))
     is_there = (node_peers.MODULES / "@anthropic-ai/claude-code").is_dir()
     modes = ("", "record", "keep") if is_there else ("", "keep")
+    how = "" if is_there else " by its processes alone"
     found: list[Row] = []
     for name, command in COMMANDS.items():
         sessions: dict[str, list[Session]] = {mode: [] for mode in modes}
@@ -49,7 +50,7 @@ def rows(folder: str, scale: float) -> list[Row]:
                     commands = [command.format(100 + number) for number in range(count)]
                     run = _in_claude_code if is_there else _as_processes
                     sessions[mode].append(run(Path(home), mode, commands))
-        found += [_row(f"{name}, {mode}", sessions[mode], sessions[""], count) for mode in modes if mode]
+        found += [_row(f"{name}{how}, {mode}", sessions[mode], sessions[""], count) for mode in modes if mode]
     return found
 
 

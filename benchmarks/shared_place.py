@@ -223,7 +223,8 @@ def _streamed(place: "SharedStore") -> list[Row]:
             pattern.search(block)
         speed = size / (time.perf_counter() - began) / 1e6
     return [
-        Row(f"a line of {mib(size)}, ms", ms(statistics.median(took)), f"worst {ms(max(took))}", max(took) * 1e3, 30.0),
+        Row(f"a line of {mib(size)}, ms", ms(statistics.median(took)), "", statistics.median(took) * 1e3, None),
+        Row(f"a line of {mib(size)}: worst, ms", ms(max(took)), "", max(took) * 1e3, 30.0),
         Row("scanning it, ns a byte", f"{speed:.0f} MB/s", "", 1e3 / speed, 1e3 / 150),
     ]
 

@@ -49,7 +49,7 @@ def held():
     return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
 
 share_one_heap()
-kept = [bytearray(50_000) for _ in range({2 * FREED_BYTES} // 50_000)]
+kept = [bytearray(100_000) for _ in range({2 * FREED_BYTES} // 100_000)]
 del kept[::2]  # holes, none of which lies at the end
 before = held()
 give_back_memory()
