@@ -99,7 +99,7 @@ that Python cannot give back while anything lies beside it.
 """
 
 GIVING_BACK_SECONDS = 60.0
-"""Time between two returns of free memory to the system; what many threads leave is 4 MiB in an inspector that runs."""
+"""Time between two returns of free memory to the system. In an inspector that is used, some 4 MiB gather meanwhile."""
 
 TOAST_SECONDS = 0.5  # nobody has read one that is younger
 FEED_DELAY_SECONDS = 0.1  # the code that watches takes 30 ms to load, and the first screen must not wait for it

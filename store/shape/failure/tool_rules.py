@@ -221,7 +221,7 @@ def parse_rules(text: str) -> dict[str, Rule]:
     Raises:
         ValueError, TypeError: it is not TOML, or one of its tables is no rule.
     """
-    import tomllib  # as long as a command takes, which an output of no known tool does not need
+    import tomllib  # 8 ms, which an output of no known tool does not need
 
     example = _EXAMPLE.search(text)  # examples stand last in a file, for people and tests
     try:
