@@ -36,8 +36,8 @@ import os, signal, threading
 from sightline.doors.mcp.signals import EndAsked, raise_signals
 wait = raise_signals()
 silent, _ = os.pipe()
-threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGHUP)).start()
 try:
+    threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGHUP)).start()
     wait(silent)
 except EndAsked:
     print("ended")
