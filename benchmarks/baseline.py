@@ -17,7 +17,7 @@ TOLERANCE_OF_TIMES, _TOLERATED_DIFFERENCE = 1.5, 0.02
 """How much worse a time may be, which depends on the disk and the processor in other ways than its floor does. Of the
 times, some are what one run took more than another: they are tolerated this much of the floor besides."""
 _TOLERATED_SHARE = 0.002
-"""How much more of a core a process at rest may use: six ticks of the kernel's clock in the 30 s that it is measured."""
+"""How much more of a core a process at rest may use: six ticks of the kernel's clock in the 30 s that are measured."""
 _TIME = re.compile(r"[,:] (s|ms|ns)\b")
 _IN_A_SECOND = {"s": 1, "ms": 1_000, "ns": 1_000_000_000}
 _PEERS = ("bare server:", "official SDK:", "FastMCP:")
