@@ -1,7 +1,9 @@
 """The order of the list, as buffers are used, appear and go, whatever part of it has been read."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -169,7 +171,8 @@ def test_another_order_reads_all_and_keeps_the_cursor_on_its_buffer(store: Store
 
 def evict_oldest(store: Store, count: int) -> None:
     for name in names(*range(count)):
-        store.remove(store.index.buffer(name), "evicted")
+        if (buffer := store.index.buffer(name)) and buffer.state != "evicted":
+            store.remove(buffer, "evicted")
 
 
 @pytest.fixture
@@ -198,6 +201,33 @@ def test_evicted_buffers_are_not_all_kept_and_are_read_again_when_somebody_comes
     read(store, rows, everything=True)
     assert {rows.name(at) for at in range(len(rows))} == set(order)
     assert (rows.whole(1), rows.part_of(names(3)[0])) == (names(29)[0], "cmd_0000fe")
+
+
+def names_held(rows: BufferRows) -> set[str]:
+    """Names of buffers in all that is reached from the rows."""
+    found, met, left = set[str](), set[int](), list[object]([rows])
+    while left:
+        if id(one := left.pop()) in met or isinstance(one, type | FunctionType | ModuleType):
+            continue
+        met.add(id(one))
+        if isinstance(one, str) and one.startswith("cmd_"):
+            found.add(one)
+        left += gc.get_referents(one)
+    return found
+
+
+@pytest.mark.usefixtures("few_kept")
+def test_no_name_of_a_buffer_that_came_and_went_is_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sightline.tui.buffers.list_model.RECORDS_KEPT", 8)
+    rows = BufferRows()
+    for number in range(30, 90, 2):
+        evict_oldest(store, number - 4)
+        for name in names(number, number + 1):
+            add(store, name, "a command")
+        rows.index_changed()
+        read(store, rows)
+    assert names_held(rows) >= set(names(87, 88, 89))
+    assert len(names_held(rows)) <= 20
 
 
 @pytest.mark.usefixtures("few_kept")

@@ -278,6 +278,7 @@ class BufferRows:
     def _forget_records(self) -> None:
         for name in list(self._records)[: max(len(self._records) - RECORDS_KEPT, 0)]:
             del self._records[name]
+        self._stale.intersection_update(self._records)
 
     def _forget_entries(self, rows: int) -> None:
         """Keep no more entries than the store holds buffers, unless so many rows need more.
