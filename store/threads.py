@@ -71,7 +71,7 @@ def share_one_heap() -> None:
 def give_back_memory() -> None:
     """Give the system the free memory of the heap, of which glibc by itself gives back only what lies at its end.
 
-    It takes about a millisecond for 20 MiB.
+    It takes some 2 ms for 20 MB of which half is free.
     """
     with suppress(ImportError, OSError, AttributeError):  # another C library
         import ctypes
