@@ -329,9 +329,8 @@ def test_if_whoever_shows_it_ends_after_its_hook_the_list_is_there_once(
             claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", "one\n", 0)
         finally:
             os.kill(process, signal.SIGCONT)
-        soon(lambda: store.tombstone(shown.name) is not None)
-    (buffer,) = claude.buffers()
-    assert buffer.name != shown.name
+        buffer = the_one(claude, lambda buffer: buffer.name != shown.name)
+        assert store.tombstone(shown.name) is not None
     assert (claude.content(buffer), buffer.exit_code, buffer.artifact) == (
         b"one\n",
         0,
