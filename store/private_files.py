@@ -14,6 +14,9 @@ from sightline.typing_names import Iterator
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 _PARENT_MODE = 0o755  # less what the umask takes away
+_WRITE_BYTES = 1 << 16
+"""Linux has memory for a file in pieces as large as each write. In a virtual machine, 256 MiB written by 64 KiB took
+0.05 s on ext4 each time, by 512 KiB 0.04 s or 0.5 s: its host had to find memory for large pieces anew, most likely."""
 
 
 def make_folder(path: str) -> None:
@@ -119,12 +122,12 @@ def write_atomically(path: str, data: bytes, *, durable: bool = False) -> None:
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Write every byte; after an incomplete write (a signal, a nearly full disk), go on with the rest."""
-    written = os.write(fd, data)
+    """Write every byte, in pieces; after an incomplete write (a signal, a nearly full disk), go on with the rest."""
+    written = os.write(fd, data) if len(data) <= _WRITE_BYTES else 0
     if written < len(data):
         view = memoryview(data)
         while written < len(view):
-            written += os.write(fd, view[written:])
+            written += os.write(fd, view[written : written + _WRITE_BYTES])
 
 
 def read_file(path: str, *, dir_fd: int | None = None) -> bytes:

@@ -329,10 +329,10 @@ class CommandCapture:
         waits = [at - now for at in (self._kill_at, None if self._timed_out else self._deadline) if at is not None]
         return min(waits) if waits else None
 
-    def _take(self, stream: str, data: memoryview, newlines: int) -> None:
+    def _take(self, stream: str, data: memoryview) -> None:
         if self._filter_pipe and stream == "err":
             data = self._filter_pipe.plain(data)
-        self._recorder.take(stream, data, newlines)
+        self._recorder.take(stream, data)
         if self._echo:
             self._echo(stream, data)
 

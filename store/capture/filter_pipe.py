@@ -15,7 +15,6 @@ import threading
 
 from sightline.capture.filters import FilterSplit
 from sightline.capture.recorder import CUT_BY_FILTER, Recorder, Unkept
-from sightline.disk.line_index import newlines_in
 from sightline.disk.recording import Recording
 from sightline.errors import OutOfProcesses, StoreFailed
 from sightline.named_tuple import NamedTuple
@@ -234,7 +233,7 @@ class FilterPipe:
                 lambda: self._store.begin("cmd", self._split.left, main.cwd, main.session, origin=main.name)
             )
             self._recorder.register()
-        self._recorder.take("out", data, newlines_in(data), shown=False)
+        self._recorder.take("out", data, shown=False)
 
 
 def _fifo(path: str) -> int:

@@ -11,7 +11,6 @@ import select
 import time
 
 from sightline.capture.child import PIPE_BYTES
-from sightline.disk.line_index import newlines_in
 from sightline.typing_names import Callable, Collection, Mapping
 
 READ_BYTES = 1 << 19  # above this, no gain was measured
@@ -23,8 +22,8 @@ LINGER_BYTES = 1 << 24  # the most bytes to read of that
 _USUAL_BYTES = 1 << 16  # bytes in a pipe, if the system does not tell
 _SMALL_PART = 16  # a read of less than this part of a pipe was not worth its wake-up
 
-Sink = Callable[[str, memoryview, int], None]
-"""Takes (stream, bytes, newlines in them); the bytes are only valid during the call."""
+Sink = Callable[[str, memoryview], None]
+"""Takes (stream, bytes); the bytes are only valid during the call."""
 
 
 class PipeReader:
@@ -134,7 +133,7 @@ class PipeReader:
             data = self._view[:got]
             if self._pass_to >= 0 and not self.reader_left:
                 self.reader_left = not pass_on(self._pass_to, data)
-            self._sink(self._open[fd], data, newlines_in(data))
+            self._sink(self._open[fd], data)
         else:
             self._poll.unregister(fd)
             del self._open[fd]

@@ -126,20 +126,19 @@ class Recorder:
             except Exception as error:  # as in `begin`
                 self.give_up(error)
 
-    def take(self, stream: str, data: bytes | memoryview, newlines: int | None = None, *, shown: bool = True) -> None:
+    def take(self, stream: str, data: bytes | memoryview, *, shown: bool = True) -> None:
         """Take bytes of a stream.
 
         Args:
             stream: name of the stream.
             data: its next bytes.
-            newlines: number of newlines among them, if the caller has counted.
             shown: whether to show the stream if it is not kept.
         """
         if shown and stream not in self._streams:
             self._streams.append(stream)
         if self.recording:
             try:
-                self.recording.append(stream, data, newlines)
+                self.recording.append(stream, data)
             except Exception as error:  # as in `begin`
                 self.give_up(error, (stream, data) if shown else None)
         elif shown:
@@ -250,10 +249,10 @@ def capture_stdin(
         recorder.begin(lambda: store.begin("cmd", command, cwd, session, label=label))
         recorder.register()
 
-    def take(stream: str, data: memoryview, newlines: int) -> None:
+    def take(stream: str, data: memoryview) -> None:
         if pass_on:
             pass_on(data)
-        recorder.take(stream, data, newlines)
+        recorder.take(stream, data)
 
     try:
         PipeReader({fd: "out"}, take).run()

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 
 from sightline.capture.recorder import Recorder, Unkept
-from sightline.disk.line_index import newlines_in
 from sightline.disk.pretty import JSON_MIME as JSON_MIME  # what a block of JSON becomes
 from sightline.disk.pretty import write_pretty
 from sightline.disk.recording import Recording
@@ -110,7 +109,7 @@ def capture_result(
                 mimes[stream := f"part.{number}"] = block.mime
                 for start in range(0, len(data) or 1, STEP_BYTES):  # each is hashed while the next one is written
                     piece = memoryview(data)[start : start + STEP_BYTES]
-                    recorder.take(stream, piece, newlines_in(piece), shown=block.mime == TEXT_MIME)
+                    recorder.take(stream, piece, shown=block.mime == TEXT_MIME)
         return recorder.end(
             lambda recording: sealed_result(
                 store, recording, mimes, note, sampling or Sampling(), partial=partial, gaps=gaps

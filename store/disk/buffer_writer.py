@@ -8,7 +8,7 @@ import time
 
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
-from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, pack_checkpoint
+from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, newlines_in, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.private_files import FILE_MODE, new_file, open_private, write_all
@@ -44,17 +44,17 @@ class StreamWriter:
         self._fd = new_file(path, SEALED_MODE if sealed else FILE_MODE)
         self._hasher = Hasher(self._fd)
 
-    def append(self, data: bytes | memoryview, newlines: int | None) -> int:
+    def append(self, data: bytes | memoryview) -> int:
         """Write the next bytes, and return how many were within the limit."""
         room = self._most - self.bytes
         if len(data) > room:
             self.dropped += len(data) - room
-            data, newlines = memoryview(data)[:room], None
+            data = memoryview(data)[:room]
         if not len(data):
             return 0
         write_all(self._fd, data)
         self.bytes += len(data)
-        self.newlines += bytes(data).count(b"\n") if newlines is None else newlines
+        self.newlines += newlines_in(data)
         self._unterminated = data[len(data) - 1] != 0x0A
         self._hasher.update(data)
         return len(data)
@@ -122,31 +122,30 @@ class BufferWriter:
         """Note which process writes it."""
         self._marker.tell_process(pid, own_group=own_group)
 
-    def append(self, stream: str, data: bytes | memoryview, newlines: int | None = None) -> None:
+    def append(self, stream: str, data: bytes | memoryview) -> None:
         """Write bytes of a stream.
 
         Args:
             stream: ``out``, ``err`` or ``part.N``.
             data: the bytes to write.
-            newlines: number of newlines among them, if the caller has counted.
 
         Raises:
             StoreFailed: they could not be written; earlier bytes stay.
         """
         before = self.progress(stream)[0]
         try:
-            self._append(stream, data, newlines)
+            self._append(stream, data)
         except OSError as error:
             if stream in self._streams:
                 self._streams[stream].take_back(before)
             raise store_failed(error) from error
 
-    def _append(self, name: str, data: bytes | memoryview, newlines: int | None) -> None:
+    def _append(self, name: str, data: bytes | memoryview) -> None:
         stream = self._streams.get(name)
         if stream is None:
             path = self._layout.stream(self.name, name)
             stream = self._streams[name] = StreamWriter(path, self._max_stream_bytes)
-        written = stream.append(data, newlines)
+        written = stream.append(data)
         if not written:
             return
         self._bytes += written

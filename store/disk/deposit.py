@@ -67,7 +67,7 @@ class Deposit:
             if written is None:
                 path = self._layout.stream(self.name, stream)
                 written = self._streams[stream] = StreamWriter(path, self._max_stream_bytes, sealed=True)
-            written.append(data, None)
+            written.append(data)
         except OSError as error:
             raise store_failed(error) from error
 

@@ -114,8 +114,8 @@ class Recording:
                 raise store_failed(error, self._layout.root) from error
         self._is_registered = True
 
-    def _append_redacted(self, stream: str, data: bytes | memoryview, _newlines: int | None = None) -> None:
-        """Append bytes without secrets; see `BufferWriter.append`, which counts the remaining newlines itself."""
+    def _append_redacted(self, stream: str, data: bytes | memoryview) -> None:
+        """Append bytes without secrets; see `BufferWriter.append`."""
         assert self.redaction
         is_first = not self.redaction.count
         if kept := self.redaction.feed(stream, data):

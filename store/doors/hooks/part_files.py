@@ -54,7 +54,7 @@ class PartFile:
         except Exception as error:
             self._fail(error)
 
-    def take(self, _: str, data: memoryview, __: int) -> None:
+    def take(self, _: str, data: memoryview) -> None:
         """The next bytes."""
         if not self._lost:
             try:

@@ -60,10 +60,10 @@ class PendingCapture:
         """Whether it prints a view at the end instead of passing the output on."""
         return self._pending.shape
 
-    def take(self, stream: str, data: memoryview, newlines: int) -> None:
+    def take(self, stream: str, data: memoryview) -> None:
         """The next bytes."""
         if self._recorder:
-            self._recorder.take(stream, data, newlines)
+            self._recorder.take(stream, data)
         elif self._pending.shape:
             pass_on(1, data)
 

@@ -332,10 +332,10 @@ def test_store_that_fails_for_the_left_side_leaves_the_answer_alone(
 ) -> None:
     append = BufferWriter.append
 
-    def failing(self: BufferWriter, stream: str, data: memoryview, newlines: int | None = None) -> None:
+    def failing(self: BufferWriter, stream: str, data: memoryview) -> None:
         if self.name != main:
             raise StoreFailed("storing failed: the disk is full")
-        append(self, stream, data, newlines)
+        append(self, stream, data)
 
     main = ""
 

@@ -27,7 +27,7 @@ def sealed(recording: Recording) -> Buffer:
 def test_what_came_is_a_buffer(store: Store) -> None:
     recorder = begun(store)
     recorder.take("out", b"one\n")
-    recorder.take("err", b"two\n", 1)
+    recorder.take("err", b"two\n")
     kept = recorder.end(sealed)
     assert isinstance(kept, Buffer)
     assert (kept.stream("out").bytes, kept.stream("err").lines, recorder.failure) == (4, 1, None)
@@ -46,10 +46,10 @@ def test_whatever_fails_all_that_came_is_shown(
     def pass_on(stream: str, data: memoryview) -> None:
         passed[stream] = passed.get(stream, b"") + data
 
-    def fails(self: BufferWriter, stream: str, data: bytes, newlines: int | None = None) -> None:
+    def fails(self: BufferWriter, stream: str, data: bytes) -> None:
         if bytes(data) == b"two\n":
             raise error
-        append(self, stream, data, newlines)
+        append(self, stream, data)
 
     monkeypatch.setattr(BufferWriter, "append", fails)
     recorder = begun(store, unkept_to=pass_on)

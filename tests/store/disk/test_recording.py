@@ -110,7 +110,7 @@ def test_what_comes_after_the_limit_of_a_stream_is_dropped_and_told(tmp_path: Pa
     with Store(str(tmp_path / "root"), Settings(max_stream_bytes=10)) as store:
         recording = store.begin("cmd", "true", "/", "s")
         recording.append("out", b"1234\n678")
-        recording.append("out", b"9\nXYZ\n", 2)
+        recording.append("out", b"9\nXYZ\n")
         recording.append("out", b"more")
         recording.append("err", b"short")
         buffer = recording.seal(exit_code=0, note="merged")

@@ -85,11 +85,11 @@ def test_store_that_fails_for_the_left_side_is_told_and_offers_no_ref(
     append = BufferWriter.append
     written: Counter[BufferWriter] = Counter()
 
-    def failing(self: BufferWriter, stream: str, data: Any, newlines: int | None = None) -> None:
+    def failing(self: BufferWriter, stream: str, data: Any) -> None:
         written[self] += len(data)
         if written[self] > 10_000:
             raise StoreFailed("storing failed: no space left on device")
-        append(self, stream, data, newlines)
+        append(self, stream, data)
 
     monkeypatch.setattr(BufferWriter, "append", failing)
     reply = agent.run("head -c 20000 /dev/zero | wc -c")

@@ -36,11 +36,11 @@ import os, sys
 from sightline.disk.buffer_writer import StreamWriter
 from sightline.doors.hooks import capture_pipe as piped
 append, left = StreamWriter.append, [100_000]
-def full(self, data, newlines):
+def full(self, data):
     left[0] -= len(data)
     if left[0] < 0:
         raise OSError(28, os.strerror(28))
-    return append(self, data, newlines)
+    return append(self, data)
 StreamWriter.append = full
 piped.main_of_script(sys.argv[2:])
 """

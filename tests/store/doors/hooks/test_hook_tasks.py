@@ -106,7 +106,7 @@ def test_a_list_that_goes_on_is_kept_when_its_end_is_told_and_not_at_a_prompt_be
     assert before_tool(HARNESS, "PreToolUse", "keep", {**given, "session_id": "s1"}, "/bin/cat")
     claude.tell("PostToolUse", **given, tool_response={"stdout": "", "backgroundTaskId": "b1"})
     part = PartFile("use_of_the_first_call", 1)
-    part.take("out", memoryview(b"of a\n"), 1)
+    part.take("out", memoryview(b"of a\n"))
     part.end(0, cut=False, left_open=False)
     claude.tell("UserPromptSubmit", prompt="how far is it?")
     assert claude.buffers() == []

@@ -393,9 +393,9 @@ def test_in_mode_shape_what_can_no_longer_be_kept_is_printed(
     pending = recall("use_of_the_first_call")
     assert pending
     kept = PendingCapture(pending, None)
-    kept.take("out", memoryview(b"1\n2\n"), 2)
+    kept.take("out", memoryview(b"1\n2\n"))
     monkeypatch.setattr(Recording, "seal", lambda *_, **__: 1 / 0)
-    kept.take("out", memoryview(b"3\n"), 1)
+    kept.take("out", memoryview(b"3\n"))
     kept.end(None, cut=False, left_open=False)
     assert capfd.readouterr().out == "1\n2\n3\n"
     assert "ZeroDivisionError" in (claude.root / "hooks.log").read_text()

@@ -456,12 +456,12 @@ def test_a_list_that_still_runs_at_a_prompt_loses_nothing_that_comes_later(root:
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
     bench.rewritten("cat a.txt; cat b.txt", "use_of_the_only_call")
     first, second = PartFile("use_of_the_only_call", 1), PartFile("use_of_the_only_call", 2)
-    first.take("out", memoryview(b"one\n"), 1)
+    first.take("out", memoryview(b"one\n"))
     first.end(0, cut=False, left_open=False)
-    second.take("out", memoryview(b"two\n"), 1)
+    second.take("out", memoryview(b"two\n"))
     claude.tell("UserPromptSubmit", prompt="go on")
     assert claude.buffers() == []
-    second.take("out", memoryview(b"three\n"), 1)
+    second.take("out", memoryview(b"three\n"))
     second.end(0, cut=False, left_open=False)
     claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", "one\ntwo\nthree\n", 0)
     (buffer,) = claude.buffers()
@@ -475,7 +475,7 @@ def test_a_list_between_two_of_its_parts_is_not_taken_for_one_that_was_broken_of
     bench.rewritten("cat a.txt; cat b.txt", "use_of_the_only_call")
     with subprocess.Popen(["/bin/sh", "-c", "read next"], stdin=subprocess.PIPE) as shell:
         first = PartFile("use_of_the_only_call", 1, shell.pid)
-        first.take("out", memoryview(b"one\n"), 1)
+        first.take("out", memoryview(b"one\n"))
         first.end(0, cut=False, left_open=False)
         claude.tell("UserPromptSubmit", prompt="go on")
         assert claude.buffers() == []
@@ -489,7 +489,7 @@ def test_a_shell_that_a_harness_uses_for_all_commands_is_not_waited_for_for_ever
     bench, claude = Bench(tmp_path, script(str(root))), Harness("claude-code", root, tmp_path)
     bench.rewritten("cat a.txt; cat b.txt", "use_of_the_only_call")
     first = PartFile("use_of_the_only_call", 1, os.getpid())
-    first.take("out", memoryview(b"one\n"), 1)
+    first.take("out", memoryview(b"one\n"))
     first.end(0, cut=False, left_open=False)
     claude.tell("UserPromptSubmit", prompt="go on")
     assert claude.buffers() == []
