@@ -149,6 +149,7 @@ class Collector:
             if os.stat(path).st_size == self._purges:
                 return
             names = read_file(path)
+            names = names[: names.rfind(b"\n") + 1]  # a last line without its end is still being written
             with self._queue.changing():
                 known = self._queue.known()
                 for name in dict.fromkeys(names.decode(errors="replace").split()):

@@ -1,6 +1,7 @@
 """Knows what a fleet still lacks, and notes what it is to purge; a shipper reads that when it next runs."""
 
 import contextlib
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,8 @@ QUEUE_FOLDER, QUEUE_FILE = "fleet", "queue.sqlite"
 
 
 PURGES_FILE = "purges"
-"""File below the root with the names of all outputs that were purged here, one on each line."""
+"""File below the root with the names of all outputs that were purged here, one on each line. Each request begins with
+an empty line, so that one before it that was broken off ends there."""
 
 
 def ask_for_purge(store: Store, names: Iterable[str]) -> bool:
@@ -31,7 +33,8 @@ def ask_for_purge(store: Store, names: Iterable[str]) -> bool:
     make_folder(folder)
     fd = open_private(os.path.join(folder, PURGES_FILE), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
-        write_all(fd, "".join(f"{name}\n" for name in wanted).encode())
+        fcntl.flock(fd, fcntl.LOCK_EX)  # many names are written in several pieces
+        write_all(fd, "".join(["\n", *(f"{name}\n" for name in wanted)]).encode())
     finally:
         os.close(fd)
     return True

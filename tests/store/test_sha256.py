@@ -6,7 +6,7 @@ import sys
 from tempfile import TemporaryFile
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sightline.disk.line_index import newlines_in
@@ -74,6 +74,7 @@ def test_bytes_that_cannot_be_read_back_are_no_hash() -> None:
 
 
 @given(st.binary(max_size=300), st.integers(1, 400))
+@example(b"x" * 300, 400)
 def test_newlines_are_counted_whatever_the_lines(line: bytes, times: int) -> None:
     block = (line + b"\n") * times + line
     assert newlines_in(memoryview(block)) == newlines_in(block) == block.count(b"\n")

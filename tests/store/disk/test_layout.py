@@ -13,7 +13,7 @@ from sightline.config import Settings
 from sightline.disk.layout import Layout
 from sightline.errors import UnsafeStore
 from sightline.log import log
-from sightline.private_files import remove_folder, write_atomically
+from sightline.private_files import remove_folder, write_all, write_atomically
 from sightline.records import Buffer
 from sightline.store import Store, Target
 
@@ -181,3 +181,15 @@ def test_the_root_may_itself_be_reached_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert Layout(str(tmp_path / "link")).root == str(tmp_path / "real")
+
+
+@pytest.mark.parametrize("size", [0, 65_535, 65_536, 65_537, 200_000])
+@pytest.mark.parametrize("kind", [bytes, memoryview])
+def test_all_is_written_even_if_the_system_takes_less_at_once(
+    kind: Callable[[bytes], bytes | memoryview], size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, write = os.urandom(size), os.write
+    monkeypatch.setattr(os, "write", lambda fd, piece: write(fd, piece[:50_000]))
+    with open(tmp_path / "file", "wb") as file:
+        write_all(file.fileno(), kind(data))
+    assert (tmp_path / "file").read_bytes() == data

@@ -144,6 +144,24 @@ def test_what_is_captured_again_after_a_purge_is_whole(
     assert problems(hosts.fleet) == []
 
 
+def test_a_name_that_is_not_whole_yet_is_of_no_output(hosts: Hosts, place: SharedStore) -> None:
+    """A request for many outputs is written in pieces, and its writer may be killed between two."""
+    store = hosts.stores["a"]
+    one, other = keep_in(store, SECRET * 40), keep_in(store, b"nothing special\n" * 40)
+    hosts.ship("a")
+    with open(Path(store.root) / "fleet" / "purges", "ab", buffering=0) as file:
+        file.write(one.name.encode())
+        hosts.ship("a")
+        file.write(b"0")
+    retention.remove(store, [other], purge=True)
+    hosts.ship("a")
+    tidy(hosts.fleet)
+    place.bring_up_to_date()
+    with pytest.raises(ExpiredRef):
+        place.resolve(hosts.ref("a", other))
+    assert text_of(place, hosts.ref("a", one)) == SECRET * 40
+
+
 def test_what_another_output_shares_stays(hosts: Hosts, place: SharedStore) -> None:
     store = hosts.stores["a"]
     one, other = keep_in(store, SECRET * 40), keep_in(store, SECRET * 40)
