@@ -52,7 +52,7 @@ _KNOWN_SESSIONS = 100
 BATCH_CALLS = 1024
 _BATCH_BYTES = 8 << 20
 SETTLE_BUFFERS = 2_000  # after this many the limits are enforced, so that the disk holds no more than they allow
-_PLACE_BUFFERS = 50_000  # after this many buffers they are put in order, whatever the limits say, for which the import stops
+_PLACE_BUFFERS = 50_000  # after this many the import stops until they are in order, whatever the limits say
 _OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
 
 
