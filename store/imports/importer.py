@@ -49,8 +49,9 @@ TOLD_TROUBLES = 1_000
 
 _LEDGER_FORMAT = 1
 _KNOWN_SESSIONS = 100
-BATCH_CALLS = 1024
-_BATCH_BYTES = 8 << 20
+BATCH_CALLS = 2048
+_BATCH_BYTES = 16 << 20  # of half as much, an import took 4 % longer, as every batch has the system copy pages
+_PROGRESS_BYTES = 1 << 20
 SETTLE_BUFFERS = 2_000  # after this many the limits are enforced, so that the disk holds no more than they allow
 _PLACE_BUFFERS = 50_000  # after this many the import stops until they are in order, whatever the limits say
 _OWN = re.compile(r"(?:mcp_)?sightline_(?:run_command|read_file|read_output|query|list_outputs)")
@@ -264,7 +265,7 @@ class Importer:
         for events in (reading.advance, reading.finish) if ended else (reading.advance,):
             for event in events():
                 self._take(source, event)
-                if reading.position - at >= _BATCH_BYTES // 8:
+                if reading.position - at >= _PROGRESS_BYTES:
                     self._read(reading.position - at)
                     at = reading.position
         if ended or not reading.waiting:
