@@ -1,6 +1,7 @@
 """What a host purges or pins reaches the shared place, by rows of its own and by the owner's hand."""
 
 import datetime
+import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from sightline.fleet.janitor import Janitor, Tidied
 from sightline.fleet.maintenance import Maintained, maintain
 from sightline.fleet.objects import Objects
 from sightline.fleet.verification import Verification
-from sightline.log import retention
+from sightline.log import retention, unshipped_items
 from sightline.log.log_index import list_views
 from sightline.log.sessions import current_session
 from sightline.log.view_text import TextGone, view_text
@@ -160,6 +161,24 @@ def test_a_name_that_is_not_whole_yet_is_of_no_output(hosts: Hosts, place: Share
     with pytest.raises(ExpiredRef):
         place.resolve(hosts.ref("a", other))
     assert text_of(place, hosts.ref("a", one)) == SECRET * 40
+
+
+def test_a_request_is_written_by_one_process_at_a_time(hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = hosts.stores["a"]
+    free = list[bool]()
+
+    def wrote(_: int, _data: bytes) -> None:
+        with open(Path(store.root) / "fleet" / "purges", "ab") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                free.append(False)
+            else:
+                free.append(True)
+
+    monkeypatch.setattr(unshipped_items, "write_all", wrote)
+    retention.remove(store, [keep_in(store, SECRET * 40)], purge=True)
+    assert free == [False]
 
 
 def test_what_another_output_shares_stays(hosts: Hosts, place: SharedStore) -> None:
