@@ -1,6 +1,8 @@
 """Settings: defaults, overridden by ``config.toml`` under the root, overridden by ``SIGHTLINE_*`` variables.
 
-A wrong value is an error that names the place, the key and the allowed values; an unknown key is an error, too.
+A wrong value is an error that names the place, the key and the allowed values; an unknown key is an error, too. A
+version refuses the keys that only a later one knows, and would not run commands any more. So keys that 0.2.0 does not
+know may stand in ``config.extra.toml`` beside it, which 0.2.0 does not read.
 """
 
 import os
@@ -164,11 +166,21 @@ def default_root(environment: Mapping[str, str] = os.environ) -> str:
     return platformdirs.user_state_dir("sightline", appauthor=False)
 
 
+def settings_files(path: str) -> tuple[str, str]:
+    """Return the files that settings are read from, given the path of ``config.toml``; the later one overrides."""
+    return path, path.removesuffix(".toml") + ".extra.toml"
+
+
 def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read settings from a file, which need not exist, and the environment. Raises SettingError."""
+    """Read settings from ``config.toml`` and the file beside it, neither of which need exist, and the environment.
+
+    Raises:
+        SettingError: a value or a key is wrong, or a file cannot be read.
+    """
     values: dict[str, Any] = {}
-    if os.path.exists(path):
-        values = _from_file(path)
+    for file in settings_files(path):
+        if os.path.exists(file):
+            values |= _from_file(file)
     for variable, text in environment.items():
         if variable.startswith(ENVIRONMENT_PREFIX) and variable[len(ENVIRONMENT_PREFIX) :] not in _OTHER_VARIABLES:
             key = variable[len(ENVIRONMENT_PREFIX) :].lower()

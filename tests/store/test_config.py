@@ -35,6 +35,17 @@ def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
     assert (changed.max_buffers, changed.durable) == (7, False)
 
 
+def test_the_extra_file_overrides_config_toml(tmp_path: Path) -> None:
+    extra = tmp_path / "config.extra.toml"
+    extra.write_text("max_buffers = 7")
+    assert load_settings(str(tmp_path / "config.toml"), {}) == Settings(max_buffers=7)
+    changed = load(tmp_path, "max_buffers = 5\nmax_age_days = 1.5", SIGHTLINE_DURABLE="on")
+    assert changed == Settings(max_buffers=7, max_age_days=1.5, durable=True)
+    extra.write_text("max_bufers = 7")
+    with pytest.raises(SettingError, match=r"config\.extra\.toml: unknown setting 'max_bufers'"):
+        load(tmp_path, "")
+
+
 @pytest.mark.parametrize(
     ("text", "key", "allowed"),
     [

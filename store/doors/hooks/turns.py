@@ -126,8 +126,7 @@ def _told_by(harness: Harness, event: str, given: Json) -> SessionEvent | None:
 
 def _switches() -> EvidenceSettings:
     """What a person has switched on: nothing by default, and nothing without a settings file."""
-    path = os.path.join(default_root(), "config.toml")
-    return load_settings(path).evidence if os.path.exists(path) else EvidenceSettings()
+    return load_settings(os.path.join(default_root(), "config.toml")).evidence
 
 
 def _reminder(harness: Harness, given: Json) -> list[str]:
