@@ -70,9 +70,9 @@ class OfNewerVersion(StoreFailed):
     """A newer Sightline wrote something in the store in a form that this one would misread."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what} was written by a newer Sightline", "upgrade this one: `python -m pip install --upgrade sightline`"
-        )
+        from sightline.distribution import upgrade  # a start needs no words about upgrading
+
+        super().__init__(f"{what} was written by a newer Sightline", upgrade())
 
 
 class CommandNotStarted(SightlineError):

@@ -1,5 +1,6 @@
 """What is installed: every package and data file, nothing at the top but ``sightline``, and a command that works."""
 
+import contextlib
 import json
 import os
 import re
@@ -111,6 +112,45 @@ def test_wheel_has_the_modules_of_the_tree_and_no_others(wheel: Path) -> None:
 def test_wheel_puts_one_name_at_the_top(wheel: Path) -> None:
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in tops if not name.endswith(".dist-info")} == {"sightline"}
+
+
+def _maintained_files() -> list[Path]:
+    folders = [REPOSITORY / name for name in (*ROOMS, "docs", "tests", "benchmarks", ".ci", ".github")]
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return [path for path in [*found, *REPOSITORY.glob("*.*")] if path.is_file() and path != Path(__file__)]
+
+
+def test_nothing_installs_us_by_name_from_an_index() -> None:
+    """There the name ``sightline`` is another project's, and ours is nobody's until it is published."""
+    by_name = re.compile(
+        r"(?:pipx?|uvx?|poetry|pdm|conda)\b[^\n`]*\b(?:install|add|run|inject)\b"
+        r"[^\n`&;|]*[\s'\"]sightline(?:-inspector)?(?![\w./@-])"
+        r"|\buvx\s+(?:--from\s+)?['\"]?sightline\b(?!/)"
+        r"|(?<![\w./-])sightline(?:-inspector)?\[[a-z]"
+        r"|dependencies = .*['\"]sightline"
+    )
+    found = []
+    for path in _maintained_files():
+        with contextlib.suppress(UnicodeDecodeError):
+            found += [f"{path}: {line.strip()}" for line in path.read_text().splitlines() if by_name.search(line)]
+    own_extras = re.compile(r'pyproject\.toml: "sightline(?:-inspector)?\[[a-z,]+\]",$')
+    assert [line for line in found if not own_extras.search(line)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install sightline",
+        "pip install -U 'sightline[web]'",
+        "uvx sightline list",
+        "pipx install sightline-inspector",
+    ],
+)
+def test_a_page_that_installs_us_by_name_would_be_found(line: str, tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "page.md").write_text(f"{line}\n")
+    monkeypatch.setattr(f"{__name__}.REPOSITORY", tmp_path)
+    with pytest.raises(AssertionError):
+        test_nothing_installs_us_by_name_from_an_index()
 
 
 def test_wheel_holds_no_tests(wheel: Path) -> None:

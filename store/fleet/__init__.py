@@ -1,5 +1,6 @@
 """Ships a store to PostgreSQL and an object store, for many machines. All but this module needs the extra ``fleet``."""
 
+from sightline.distribution import install_extra
 from sightline.errors import SightlineError
 
 
@@ -7,6 +8,4 @@ class ExtraMissing(SightlineError):
     """The clients of the database and the object store are not installed."""
 
     def __init__(self, missing: ImportError) -> None:
-        super().__init__(
-            f"this needs what is not installed: {missing}", "install it: `python -m pip install 'sightline[fleet]'`"
-        )
+        super().__init__(f"this needs what is not installed: {missing}", install_extra("fleet"))

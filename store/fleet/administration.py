@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from psycopg import errors, sql
 
+from sightline.distribution import upgrade
 from sightline.errors import UsageError
 from sightline.fleet.address import DatabaseAddress, ObjectsAddress
 from sightline.fleet.database import Connection, FleetRefused, NewerFleet, tables_of
@@ -72,7 +73,7 @@ def initialise(connection: Connection, objects: ObjectsAddress, retention_days: 
         if tables.version > VERSION:
             raise NewerFleet(
                 f"the fleet's tables are of version {tables.version}, and this Sightline makes {VERSION}",
-                "upgrade this one: `python -m pip install --upgrade 'sightline[fleet]'`",
+                upgrade("fleet"),
             )
         if tables.objects != str(objects):
             raise FleetRefused(

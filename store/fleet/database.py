@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psycopg
 from psycopg import errors
 
+from sightline.distribution import upgrade
 from sightline.errors import StoreFailed
 from sightline.fleet.address import DatabaseAddress, password_for
 from sightline.fleet.schema import VERSION
@@ -220,7 +221,7 @@ def may_write(tables: Tables) -> None:
     if tables.least_writer > VERSION:
         raise NewerFleet(
             f"the fleet's tables are of version {tables.version}, and this Sightline ships to {VERSION}",
-            "upgrade this one: `python -m pip install --upgrade 'sightline[fleet]'`; what is not shipped stays here",
+            f"{upgrade('fleet')}; what is not shipped stays here",
         )
 
 
@@ -234,7 +235,7 @@ def may_read(tables: Tables) -> str:
     if tables.least_reader > VERSION:
         raise NewerFleet(
             f"the fleet's tables are of version {tables.version}, and this Sightline reads {VERSION}",
-            "upgrade this one: `python -m pip install --upgrade 'sightline[fleet]'`",
+            upgrade("fleet"),
         )
     if tables.version < _LEAST_READ:
         raise NotAFleet(

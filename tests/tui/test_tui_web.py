@@ -205,4 +205,4 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     environment = {**os.environ, "SIGHTLINE_HOME": str(tmp_path / "root")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=30)
     assert done.returncode == 1
-    assert "pip install 'sightline[web]'" in done.stderr
+    assert "pip install '.[web]'" in done.stderr

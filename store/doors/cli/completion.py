@@ -12,6 +12,7 @@ from functools import partial
 from itertools import islice, pairwise
 
 from sightline.config import STORE_VARIABLE, default_root
+from sightline.distribution import install_extra
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.commands import COMMANDS, command_of
 from sightline.doors.cli.output import write_out
@@ -47,7 +48,7 @@ def parser(name: str) -> CommandParser:
     made = command_parser(
         name,
         "Print a script for your shell, with which Tab completes commands, options, refs, sessions, profiles and "
-        "files of rules. It needs the extra `completions`: pip install 'sightline[completions]'.",
+        "files of rules. It needs the extra `completions`.",
         'eval "$(sightline completions bash)"    # in ~/.bashrc',
         'eval "$(sightline completions zsh)"     # in ~/.zshrc, after compinit',
         "sightline completions fish > ~/.config/fish/completions/sightline.fish",
@@ -67,7 +68,7 @@ def main(given: Namespace) -> int:
         from argcomplete.shell_integration import shellcode  # it comes with an extra
     except ModuleNotFoundError as error:
         raise SightlineError(
-            f"completions need a package that is not installed: {error.name}", "pip install 'sightline[completions]'"
+            f"completions need a package that is not installed: {error.name}", install_extra("completions")
         ) from error
     write_out(shellcode(["sightline"], shell=given.shell) + "\n")
     return 0

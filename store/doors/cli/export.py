@@ -2,11 +2,11 @@
 
 import os
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from importlib.metadata import version
 from urllib.parse import unquote, urlsplit
 
 from sightline.audit.otlp import Spans, spans_of, traces_data
 from sightline.audit.timeline import calls_of
+from sightline.distribution import version
 from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
 from sightline.doors.cli.output import Door, write_err, write_file, write_out
 from sightline.errors import SightlineError, UsageError
@@ -55,7 +55,7 @@ def main(given: Namespace) -> int:
         made = spans_of(session, calls_of(door.store, session=session.name))
     finally:
         door.close()
-    ours = version("sightline")
+    ours = version() or "0"
     if given.otlp.lower().startswith(("http://", "https://")):
         for at in range(0, len(made.spans), _SPANS_A_REQUEST):
             _send(given.otlp, made, at, ours)

@@ -81,9 +81,9 @@ def _dispatch(words: list[str]) -> int:
         print(_overview())
         return 0
     if name in ("-V", "--version"):
-        from importlib.metadata import version  # 20 ms
+        from sightline.distribution import version
 
-        print(f"sightline {version('sightline')}")
+        print(f"sightline {version() or '(not installed)'}")
         return 0
     return _unknown(name)
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 
+from sightline.distribution import version
 from sightline.doors.cli.arguments import SUPPRESS, CommandParser, Namespace, command_parser
 from sightline.doors.cli.commands import GROUPS, command_of
 from sightline.doors.cli.output import write_out
@@ -32,7 +32,7 @@ def manual_page() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield f'.TH SIGHTLINE 1 "" "sightline {_version()}" "User Commands"'
+    yield f'.TH SIGHTLINE 1 "" "sightline {version()}" "User Commands"'
     yield from (".SH NAME", r"sightline \- see what your agent saw, and what it missed")
     yield from (".SH SYNOPSIS", r".B sightline", r"[\fIREF\fR]", ".br", r".B sightline", r"\fICOMMAND\fR ...")
     yield from (
@@ -75,10 +75,3 @@ def _text(text: str) -> Iterator[str]:
 def _plain(text: str) -> str:
     escaped = text.replace("\\", r"\e").replace("-", r"\-").replace("…", "...")
     return rf"\&{escaped}" if escaped[:1] in (".", "'") else escaped
-
-
-def _version() -> str:
-    try:
-        return version("sightline")
-    except PackageNotFoundError:  # run from a folder without an installation
-        return ""

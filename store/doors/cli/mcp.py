@@ -53,9 +53,7 @@ def parser(name: str) -> CommandParser:
         metavar="SECONDS",
         help="answer that a command is still running after this time (default 50), before the client gives up",
     )
-    made.add_argument(
-        "--http", action="store_true", help="serve Streamable HTTP; needs the extra: pip install 'sightline[http]'"
-    )
+    made.add_argument("--http", action="store_true", help="serve Streamable HTTP; needs the extra `http`")
     made.add_argument(
         "--host",
         default=_HTTP_DEFAULTS["host"],

@@ -36,7 +36,7 @@ def parser(name: str) -> CommandParser:
         "--url",
         default="",
         metavar="URL",
-        help="stand in front of a server over HTTP; needs the extra: pip install 'sightline[http]'",
+        help="stand in front of a server over HTTP; needs the extra `http`",
     )
     made.add_argument(
         "--bearer-env",

@@ -4,6 +4,7 @@ import contextlib
 import os
 
 from sightline.config import STORE_VARIABLE
+from sightline.distribution import install_extra
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.inspector import inspector
 from sightline.doors.cli.output import dim, write_err, write_out
@@ -17,7 +18,7 @@ def parser(name: str) -> CommandParser:
     made = command_parser(
         name,
         "Open the inspector in a browser, on this machine only. It prints a link with a token; requests without "
-        "that token are refused. It needs the extra `web`: pip install 'sightline[web]'. To listen on an address "
+        "that token are refused. It needs the extra `web`. To listen on an address "
         "that others can reach, set SIGHTLINE_SERVE_TOKEN to a long secret of yours, and put a proxy or a tunnel in "
         "front, because the connection is not encrypted. Several people may open it at once; with "
         "--read-only, they can look at all of it and change nothing.",
@@ -66,7 +67,7 @@ def main(given: Namespace) -> int:
     except ModuleNotFoundError as error:
         raise SightlineError(
             f"the inspector in a browser needs a package that is not installed: {error.name}",
-            "pip install 'sightline[web]'",
+            install_extra("web"),
         ) from error
     return int(serve(given.host, given.port, given.ref or "", _say, read_only=given.read_only))
 

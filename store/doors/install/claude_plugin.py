@@ -8,12 +8,12 @@ import os
 import shlex
 
 from sightline.capture.pipe_insertion import PIPEFAIL
+from sightline.distribution import version
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.install.errors import NotOurs
 from sightline.doors.install.harness_settings import NAME, hooks_content, rewrites, server_entry
 from sightline.doors.install.installation import Done, SettingsChange
 from sightline.doors.install.settings_file import PROGRAM_MODE, check_writable, read_settings, write_settings
-from sightline.doors.mcp.protocol import server_version
 from sightline.harnesses.base import RECORD
 from sightline.harnesses.claude_code import HARNESS
 from sightline.json_text import dumps, loads
@@ -60,7 +60,7 @@ def plugin_files(folder: str, mode: str, root: str) -> dict[str, str]:
     """The text of each file of the plugin in a folder, by its path within."""
     manifest = {
         "name": NAME,
-        "version": server_version(),
+        "version": version() or "0",
         "description": _DESCRIPTION,
         "author": {"name": "Sightline"},
         "license": "MIT",

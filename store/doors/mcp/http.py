@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from sightline.distribution import install_extra, version
 from sightline.doors.mcp.protocol import (
     EVERY_SECONDS,
     Context,
@@ -21,7 +22,6 @@ from sightline.doors.mcp.protocol import (
     Rejected,
     client_label,
     finished,
-    server_version,
     wanted_uris,
 )
 from sightline.doors.mcp.service import METHODS, Handler, Service
@@ -42,7 +42,7 @@ try:
     from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 except ImportError as missing:
     raise UsageError(
-        f"serving HTTP needs the official SDK ({missing.name} is not installed)", "pip install 'sightline[http]'"
+        f"serving HTTP needs the official SDK ({missing.name} is not installed)", install_extra("http")
     ) from missing
 
 PATH = "/mcp"
@@ -188,7 +188,7 @@ def app_of(service: Service, host: str) -> App:
     """The SDK's server as an application, with our service behind each of its methods."""
     server: Server[Any] = Server(
         "sightline",
-        version=server_version(),
+        version=version() or "0",
         title="Sightline",
         instructions=service.instructions(),
         on_subscriptions_listen=partial(_listen, service),

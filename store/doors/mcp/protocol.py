@@ -4,10 +4,9 @@ Since 2026-07-28 every request says in its ``_meta`` which version it speaks and
 says so once. One process serves both, request by request.
 """
 
-import os
-import sys
 import threading
 
+from sightline.distribution import version
 from sightline.json_text import encoder, loads
 from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
@@ -257,7 +256,7 @@ def introduction(context: Context, instructions: str) -> dict[str, Any]:
 
 
 def _server() -> dict[str, str]:
-    return {"name": "sightline", "title": "Sightline", "version": server_version()}
+    return {"name": "sightline", "title": "Sightline", "version": version() or "0"}
 
 
 def finished(result: dict[str, Any], method: str, context: Context) -> dict[str, Any]:
@@ -275,31 +274,6 @@ def wanted_uris(notifications: Any) -> list[str]:
     """The resources that a ``subscriptions/listen`` names; other kinds that it may name do not exist here."""
     uris = notifications.get("resourceSubscriptions") if isinstance(notifications, dict) else None
     return [uri for uri in uris if isinstance(uri, str)] if isinstance(uris, list) else []
-
-
-def server_version() -> str:
-    """Our version, from the name of the installed metadata's folder; ``0`` where nothing is installed.
-
-    importlib.metadata would tell it, too, but would take as long as all the rest until the first answer.
-    """
-    global _version
-    if not _version:
-        _version = next(_versions(), "0")
-    return _version
-
-
-_version = ""
-
-
-def _versions() -> Any:
-    for folder in sys.path:
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        for name in names:
-            if name.startswith("sightline-") and name.endswith((".dist-info", ".egg-info")):
-                yield name.removeprefix("sightline-").rpartition(".")[0]
 
 
 Outcome = dict[str, Any] | Rejected

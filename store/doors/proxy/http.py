@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 
+from sightline.distribution import install_extra
 from sightline.doors.mcp.line_io import LineWriter, PassingLines
 from sightline.doors.mcp.protocol import (
     INVALID_REQUEST,
@@ -47,7 +48,7 @@ try:
     from mcp_types import jsonrpc_message_adapter
 except ImportError as missing:
     raise UsageError(
-        f"a server over HTTP needs the official SDK ({missing.name} is not installed)", "pip install 'sightline[http]'"
+        f"a server over HTTP needs the official SDK ({missing.name} is not installed)", install_extra("http")
     ) from missing
 
 ANSWER_SECONDS = 60.0

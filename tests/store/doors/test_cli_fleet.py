@@ -24,7 +24,7 @@ def test_without_the_extra_a_command_says_what_to_install(words: list[str], tmp_
         [sys.executable, "-c", WITHOUT, *words], env={"SIGHTLINE_HOME": str(tmp_path)}, capture_output=True, check=False
     )
     assert done.returncode == 1
-    assert b"pip install 'sightline[fleet]'" in done.stderr
+    assert b"pip install '.[fleet]'" in done.stderr
     assert b"Traceback" not in done.stderr
 
 

