@@ -1,7 +1,9 @@
 """Logs views: what was shown, to whom, when and for which request, with its exact text."""
 
+import os
 import time
 
+from sightline.config import working_directory
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index, IndexChange
 from sightline.disk.view_index import ViewRow
@@ -27,6 +29,12 @@ from sightline.sha256 import sha256_hex
 from sightline.shape.segments import Segment, uncut_ranges
 from sightline.store import Reading, Store
 from sightline.typing_names import Any, Iterable, Sequence
+
+NOT_KEPT = "nothing is kept in this folder (capture = off)"
+"""What the log says of a reply of which it may have neither the request nor the text."""
+
+RUN_COMMAND, READ_FILE = "run_command", "read_file"
+"""The verbs whose requests name another folder than the one in which they were asked."""
 
 LITERAL_BYTES = 4096
 """A run of lines up to this size is logged as text; a longer one as a range of its stream, to be rendered again."""
@@ -131,6 +139,11 @@ class Appended(NamedTuple):
     fields: dict[str, Any]
 
     @property
+    def is_kept(self) -> bool:
+        """Whether the log has its request and its text."""
+        return self.fields.get("unknown") != NOT_KEPT
+
+    @property
     def indexed(self) -> IndexedView:
         """Its record for the index."""
         return indexed_view(self.session.name, self.place, self.fields)
@@ -152,6 +165,8 @@ def append_view(
         file: the session's audit file, if the caller keeps it open.
         of: see `record_view`.
     """
+    if not _may_keep(store, session, shows, of or store):
+        shows, text = Shows(shows.verb, {}, unknown=NOT_KEPT), ()
     joined = "".join([segment.text for segment in text])
     if not joined.isascii():
         text, joined = _storable(text, joined)
@@ -167,6 +182,20 @@ def append_view(
     except OSError as error:
         raise _not_logged(store, error) from error
     return Appended(session, place, fields)
+
+
+def _may_keep(store: Store, session: Session, shows: Shows, of: Reading) -> bool:
+    """Return whether the text and the request of a reply may be kept: where it was asked, and of what it shows."""
+    if not store.settings.capture_off:
+        return True
+    here, request = working_directory(), shows.request
+    asked = [session.cwd, here]
+    if shows.verb == RUN_COMMAND and (cwd := request.get("cwd")):
+        asked = [os.path.join(here, os.path.expanduser(str(cwd)))]
+    elif shows.verb == READ_FILE and (path := request.get("path")):
+        asked.append(os.path.dirname(os.path.realpath(os.path.join(here, os.path.expanduser(str(path))))))
+    asked += [os.path.dirname(one.command) if one.kind == "file" else one.cwd for one in shows.buffers(of)]
+    return all(store.settings.captures(folder) for folder in asked)
 
 
 def _storable(text: Sequence[Segment], joined: str) -> tuple[Sequence[Segment], str]:

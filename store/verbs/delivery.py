@@ -77,7 +77,7 @@ def _index(asking: Asker, reply: Reply, logged: Appended | None, *, is_use: bool
     try:
         if logged:
             waiting = index_soon(asking.local, logged, reply.shows.refs if is_use else ())
-            if reply.find_shown:
+            if reply.find_shown and logged.is_kept:
                 record_shown(asking.local, logged.indexed.view, reply.find_shown())
         if is_use and (not waiting or waiting >= _INDEXED_TOGETHER):
             keep_within_limits(asking.local)

@@ -66,7 +66,8 @@ def read_file(asking: Asker, request: FileRequest) -> Reply:
         raise BadRange(
             f"no such range of lines: {request.start_line}-{request.end_line}", "lines count from 1, inclusive"
         )
-    if not asking.local.settings.captures(os.path.dirname(path)):
+    folders = asking.session.cwd, os.path.dirname(path), os.path.dirname(os.path.realpath(path))
+    if not all(map(asking.local.settings.captures, folders)):
         raise UsageError("nothing is kept of this folder (capture = off)", "read the file with another tool")
     window = asking.profile.reading.window_lines if request.start_line and not request.end_line else 0
     last = request.start_line + window - 1 if window else request.end_line

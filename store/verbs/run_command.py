@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # only a command that filters itself needs it
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
+_WITHOUT_ASKING = "to run it all the same: --acknowledge-risk, acknowledge_risk=true"
 ACK_KEPT_SECONDS = 900.0  # a later confirmation is about another situation
 
 
@@ -292,6 +293,8 @@ def _goes_on(asking: Asker, request: RunRequest, name: str) -> Reply:
 
 
 def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
+    if not asking.local.settings.captures(request.cwd):
+        raise UsageError(f"not run, because {reason}", _WITHOUT_ASKING)
     token = f"@ack_{os.urandom(4).hex()}"
     now = time.time()
     kept = dumps(request._asdict())
@@ -301,7 +304,7 @@ def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
         what, _ = cause_of(error, asking.local.root)
         raise UsageError(
             f"not run, because {reason}, and the confirmation cannot be stored: {what}",
-            "to run it all the same: --acknowledge-risk, acknowledge_risk=true",
+            _WITHOUT_ASKING,
         ) from error
     fields = in_order(
         {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from sightline.capture.recorder import Size, Unkept
 from sightline.errors import StoreFailed
-from sightline.log.views import Shows
+from sightline.log.views import NOT_KEPT, Shows
 from sightline.records import joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
@@ -37,7 +37,7 @@ def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str
     What has been passed on as it came is not repeated.
     """
     why = warning_of(unkept.error) if unkept.error else None
-    off = None if unkept.error else "nothing is kept in this folder (capture = off)"
+    off = None if unkept.error else NOT_KEPT
     lacks = "what had been written before that could not be read back" if unkept.lacks else None
     redacted = f"redacted: {unkept.redacted:,}" if unkept.redacted else None
     if unkept.passed_on:
