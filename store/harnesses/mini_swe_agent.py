@@ -1,7 +1,8 @@
 """mini-swe-agent 1.x and 2.x, by its published format: trajectories, ``….traj.json``.
 
 ``{"messages": [{role, content, extra, tool_calls}], "info", "trajectory_format"}``, at first the bare list. A command
-stands in ``extra.actions``, in a tool call, or in a block of code; its output is in the next message, in ``extra``
+stands in ``extra.actions``, in a tool call, or in the only fenced block of the configured language; a turn with none
+or several of these runs nothing and is answered with an error. The output is in the next message, in ``extra``
 (``raw_output``, ``returncode``, ``timestamp``) or within ``<output>``.
 """
 
@@ -16,15 +17,19 @@ from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     Candidate,
     KeptText,
+    ToldEvent,
     TranscriptItem,
     TranscriptReading,
     misshapen,
     parted,
 )
 from sightline.json_text import loads
+from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionSubject, subject_of
 from sightline.typing_names import Any
 
-_BLOCK = re.compile(r"(?s)```[\w-]*\n(.*?)\n?```")
+_LANGUAGE = re.compile(r"```([\w-]{1,40})")
+_LANGUAGES = ("mswea_bash_command", "bash")
+"""The fences of commands: of 1.17 and newer, which name it in their first message, and of older versions."""
 _CODE = re.compile(r"<returncode>\s*(-?\d{1,10})\s*</returncode>")
 _HALVES = re.compile(
     r"(?s)(?:<returncode>\s*-?\d+\s*</returncode>\s*)?(?:<warning>.*?</warning>\s*)?<output_head>\n(.*)\n</output_head>\s*"
@@ -66,21 +71,25 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
     messages = [dict_of(one) for one in (document if isinstance(document, list) else list_of(fields.get("messages")))]
     client = " ".join(filter(None, (HARNESS.name, version)))
     session = CallSession(HARNESS.name, trajectory_name(path, ".json", ".traj"), client, "", _time(messages, written))
-    place = 0
+    opening, asked, place = _opening_of(fields, messages), session.started, 0
+    prompts = (message for message in messages if message.get("role") == "user")
+    if subject := subject_of("\n".join(shown_of(next(prompts, {}).get("content")))):
+        yield ToldEvent(session, SessionSubject(asked, subject, "about", TRANSCRIPT))
     for at, message in enumerate(messages):
         if message.get("role") != "assistant":
             continue
-        answers = [one for one in messages[at + 1 :][: len(_commands(message))] if one.get("role") in ("user", "tool")]
-        for command, answer in zip(_commands(message), answers, strict=False):
-            try:
-                asked, answered = _time([message], session.started), _time([answer], session.started)
-                yield _answered(
-                    trajectory_call(session, place, asked, answered, command, shown_of(answer.get("content")), ""),
-                    answer,
-                )
-            except SHAPE_ERRORS as error:
-                yield misshapen(0, error)
-            place += 1
+        asked = _time([message], asked)
+        try:
+            if said := "\n".join(shown_of(message.get("content"))).strip():
+                yield ToldEvent(session, AgentMessage(asked, said, str(at), TRANSCRIPT))
+            commands = _commands(message, opening)
+            answers = [one for one in messages[at + 1 :][: len(commands)] if one.get("role") in ("user", "tool")]
+            for command, answer in zip(commands, answers, strict=False):
+                shown, answered = shown_of(answer.get("content")), _time([answer], asked)
+                yield _answered(trajectory_call(session, place, asked, answered, command, shown, ""), answer)
+                place += 1
+        except SHAPE_ERRORS as error:
+            yield misshapen(0, error)
 
 
 def _answered(call: ToolCall, answer: dict[str, Any]) -> ToolCall:
@@ -107,8 +116,29 @@ def _left_of(text: str) -> KeptText:
     return KeptText(text[start + len("<output>") : end].removeprefix("\n").removesuffix("\n"))
 
 
-def _commands(message: dict[str, Any]) -> list[str]:
-    """Return the command lines that an answer of the model's wants to run."""
+def _opening_of(fields: dict[str, Any], messages: list[dict[str, Any]]) -> re.Pattern[str]:
+    """Return how fenced blocks that are commands begin: by the run's settings, else by its first message.
+
+    Of the settings' own pattern only the fence is taken, so that no file can bring a pattern that runs away.
+    """
+    config = dict_of(dict_of(fields.get("info")).get("config"))
+    given = (text_of(dict_of(config.get(part)).get("action_regex")) for part in ("agent", "model"))
+    fence = next(filter(None, map(_LANGUAGE.search, given)), None)
+    first = "\n".join(shown_of(messages[0].get("content"))) if messages else ""
+    language = fence[1] if fence else next((one for one in _LANGUAGES if one in first), _LANGUAGES[-1])
+    return re.compile(rf"```{re.escape(language)}[^\S\n]*\n")
+
+
+def _blocks(text: str, opening: re.Pattern[str]) -> list[str]:
+    """Return the contents of the fenced blocks that begin so."""
+    found, end = list[str](), 0
+    while (begun := opening.search(text, end)) and (end := text.find("\n```", begun.end())) >= 0:
+        found.append(text[begun.end() : end].strip())
+    return found
+
+
+def _commands(message: dict[str, Any], opening: re.Pattern[str]) -> list[str]:
+    """Return the command lines that an answer of the model's ran."""
     actions = [dict_of(one).get("command", one) for one in list_of(dict_of(message.get("extra")).get("actions"))]
     for call in map(dict_of, list_of(message.get("tool_calls")) if not actions else ()):
         try:
@@ -116,12 +146,17 @@ def _commands(message: dict[str, Any]) -> list[str]:
         except (ValueError, RecursionError):
             continue
     found = [command for command in actions if isinstance(command, str)]
-    if not found and (block := _BLOCK.search("\n".join(shown_of(message.get("content"))))):
-        return [block[1]]
-    return found
+    blocks = [] if found else _blocks("\n".join(shown_of(message.get("content"))), opening)
+    return found or (blocks if len(blocks) == 1 else [])
 
 
 def _time(messages: list[dict[str, Any]], otherwise: float) -> float:
-    """Return the first time in the messages."""
-    times = (number(dict_of(message.get("extra")).get("timestamp", message.get("timestamp"))) for message in messages)
+    """Return the first time in the messages, their own or that of the model's reply."""
+    times = map(_time_of, messages)
     return next((time for time in times if time > 0), otherwise)
+
+
+def _time_of(message: dict[str, Any]) -> float:
+    extra = dict_of(message.get("extra"))
+    stated = number(extra.get("timestamp", message.get("timestamp")))
+    return stated or number(dict_of(extra.get("response")).get("created"))

@@ -1,8 +1,9 @@
 """SWE-agent, by its published format: trajectories, ``….traj``, JSON documents of commands and their outputs.
 
-``{"trajectory": [{action, observation, execution_time, state}], "history": [{role, content, message_type}],
-"environment"}``. What the model saw are the ``history``'s observations; ``state`` has ``working_dir``, as JSON or an
-object. Steps have no times, so these are counted back from the time of the file.
+``{"trajectory": [{action, observation, response, execution_time, state}], "history": [{role, content, action,
+is_demo}], "environment"}``. The model saw the entry of the ``history`` behind its turn with the action; that has the
+observation in a frame. ``state`` has ``working_dir``, as JSON or an object. Steps have no times, so these are counted
+back from the time of the file.
 """
 
 import os
@@ -21,8 +22,16 @@ from sightline.harnesses.tool_call import (
     text_of,
     text_part,
 )
-from sightline.harnesses.transcript import SHAPE_ERRORS, Candidate, TranscriptItem, TranscriptReading, misshapen
+from sightline.harnesses.transcript import (
+    SHAPE_ERRORS,
+    Candidate,
+    ToldEvent,
+    TranscriptItem,
+    TranscriptReading,
+    misshapen,
+)
 from sightline.json_text import loads
+from sightline.log.session_events import TRANSCRIPT, AgentMessage
 from sightline.typing_names import Any
 
 _NO_TIMES = "its time was not written down"
@@ -52,26 +61,34 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
 def read_trajectory(document: Any, path: str, written: float) -> Iterator[TranscriptItem]:
     """Yield the calls of a trajectory; ``written`` is when the file was written, in seconds since the epoch."""
     steps = [dict_of(step) for step in list_of(dict_of(document).get("trajectory"))]
-    seen = [
-        one.get("content")
-        for one in map(dict_of, list_of(document.get("history")))
-        if one.get("message_type") == "observation" and not one.get("is_demo")
-    ]
-    matched = len(seen) == len(steps)
+    turns = list(_turns(document.get("history")))
     taken = [number(step.get("execution_time")) for step in steps]
     at = written - sum(taken)
     session = CallSession(HARNESS.name, trajectory_name(path, ".traj"), HARNESS.name, "", at)
     for place, (step, seconds) in enumerate(zip(steps, taken, strict=True)):
         try:
-            out = text_of(step.get("observation"))
-            shown = shown_of(seen[place]) if matched else (plain(out),)
-            yield trajectory_call(session, place, at, at + seconds, text_of(step.get("action")), shown, out)._replace(
+            action, out = text_of(step.get("action")), text_of(step.get("observation"))
+            if said := (text_of(step.get("response")) or text_of(step.get("thought"))).strip():
+                yield ToldEvent(session, AgentMessage(at, plain(said), str(place), TRANSCRIPT))
+            turn, answer = turns[place] if place < len(turns) else (None, ())
+            matched = bool(answer) and turn == action.strip()
+            shown = answer if matched else (plain(out),)
+            yield trajectory_call(session, place, at, at + seconds, action, shown, out)._replace(
                 cwd=_working_dir(step.get("state")),
                 partial="" if matched or not CUT.search(out) else HARNESS.cut,
             )
         except SHAPE_ERRORS as error:
             yield misshapen(0, error)
         at += seconds
+
+
+def _turns(history: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the action of each turn of the model's, and the texts that it was shown next; none at the end."""
+    entries = [one for one in map(dict_of, list_of(history)) if not one.get("is_demo")]
+    for entry, following in zip(entries, [*entries[1:], {}], strict=False):
+        if entry.get("role") == "assistant":
+            answered = following.get("role") in ("user", "tool")
+            yield text_of(entry.get("action")).strip(), shown_of(following.get("content")) if answered else ()
 
 
 def trajectory_call(

@@ -16,8 +16,9 @@ READS, SEARCHES, SHOWS = "reads", "searches", "shows"
 _WORDS = {
     READS: """awk bat bzcat cat column comm cut file fmt fold gawk head hexdump join less mawk md5 md5sum more nl nm
         objdump od paste readelf rev sed sha1sum sha256sum shasum sort stat strings tac tail tee tr uniq wc xmllint
-        xxd xzcat yq zcat zless jq""",
-    SEARCHES: "ack ag cmp diff egrep fd fgrep find grep locate ls pgrep rg tree type whereis which zgrep",
+        xxd xzcat yq zcat zless jq open goto scroll_down scroll_up str_replace_editor/view""",
+    SEARCHES: """ack ag cmp diff egrep fd fgrep find find_file grep locate ls pgrep rg search_dir search_file tree type
+        whereis which zgrep""",
     SHOWS: """date df dig dmesg du history hostname http id info journalctl lsof man nslookup perldoc printenv ps pwd
         pydoc tldr uname uptime whatis whoami whois curl wget
         git/blame git/cat-file git/describe git/diff git/diff-files git/diff-index git/diff-tree

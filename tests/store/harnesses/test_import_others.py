@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from sightline.audit.buffer_failures import failures_of
 from sightline.log.session_history import events_of
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import, buffers, read, views, write_lines
@@ -20,12 +21,17 @@ def test_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
     steps = [
         {"action": "ls", "observation": "a.py\nb.py\n", "execution_time": 0.5, "state": '{"working_dir": "/repo"}'},
         {"action": "python a.py", "observation": "boom\n", "execution_time": 2.0, "state": {"working_dir": "/repo/x"}},
+        {"action": "submit", "observation": "diff --git\n", "response": "Done: all tests pass.", "thought": "Done"},
     ]
     history = [
         {"role": "system", "content": "be good", "message_type": "system_prompt"},
-        {"role": "assistant", "content": "look", "message_type": "action"},
+        {"role": "assistant", "content": "as shown before", "action": "ls", "is_demo": True},
+        {"role": "user", "content": "of a demonstration", "message_type": "observation", "is_demo": True},
+        {"role": "user", "content": "mend the parser", "message_type": "observation"},
+        {"role": "assistant", "content": "look", "action": "ls", "message_type": "action"},
         {"role": "user", "content": "OBSERVATION:\na.py\nb.py\n", "message_type": "observation"},
-        {"role": "user", "content": [{"type": "text", "text": "OBSERVATION:\nboom\n"}], "message_type": "observation"},
+        {"role": "assistant", "content": "run", "action": "python a.py", "message_type": "action"},
+        {"role": "tool", "content": [{"type": "text", "text": "OBSERVATION:\nboom\n"}], "message_type": "observation"},
     ]
     path = _json(tmp_path / "task-7/task-7.traj", {"trajectory": steps, "history": history, "environment": "main"})
     os.utime(path, (1_700_000_010, 1_700_000_010))
@@ -33,10 +39,26 @@ def test_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
     assert [(one.command, one.cwd, read(store, one)) for one in buffers(store)] == [
         ("ls", "/repo", b"a.py\nb.py\n"),
         ("python a.py", "/repo/x", b"boom\n"),
+        ("submit", "", b"diff --git\n"),
     ]
-    assert [text for _, text in views(store)] == ["OBSERVATION:\na.py\nb.py\n", "OBSERVATION:\nboom\n"]
-    assert [one.created for one in buffers(store)] == [1_700_000_007.5, 1_700_000_008.0]
+    assert [text for _, text in views(store)] == ["OBSERVATION:\na.py\nb.py\n", "OBSERVATION:\nboom\n", "diff --git\n"]
+    assert [one.created for one in buffers(store)] == [1_700_000_007.5, 1_700_000_008.0, 1_700_000_010.0]
     assert {one.session for one in buffers(store)} == {"swe-agent-task-7"}
+    assert [one.text for one in events_of(store, "swe-agent-task-7").messages] == ["Done: all tests pass."]
+
+
+def test_a_file_that_swe_agent_s_viewer_opens_is_not_checked_for_failures(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    window = "[File: /repo/log.py (2 lines total)]\n1:ERROR: this is source text\n2:raise ValueError\n"
+    steps = [
+        {"action": action, "observation": window}
+        for action in ("open log.py 1", "goto 2", "scroll_down", "str_replace_editor view /repo/log.py")
+    ]
+    imported(_json(tmp_path / "task-8/task-8.traj", {"trajectory": steps, "history": []}))
+    assert [(one.command, failures_of(store, one)) for one in buffers(store)] == [
+        (step["action"], ()) for step in steps
+    ]
 
 
 def test_mini_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
@@ -67,6 +89,38 @@ def test_mini_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
     assert [text for _, text in views(store)] == [told, "3 a\n4 b"]
     assert buffers(store)[0].created == 1_700_000_000.0
     assert store.index.sessions()[0].client == "mini-swe-agent 2.0.0"
+
+
+def test_mini_swe_agent_runs_the_only_block_of_its_language(store: Store, imported: Import, tmp_path: Path) -> None:
+    refused = "Please always provide EXACTLY ONE action in triple backticks, found 2 actions."
+    ran = "<returncode>0</returncode>\n<output>\nok\n</output>"
+    turns = [
+        ("As in\n```python\nraise ValueError\n```\nso:\n```bash\nmake\n```", ran),
+        ("```bash\nmake one\n```\n```bash\nmake two\n```", refused),
+        ("There is nothing to run.", refused),
+        ("```bash  \n\nmake last \n```", ran),
+    ]
+    for name, word, setup in (
+        ("plain", "bash", {}),
+        ("named", "mswea_bash_command", {}),
+        ("set", "sh", {"agent": {"action_regex": "```sh\\s*\\n(.*?)\\n```"}}),
+    ):
+        messages = [{"role": "system", "content": f"Answer with one ```{word} block."}]
+        messages.append({"role": "user", "content": f"mend {name}"})
+        for at, (said, answer) in enumerate(turns):
+            reply = {"response": {"created": 1_700_000_000 + at}}
+            messages.append({"role": "assistant", "content": said.replace("```bash", f"```{word}"), "extra": reply})
+            messages.append({"role": "user", "content": answer})
+        document = {"info": {"config": setup}, "messages": messages, "trajectory_format": "mini-swe-agent-1"}
+        imported(_json(tmp_path / name / f"{name}.traj.json", document))
+        session = f"mini-swe-agent-{name}"
+        assert [(one.command, one.created) for one in buffers(store) if one.session == session] == [
+            ("make", 1_700_000_000.0),
+            ("make last", 1_700_000_003.0),
+        ]
+        assert [(one.text, one.time - 1_700_000_000) for one in events_of(store, session).messages] == [
+            (text.replace("```bash", f"```{word}").strip(), at) for at, (text, _) in enumerate(turns)
+        ]
 
 
 def test_an_early_mini_swe_agent_s_bare_list(store: Store, imported: Import, tmp_path: Path) -> None:
