@@ -184,6 +184,11 @@ class Parser:
         """Whether a compaction waits for its summary; calls without a result have nothing to keep."""
         return self._compaction is not None
 
+    @property
+    def newest(self) -> float:
+        """When the newest record was made."""
+        return self._time
+
     def finish(self) -> Iterator[TranscriptItem]:
         """Yield a compaction whose summary never came."""
         yield from self._compacted("")

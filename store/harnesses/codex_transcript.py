@@ -15,8 +15,9 @@ This is how version 0.169.0 was seen to write them. A line is ``{"timestamp", "t
   exit_code}`` or ``McpToolCall {id, server, tool, arguments, result}``; in older ones ``exec_command_end {call_id,
   aggregated_output, exit_code}``. What they hold is cut to 65,536 bytes, head and tail.
 
-A command in the background has its result long before its end, and waits for that. Calls that a program of the
-model's makes (tools ``exec`` and ``wait``) have only items, with ids of their own, before the program's output.
+A command in the background has its result long before its end, and waits for that. Versions 0.140 to 0.142 write no
+items: the rest of its output and its exit code are in results of ``write_stdin {session_id}``. Calls that a program of
+the model's makes (tools ``exec`` and ``wait``) have only items, with ids of their own, before the program's output.
 """
 
 import re
@@ -43,6 +44,7 @@ from sightline.harnesses.transcript import (
     ToldEvent,
     TranscriptItem,
     TranscriptReading,
+    joined,
     parted,
     when,
 )
@@ -125,6 +127,7 @@ class _Asked(NamedTuple):
     output: Any = None
     answered: float = 0.0
     line: int = 0
+    ended: float = 0.0
 
 
 class Parser:
@@ -152,6 +155,11 @@ class Parser:
     def waiting(self) -> bool:
         """Whether a command or a program goes on that has its first result."""
         return bool(self._inner) or any(one.line for one in self._asked.values())
+
+    @property
+    def newest(self) -> float:
+        """When the newest record was made."""
+        return self._time
 
     @property
     def is_idle(self) -> bool:
@@ -240,6 +248,8 @@ class Parser:
                 self._asked[call], self._running[goes_on[1]] = asked, call
             elif of in self._asked:
                 self._shown_more.setdefault(of, []).append(self._call(call, asked)._replace(of=of))
+                if _EXIT.search(_head("\n".join(shown_of(asked.output)))):
+                    yield from self._ended_call(of, self._asked.pop(of)._replace(ended=self._time))
             elif of:
                 yield self._call(call, asked)._replace(of=of)
             else:
@@ -282,8 +292,14 @@ class Parser:
         self._asked[call] = asked = asked._replace(whole=whole)
         if asked.line:
             del self._asked[call]
-            yield self._call(call, asked)
-            yield from self._shown_more.pop(call, ())
+            yield from self._ended_call(call, asked._replace(ended=self._time))
+
+    def _ended_call(self, call: str, asked: _Asked) -> Iterator[ToolCall]:
+        """Yield a command that went on after its result, and the calls that showed more of it."""
+        more = self._shown_more.pop(call, [])
+        shown = ["\n".join(one.shown) for one in more]
+        yield self._call(call, asked, [text for text in shown if _BODY.search(text)])  # others are messages of Codex
+        yield from more
 
     def _of_program(self, call: str, item: dict[str, Any], line: int) -> ToolCall:
         """Return a call that a program of the model's made."""
@@ -301,10 +317,16 @@ class Parser:
         for call, asked in list(self._asked.items()):
             if asked.line:
                 del self._asked[call]
-                yield self._call(call, asked)
-                yield from self._shown_more.pop(call, ())
+                yield from self._ended_call(call, asked)
 
-    def _call(self, call: str, asked: _Asked) -> ToolCall:
+    def _call(self, call: str, asked: _Asked, later: Sequence[str] = ()) -> ToolCall:
+        """Return a call with its result.
+
+        Args:
+            call: the id of its use.
+            asked: the call.
+            later: further results, which showed more of its output.
+        """
         shown = shown_of(asked.output)
         made = ToolCall(
             session=self._session,
@@ -313,6 +335,7 @@ class Parser:
             line=asked.line,
             asked=asked.time,
             answered=asked.answered,
+            ended=asked.ended,
             tool=asked.tool,
             arguments=asked.arguments,
             kind="cmd" if asked.command else "tool",
@@ -323,7 +346,7 @@ class Parser:
         )
         text = "\n".join(shown)
         if asked.command:
-            return _ran(made, asked.whole, text)
+            return _ran(made, asked.whole, [text, *later])
         content = dict_of(asked.whole.get("result")).get("content")
         if isinstance(content, list) and content:
             return made._replace(parts=parts_of(content), failed=asked.whole.get("status") == "failed")
@@ -333,8 +356,8 @@ class Parser:
         return made._replace(parts=text_part(left.text, "part.0"), partial=HARNESS.cut, gaps=left.gaps)
 
 
-def _ran(call: ToolCall, whole: dict[str, Any], shown: str) -> ToolCall:
-    """Return a command's call with its output, from its end or, without that, from what was shown."""
+def _ran(call: ToolCall, whole: dict[str, Any], results: Sequence[str]) -> ToolCall:
+    """Return a command's call with its output, from its end or, without that, from what its results show in order."""
     if isinstance(whole.get("aggregated_output"), str):
         code = whole.get("exit_code")
         out = whole["aggregated_output"]
@@ -345,19 +368,24 @@ def _ran(call: ToolCall, whole: dict[str, Any], shown: str) -> ToolCall:
         exit_code = code if isinstance(code, int) else None
         call = call._replace(parts=text_part(kept.text), exit_code=exit_code, note="merged", cwd=cwd)
         return call._replace(partial=partial, gaps=kept.gaps)
+    found = [_result(one) for one in results]
+    left, code = joined([text for text, _ in found]), found[-1][1]
+    partial, gaps = HARNESS.cut if left.is_cut else "", left.gaps
+    if _RUNNING.search(_head(results[-1])):
+        partial, gaps = "its end was never written down", (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
+    return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
+
+
+def _result(shown: str) -> tuple[KeptText, int | None]:
+    """Return what is left of a command's output in one of its results, and the exit code that this states."""
     out, code = _from_json(shown)
-    head = _head(shown)
-    body, ended = _BODY.search(shown), _EXIT.search(head)
     if code is None:
+        body, ended = _BODY.search(shown), _EXIT.search(_head(shown))
         out = shown[body.end() :] if body else shown
         if not ended and (ended := _INNER_HEAD.match(out)):
             out = out[ended.end() :]
         code = int(ended[1]) if ended else None
-    left = left_of(out)
-    partial, gaps = HARNESS.cut if left.is_cut else "", left.gaps
-    if _RUNNING.search(head):
-        partial, gaps = "its end was never written down", (*gaps, *parted([left.text, ""], [(None, "")], "out").gaps)
-    return call._replace(parts=text_part(left.text), exit_code=code, partial=partial, note="merged", gaps=gaps)
+    return left_of(out), code
 
 
 def _stored(out: str) -> KeptText:

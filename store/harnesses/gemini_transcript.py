@@ -96,6 +96,7 @@ class Parser:
     """Makes calls from the records of a chat."""
 
     waiting = False
+    newest = 0.0
     is_idle = True
     held: Sequence[ToolCall] = ()
 

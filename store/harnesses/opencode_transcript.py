@@ -99,6 +99,7 @@ class DatabaseReading:
     """A database that may still be written to by opencode; it is never written to here."""
 
     waiting = False
+    newest = 0.0
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         """Take over the connection to the database at a path; see `open_database`."""

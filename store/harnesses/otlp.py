@@ -57,6 +57,7 @@ class Parser:
     """Makes calls from lines, each of which is a document."""
 
     waiting = False
+    newest = 0.0
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls of a line."""

@@ -62,6 +62,7 @@ class FolderReading:
     """Reads the artifacts of one task."""
 
     waiting = False
+    newest = 0.0
 
     def __init__(self, path: str) -> None:
         """Prepare to read a ``command-output`` folder."""

@@ -111,6 +111,7 @@ class ToolCall(NamedTuple):
         first: number of the first line of the parts, if a file was read from a line on.
         saved: a file that may have a single part whole; None for none.
         of: the id of the tool use that ran the command of which this shows more; empty for none.
+        ended: when its command ended, if that went on after the result; 0 if it did not, or that is not known.
     """
 
     session: CallSession
@@ -136,6 +137,7 @@ class ToolCall(NamedTuple):
     first: int = 1
     saved: SavedOutput | None = None
     of: str = ""
+    ended: float = 0.0
 
     @property
     def text(self) -> str:

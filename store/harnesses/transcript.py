@@ -198,6 +198,10 @@ class TranscriptReading(Protocol):
         """Whether something waits for more."""
 
     @property
+    def newest(self) -> float:
+        """When its newest record was made, by its own words; 0 if they do not tell, or its end is not written yet."""
+
+    @property
     def position(self) -> int:
         """Number of bytes read."""
 
@@ -215,11 +219,16 @@ class Parser(Protocol):
     def waiting(self) -> bool:
         """Whether some calls wait for more."""
 
+    @property
+    def newest(self) -> float:
+        """When the newest record was made, by its own words; 0 if that is not told, or never of interest."""
+
 
 class SessionParser:
     """What parsers share in which a result names its call, so that nothing waits. Give `items`."""
 
     waiting = False
+    newest = 0.0
 
     def __init__(self, harness: str, written: float) -> None:
         """Prepare to read a file of a harness that was last changed at this time, in seconds since the epoch."""
@@ -342,7 +351,16 @@ class LineReading:
     @property
     def waiting(self) -> bool:
         """Whether a call waits for more, or a line for its end."""
-        return self._parser.waiting or self._transcript.position < self._transcript.status.st_size
+        return self._parser.waiting or not self._is_at_end
+
+    @property
+    def newest(self) -> float:
+        """When its newest record was made; 0 while a line waits for its end."""
+        return self._parser.newest if self._is_at_end else 0.0
+
+    @property
+    def _is_at_end(self) -> bool:
+        return self._transcript.position >= self._transcript.status.st_size
 
     def _read(self, *, last: bool) -> Iterator[TranscriptItem]:
         for line in self._transcript.lines(last=last):
@@ -360,6 +378,7 @@ class DocumentReading:
     """Reads a transcript that is one JSON document: whole, and whole again after a change."""
 
     waiting = False
+    newest = 0.0
 
     def __init__(self, transcript: Transcript, read: Callable[[Any], Iterator[TranscriptItem]]) -> None:
         self._transcript = transcript
@@ -463,6 +482,19 @@ def parted(pieces: Sequence[str], missing: Sequence[tuple[int | None, str]], str
     return KeptText(text, tuple(gaps), bool(gaps))
 
 
+def joined(pieces: Sequence[KeptText]) -> KeptText:
+    """Return one text of pieces that follow each other, in one stream."""
+    texts, gaps, lines = list[str](), list[Gap](), 0
+    for text, own, _ in pieces:
+        if own and not own[0].after and texts and not texts[-1].endswith("\n"):
+            texts.append("\n")
+            lines += 1
+        gaps += (gap._replace(after=gap.after + lines) for gap in own)
+        texts.append(text)
+        lines += text.count("\n")
+    return KeptText("".join(texts), tuple(gaps), any(piece.is_cut for piece in pieces))
+
+
 def lines_not_read(first: int, last: int, total: int) -> tuple[Gap, ...]:
     """Return the gaps before and after the lines that were read of a file."""
     gaps = (Gap("out", 0, first - 1, "lines"), Gap("out", last - first + 1, total - last, "lines"))
@@ -489,6 +521,7 @@ def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
         use=_id(call.use),
         asked=asked,
         answered=max(asked, _time(call.answered, asked)),
+        ended=_time(call.ended, 0.0),
         tool=_name(call.tool) or "tool",
         cwd=_name(call.cwd, 4096),
         inner=tuple(bounded_call(one, otherwise) for one in call.inner),

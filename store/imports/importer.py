@@ -72,6 +72,7 @@ class ImportCounts(NamedTuple):
         transcripts: transcripts that were read.
         unchanged: transcripts that were imported before, and have not changed.
         foreign: files that are no transcripts of a known format.
+        waiting: transcripts that are still being written, with calls that wait for their end.
         left_out: older transcripts that were not read, because the limits would not let their content stay.
         bytes: bytes that were read.
         calls: calls that were imported.
@@ -88,6 +89,7 @@ class ImportCounts(NamedTuple):
     transcripts: int = 0
     unchanged: int = 0
     foreign: int = 0
+    waiting: int = 0
     left_out: int = 0
     bytes: int = 0
     calls: int = 0
@@ -181,6 +183,7 @@ class Importer:
         self._placed: dict[str, float] = {}
         self._logged: set[str] = set()  # buffers of the batch being recorded, once the log has them
         self._silent: set[str] = set()
+        self._growing: set[str] = set()  # paths of transcripts with calls that wait
         self._first_asked: dict[tuple[str, str], float] = {}  # by transcript and short id of a use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
 
@@ -260,21 +263,28 @@ class Importer:
             StoreFailed: the store cannot keep it.
         """
         self._silent = self._ledger.silent(source)
-        at = reading.position
         self._count(transcripts=1)
-        for events in (reading.advance, reading.finish) if ended else (reading.advance,):
-            for event in events():
-                self._take(source, event)
-                if reading.position - at >= _PROGRESS_BYTES:
-                    self._read(reading.position - at)
-                    at = reading.position
-        if ended or not reading.waiting:
+        self._take_all(source, reading, reading.advance())
+        if ended or _is_of_the_past(reading):
+            self._take_all(source, reading, reading.finish())
+            ended = True
+        (self._growing.discard if ended or not reading.waiting else self._growing.add)(source.path)
+        self.counts = self.counts._replace(waiting=len(self._growing))
+        if source.path not in self._growing:
             self._read_whole.append((source, self._silent))
         if len(self._known) > _KNOWN_SESSIONS:  # what their logs know is read again when it is needed
             self._keep_all()
             self._known.clear()
             self._sessions.clear()
             self._met.clear()
+
+    def _take_all(self, source: TranscriptSource, reading: TranscriptReading, items: Iterable[TranscriptItem]) -> None:
+        at = reading.position  # a generator reads nothing before it is asked
+        for item in items:
+            self._take(source, item)
+            if reading.position - at >= _PROGRESS_BYTES:
+                self._read(reading.position - at)
+                at = reading.position
         self._read(reading.position - at)
 
     def _read(self, size: int) -> None:
@@ -492,3 +502,8 @@ class Importer:
     def _tell(self, source: TranscriptSource, line: int, text: str) -> None:
         if len(self.troubles) < TOLD_TROUBLES:
             self.troubles.append(UnreadRecord(source.path, line, text))
+
+
+def _is_of_the_past(reading: TranscriptReading) -> bool:
+    """Return whether nobody writes a transcript that has just come, because its newest record is old: a copy."""
+    return bool(reading.newest) and time.time() - reading.newest > QUIET_SECONDS

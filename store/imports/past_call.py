@@ -153,8 +153,9 @@ def _buffer_of(store: Store, call: ToolCall, session: str) -> Buffer:
         StoreFailed: the store cannot keep it; nothing of it is left.
     """
     command = call.command or call_text(call.tool, clipped(call.arguments, _NAME_CHARACTERS))
+    ended = max(call.answered, call.ended)
     deposit = begin_finished(
-        store, call.kind, command, call.cwd, session, artifact=call.id, created=call.asked, ended=call.answered
+        store, call.kind, command, call.cwd, session, artifact=call.id, created=call.asked, ended=ended
     )
     try:
         return _sealed(store, call, deposit)

@@ -122,6 +122,9 @@ def _tell(importer: Importer, *, as_json: bool) -> None:
     if len(importer.troubles) > _TOLD:
         write_err(dim(f"{counts.damaged + counts.unknown - _TOLD:,} more such records; --json lists them") + "\n")
     write_out(summary(counts) + "\n")
+    if counts.waiting:
+        kept = "transcript is still being written" if counts.waiting == 1 else "transcripts are still being written"
+        write_err(f"{counts.waiting:,} {kept}: calls in it that go on wait; a later import takes them, or --follow\n")
     if counts.left_out or counts.evicted:
         write_err(_limits(importer) + "\n")
 

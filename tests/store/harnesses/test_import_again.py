@@ -243,7 +243,7 @@ def test_a_session_that_goes_on_is_followed(store: Store, tmp_path: Path) -> Non
 
 def test_what_waits_for_its_end_is_taken_as_it_is_when_all_is_quiet(store: Store, tmp_path: Path) -> None:
     shown = "Process running with session ID 7\nOutput:\nso far\n"
-    stamp = "2026-01-01T00:00:00Z"
+    stamp = datetime.now(UTC).isoformat()
     call = {"type": "function_call", "name": "exec_command", "arguments": '{"cmd": "serve"}', "call_id": "c"}
     write_lines(
         tmp_path / "rollout.jsonl",

@@ -226,22 +226,6 @@ def test_an_older_rollout_of_codex(store: Store, imported: Import, tmp_path: Pat
     assert [text for _, text in views(store)] == [shown]
 
 
-def test_a_command_whose_end_was_never_written_is_partial(store: Store, imported: Import, tmp_path: Path) -> None:
-    shown = "Chunk ID: a\nProcess running with session ID 7\nOutput:\nso far\n"
-    path = write_lines(
-        tmp_path / "rollout-1.jsonl",
-        _rollout("session_meta", id="0199aaaa", cwd="/repo"),
-        _rollout("response_item", type="function_call", name="exec_command", arguments='{"cmd":"serve"}', call_id="c"),
-        _rollout("response_item", type="function_call_output", call_id="c", output=shown),
-    )
-    assert imported(path).counts.calls == 0  # it may still end
-    os.utime(path, (1_700_000_000, 1_700_000_000))
-    assert imported(path).counts.calls == 1
-    (buffer,) = buffers(store)
-    assert buffer.partial == "its end was never written down"
-    assert read(store, buffer) == b"so far\n"
-
-
 def test_an_older_chat_of_gemini_s(store: Store, imported: Import, tmp_path: Path) -> None:
     response = {"functionResponse": {"id": "1", "name": "run_shell_command", "response": {"output": "Output: 42\n"}}}
     call = {"id": "1", "name": "run_shell_command", "args": {"command": "answer"}, "result": [response]}
