@@ -72,6 +72,48 @@ def gaps_from(rows: Iterable[Iterable[Any]]) -> tuple[Gap, ...]:
     return found
 
 
+class Seal(NamedTuple):
+    """What the store knows of a file since it was complete, so that a look at its status shows whether it has changed.
+
+    Attributes:
+        file: ``out``, ``err``, ``part.N``, ``order`` or ``lines``.
+        bytes: its size.
+        mtime_ns: its modification time, in nanoseconds, at which its bytes were those that were sealed.
+        altered: (size, modification time) at which its bytes were found to be others; (-1, 0) if it was missing,
+            (-2, 0) if it was no file; empty if nothing of the kind is known.
+        sha256: its hash, in hex; empty for a stream, whose `StreamInfo` has it.
+    """
+
+    file: str
+    bytes: int
+    mtime_ns: int
+    altered: tuple[int, ...] = ()
+    sha256: str = ""
+
+    @property
+    def what(self) -> str:
+        """What has happened to an altered file: ``out has 12 B instead of 2,000 B``."""
+        if self.file == "order":
+            return "the order of its streams is not as recorded"
+        size = self.altered[0]
+        if size == self.bytes:
+            return f"{self.file} has other bytes than were sealed"
+        if size >= 0:
+            return f"{self.file} has {size:,} B instead of {self.bytes:,} B"
+        return f"{self.file} is {'missing' if size == -1 else 'no longer a file'}"
+
+
+def seals_from(rows: Iterable[Iterable[Any]]) -> tuple[Seal, ...]:
+    """Read seals from lists, in which a newer version may have more. Raises ValueError, TypeError for anything else."""
+    found = tuple(Seal(*list(row)[: len(Seal._fields)]) for row in rows)
+    for seal in found:
+        if not (isinstance(seal.file, str) and isinstance(seal.sha256, str)) or len(seal.altered) not in (0, 2):
+            raise ValueError("not a seal")
+        if not all(type(one) is int and abs(one) < 1 << 63 for one in (seal.bytes, seal.mtime_ns, *seal.altered)):
+            raise ValueError("not a seal")
+    return tuple(seal._replace(altered=tuple(seal.altered)) for seal in found)
+
+
 LONG_ID = 20
 """Characters from which on an id of a call is random enough that no other call has it."""
 
@@ -118,6 +160,8 @@ class Buffer(NamedTuple):
         gaps: where something is missing, as far as that is known; for each stream in order.
         project: root of the repository, or the folder, in which it was captured; empty if the capturing version
             did not record it, see `sightline.project`.
+        seals: what shows whether its files are still what was sealed; a stream without one was not checked, since a
+            version without seals wrote it.
     """
 
     name: str
@@ -141,6 +185,7 @@ class Buffer(NamedTuple):
     partial: str = ""
     gaps: tuple[Gap, ...] = ()
     project: str = ""
+    seals: tuple[Seal, ...] = ()
 
     @property
     def ref(self) -> str:
@@ -172,6 +217,18 @@ class Buffer(NamedTuple):
     def is_partial(self) -> bool:
         """Whether it holds only a part of what was written, because a harness cut it, or its writer died."""
         return bool(self.partial) or (self.state == "interrupted" and not self.is_unanswered)
+
+    def seal(self, file: str) -> Seal | None:
+        """Return the seal of a file; None if it has none."""
+        return next((seal for seal in self.seals if seal.file == file), None)
+
+    @property
+    def altered(self) -> str:
+        """How its files differ from what was sealed, in one line, as far as that is known; empty if they do not.
+
+        The line index does not count: it is not used if it was changed.
+        """
+        return ", ".join(seal.what for seal in self.seals if seal.altered and seal.file != "lines")
 
     @property
     def is_unanswered(self) -> bool:

@@ -25,12 +25,12 @@ from sightline.disk.layout import Layout as Layout  # exported here, like other 
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import OfNewerVersion, StoreFailed
+from sightline.errors import OfNewerVersion, SightlineError, StoreFailed
 from sightline.late_names import late_names
 from sightline.light_library import deque, suppress
 from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
 from sightline.project import Project, find_project
-from sightline.records import Buffer, Note
+from sightline.records import Buffer, Note, Seal
 from sightline.records import Narrowing as Narrowing
 from sightline.records import Target as Target
 from sightline.refs import Ref
@@ -109,6 +109,9 @@ class Reading(Protocol):
 
     def with_progress(self, buffer: Buffer) -> Buffer:
         """Return the record with the present facts of its streams, if it is still running."""
+
+    def checked(self, buffer: Buffer, *opened: str) -> Buffer:
+        """Return the record with how its files differ from what was sealed; see `Store.checked`."""
 
     def listed(
         self,
@@ -229,6 +232,7 @@ class Store:
         self._retry_at = 0.0
         self._opening = _thread.RLock()  # held while an index is opened, so that only one is
         self._waiting = deque[IndexChange]()  # for the index
+        self._seals = dict[str, tuple[Seal, ...]]()  # by name, those that could not be kept in the record
         self._wake: Callable[[], None] | None = None
 
     def __enter__(self) -> "Store":
@@ -538,12 +542,54 @@ class Store:
     # reading
 
     def open(self, target: Target) -> "StreamReader":
-        """Open one stream of a buffer; for ``all`` see `open_merged`. Raises ExpiredRef or StoreFailed if gone."""
-        return disk.open_stream(self.layout, target.buffer, target.stream)
+        """Open one stream of a buffer; for ``all`` see `open_merged`. Raises ExpiredRef or StoreFailed if gone.
+
+        Its status shows whether it is what was sealed. Where it does not, it is hashed once; see `checked`.
+        """
+        reader = disk.open_stream(self.layout, target.buffer, target.stream)
+        if reader.byte_count and disk.standing(target.buffer, target.stream, reader.status) == disk.UNKNOWN:
+            self.checked(target.buffer, target.stream)
+        return reader
 
     def open_merged(self, buffer: Buffer) -> "MergedReader":
         """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
-        return disk.open_merged(self.layout, buffer)
+        merged = disk.open_merged(self.layout, buffer)
+        self.checked(buffer, *buffer.streams)
+        return merged
+
+    def checked(self, buffer: Buffer, *opened: str) -> Buffer:
+        """Return a record after comparing the status of its files with their seals.
+
+        Files that differ are hashed once, and what is found is kept in the record: either they are altered, or only
+        their times are new. In a store that cannot be written to, it is kept until this store is closed.
+
+        Args:
+            buffer: the record.
+            opened: streams that are also hashed if they have no seal, since a version without seals wrote them.
+        """
+        if buffer.state not in disk.SEALED_STATES or not any(disk.unsettled(self.layout, buffer, opened)):
+            return buffer
+        known = self._seals.get(buffer.name)
+        if known is None:  # another process may have found it
+            found = self.index.buffer(buffer.name)
+            known = found.seals if found else buffer.seals
+        buffer = buffer._replace(seals=known)
+        files = tuple(disk.unsettled(self.layout, buffer, opened))
+        if not files:
+            return buffer
+        made = disk.compared(self.layout, buffer, files)
+        if made.seals != known:
+            self._keep_seals(made)
+        return made
+
+    def _keep_seals(self, buffer: Buffer) -> None:
+        self._seals[buffer.name] = buffer.seals
+        if self.index.unwritable:
+            return
+        with suppress(SightlineError):  # locked for long, or of a newer version: this process knows it
+            with self.index.hurried():
+                self.amend(buffer.name, seals=buffer.seals)
+            del self._seals[buffer.name]
 
     def path(self, target: Target, *, to_come: bool = False) -> str:
         """Return a file with the raw bytes of a stream, for any Unix tool; ``all`` is made at its first use.
@@ -553,6 +599,7 @@ class Store:
             to_come: for an empty stream that is still written, whether to return the file that it will have.
         """
         path = disk.stream_path(self.layout, target.buffer, target.stream)
+        self.checked(target.buffer, *(target.buffer.streams if target.stream == "all" else (target.stream,)))
         if to_come and path == os.devnull and target.buffer.state == "running":
             return self.layout.stream(target.buffer.name, target.stream)
         return path

@@ -5,6 +5,7 @@ import stat
 import time
 
 from sightline.disk.recording import Recording
+from sightline.disk.sharing import are_equal
 from sightline.errors import SightlineError, StoreFailed, UnknownRef, UnsafeStore
 from sightline.private_files import open_private
 from sightline.records import Buffer, storable
@@ -53,7 +54,7 @@ def capture_file(store: Store, path: str, session: str, *, exact: bool = False) 
     try:
         status = os.fstat(fd)
         previous = store.index_behind.newest_file(storable(path))  # no file waits for the index
-        if previous is not None:
+        if previous is not None and not store.checked(previous, "out").altered:
             if _has_times_of(status, previous, rules):
                 return previous
             if _same_content(store, fd, status, previous, rules):
@@ -68,9 +69,9 @@ def changed_since(store: Store, buffer: Buffer) -> str:
 
     Args:
         store: the store.
-        buffer: the version's record; for a buffer that is not a file's there is no warning.
+        buffer: the version's record; there is no warning for a buffer that is not a file's, nor for an altered one.
     """
-    if buffer.kind != "file" or not store.settings.captures(os.path.dirname(buffer.command)):
+    if buffer.kind != "file" or buffer.altered or not store.settings.captures(os.path.dirname(buffer.command)):
         return ""
     newest = store.index.newest_file(storable(buffer.command))
     newer = f"; newer: {newest.ref}" if newest and newest.name != buffer.name else ""
@@ -197,22 +198,12 @@ def _same_content(store: Store, fd: int, status: os.stat_result, version: Buffer
         return False
     try:
         kept = open_private(store.layout.stream(version.name, "out"), os.O_RDONLY)
-    except (OSError, UnsafeStore):  # empty, or evicted
+    except (OSError, UnsafeStore):  # empty, or evicted meanwhile
         return not version.bytes or hash_file(fd, version.bytes) == sha256
     try:
-        return _are_equal(fd, kept, version.bytes)
+        return are_equal(fd, kept, version.bytes)
     finally:
         os.close(kept)
-
-
-def _are_equal(one: int, other: int, size: int) -> bool:
-    """Return whether two files begin with the same bytes; reading both takes less than hashing one."""
-    for offset in range(0, size, _COPY_BYTES):
-        length = min(_COPY_BYTES, size - offset)
-        data = os.pread(one, length, offset)
-        if len(data) != length or data != os.pread(other, length, offset):
-            return False
-    return True
 
 
 _NOTHING = sha256_hex(b"")

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 from sightline.disk.deposit import Deposit as Deposit
-from sightline.disk.recording import new_buffer, reserve, share_streams
+from sightline.disk.meta import write_meta
+from sightline.disk.recording import new_buffer, reserve
+from sightline.disk.sharing import share_streams
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.typing_names import Any
@@ -36,5 +38,8 @@ def begin_finished(store: Store, kind: str, command: str, cwd: str, session: str
 
 def list_finished(store: Store, buffers: Sequence[Buffer]) -> None:
     """Put sealed outputs into the index, within a transaction; large equal ones share their bytes."""
-    share_streams(store.layout, lambda: store.index, buffers)
-    store.index.add_buffers(buffers)
+    shared = share_streams(store.layout, lambda: store.index, buffers)
+    for before, now in zip(buffers, shared, strict=True):
+        if now is not before:
+            write_meta(store.layout, now, durable=store.settings.durable)
+    store.index.add_buffers(shared)

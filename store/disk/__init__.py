@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from sightline.disk.recovery import take_in_sealed as take_in_sealed
     from sightline.disk.recovery import waiting_for_index as waiting_for_index
     from sightline.disk.ref_lookup import RefLookup as RefLookup
+    from sightline.disk.seals import SEALED_STATES as SEALED_STATES
+    from sightline.disk.seals import UNKNOWN as UNKNOWN
+    from sightline.disk.seals import compared as compared
+    from sightline.disk.seals import standing as standing
+    from sightline.disk.seals import unsettled as unsettled
     from sightline.disk.sorter import with_sorter as with_sorter
     from sightline.disk.stream_files import content_path as content_path
     from sightline.disk.stream_files import open_merged as open_merged
@@ -40,6 +45,7 @@ else:
         recording=("Recording", "new_buffer", "reserve"),  # 1 ms, which whoever only reads does not need
         index_filling=("fill_index", "refill_index"),
         recovery=("adopt", "adopt_dead", "amend_waiting", "take_in_sealed", "waiting_for_index"),
+        seals=("SEALED_STATES", "UNKNOWN", "compared", "standing", "unsettled"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
         stream_files=(
             "content_path",
@@ -53,12 +59,15 @@ else:
     )
 
 __all__ = [
+    "SEALED_STATES",
+    "UNKNOWN",
     "Changes",
     "Recording",
     "RefLookup",
     "adopt",
     "adopt_dead",
     "amend_waiting",
+    "compared",
     "content_path",
     "facts_of",
     "fill_index",
@@ -71,9 +80,11 @@ __all__ = [
     "read_tombstone",
     "refill_index",
     "reserve",
+    "standing",
     "stream_path",
     "take_bytes",
     "take_in_sealed",
+    "unsettled",
     "waiting_for_index",
     "with_progress",
     "with_sorter",

@@ -11,8 +11,10 @@ from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.line_index import CHECKPOINT_BYTES, Checkpoint, newlines_in, pack_checkpoint
 from sightline.disk.live import Marker
 from sightline.disk.order import STREAM_CODES, pack_arrival
+from sightline.disk.seals import seal_of
+from sightline.light_library import suppress
 from sightline.private_files import FILE_MODE, new_file, open_private, write_all
-from sightline.records import StreamInfo
+from sightline.records import Seal, StreamInfo
 from sightline.sha256 import Hasher
 from sightline.typing_names import Callable
 
@@ -71,18 +73,45 @@ class StreamWriter:
         """What has been written so far, without its hash."""
         return StreamInfo(self.bytes, self.newlines + self._unterminated)
 
-    def seal(self, *, durable: bool) -> StreamInfo:
-        """End the stream: hash it, and make the file read-only, or remove it if it is empty."""
+    def seal(self, name: str, *, durable: bool) -> tuple[StreamInfo, Seal]:
+        """End the stream: hash it, and make the file read-only, or remove it if it is empty; return its seal, too."""
         if not self.bytes:
             os.unlink(self._path)
         elif not self._is_sealed:
             os.fchmod(self._fd, SEALED_MODE)
         if durable:
             os.fsync(self._fd)
-        return StreamInfo(self.bytes, self.newlines + self._unterminated, self._hasher.hexdigest())
+        info = StreamInfo(self.bytes, self.newlines + self._unterminated, self._hasher.hexdigest())
+        return info, seal_of(name, self._fd)
 
     def close(self) -> None:
         """Close the file as it is."""
+        self._hasher.stop()
+        os.close(self._fd)
+
+
+class _Records:
+    """A file of records that say something of the streams, ``order`` or ``lines``, and the hash of what was written."""
+
+    def __init__(self, path: str) -> None:
+        self._fd = open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        self._size = 0
+        self._hasher = Hasher(self._fd)
+
+    def append(self, data: bytes) -> None:
+        try:
+            write_all(self._fd, data)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._fd, self._size)
+            raise
+        self._size += len(data)
+        self._hasher.update(data)
+
+    def seal(self, name: str) -> Seal:
+        return seal_of(name, self._fd, self._hasher.hexdigest())
+
+    def close(self) -> None:
         self._hasher.stop()
         os.close(self._fd)
 
@@ -92,6 +121,7 @@ class BufferWriter:
 
     Attributes:
         name: name of the buffer.
+        seals: the seals of its files, once they are finished.
         came_ns: returns when the bytes that are appended came, in nanoseconds since the capture began.
     """
 
@@ -108,9 +138,9 @@ class BufferWriter:
         self._max_stream_bytes = max_stream_bytes
         self._durable = durable
         self._streams: dict[str, StreamWriter] = {}
-        self._records = 0
-        self._order_fd = -1
-        self._lines_fd = -1
+        self.seals: tuple[Seal, ...] = ()
+        self._arrivals = 0
+        self._records: dict[str, _Records] = {}
         self._checkpoint = 0
         self._bytes = 0
         try:
@@ -154,19 +184,17 @@ class BufferWriter:
         self._marker.touch()
 
     def _note_arrival(self, stream: str, length: int) -> None:
-        if self._order_fd < 0:
-            self._order_fd = self._create("order")
-        write_all(self._order_fd, pack_arrival(max(self.came_ns(), 0), length, stream))
-        self._records += 1
+        self._record("order", pack_arrival(max(self.came_ns(), 0), length, stream))
+        self._arrivals += 1
         if self._bytes - self._checkpoint >= CHECKPOINT_BYTES:
-            if self._lines_fd < 0:
-                self._lines_fd = self._create("lines")
             self._checkpoint = self._bytes
             out, err = self.progress("out"), self.progress("err")
-            write_all(self._lines_fd, pack_checkpoint(Checkpoint(self._records, *out, *err)))
+            self._record("lines", pack_checkpoint(Checkpoint(self._arrivals, *out, *err)))
 
-    def _create(self, name: str) -> int:
-        return open_private(self._layout.stream(self.name, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    def _record(self, name: str, data: bytes) -> None:
+        if name not in self._records:
+            self._records[name] = _Records(self._layout.stream(self.name, name))
+        self._records[name].append(data)
 
     def progress(self, stream: str) -> tuple[int, int]:
         """(bytes, newlines) written of a stream so far."""
@@ -189,21 +217,22 @@ class BufferWriter:
             StoreFailed: the files could not be finished.
         """
         try:
-            sealed = {name: stream.seal(durable=self._durable) for name, stream in self._streams.items()}
+            streams = {name: stream.seal(name, durable=self._durable) for name, stream in self._streams.items()}
+            records = [records.seal(name) for name, records in self._records.items()]
         except OSError as error:
             raise store_failed(error) from error
         finally:
             self._close_files()
-        return {name: info for name, info in sealed.items() if info.bytes}
+        self.seals = (*(seal for info, seal in streams.values() if info.bytes), *records)
+        return {name: info for name, (info, _) in streams.items() if info.bytes}
 
     def _close_files(self) -> None:
         for stream in self._streams.values():
             stream.close()
         self._streams.clear()
-        for fd in (self._order_fd, self._lines_fd):
-            if fd >= 0:
-                os.close(fd)
-        self._order_fd = self._lines_fd = -1
+        for records in self._records.values():
+            records.close()
+        self._records.clear()
 
     def release(self) -> None:
         """Remove the marker, because the buffer's record says now how it ended."""

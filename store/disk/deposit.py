@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 
 from sightline.disk.buffer_writer import StreamWriter
 from sightline.disk.errors import store_failed
-from sightline.disk.layout import Layout
+from sightline.disk.layout import META, Layout
 from sightline.disk.meta import encode_buffer
 from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.recording import sealed_record
+from sightline.disk.seals import seal_of
 from sightline.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
-from sightline.records import Buffer, Gap
+from sightline.records import Buffer, Gap, Seal
+from sightline.sha256 import sha256_hex
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -97,18 +99,19 @@ class Deposit:
         self.settle()
         dropped = {name: one.dropped for name, one in self._streams.items() if one.dropped}
         try:
-            self._write_order()
-            streams = {name: one.seal(durable=self._durable) for name, one in self._streams.items()}
+            order = self._write_order()
+            streams = {name: one.seal(name, durable=self._durable) for name, one in self._streams.items()}
+            seals = (*(seal for info, seal in streams.values() if info.bytes), *order)
             self.buffer = sealed_record(
-                self.buffer._replace(exit_code=exit_code, partial=partial, gaps=tuple(gaps)),
-                {name: info for name, info in streams.items() if info.bytes},
+                self.buffer._replace(exit_code=exit_code, partial=partial, gaps=tuple(gaps), seals=seals),
+                {name: info for name, (info, _) in streams.items() if info.bytes},
                 dropped,
                 note=note,
                 mimes=mimes or {},
                 lines=lines or {},
                 redacted=self._redaction.count if self._redaction else 0,
             )
-            self._write("meta.json", encode_buffer(self.buffer))
+            self._write(META, encode_buffer(self.buffer))
             if self._durable:
                 sync_folder(self._layout.folder(self.name))
                 sync_folder(self._layout.buffers)
@@ -118,18 +121,20 @@ class Deposit:
             self._close()
         return self.buffer
 
-    def _write_order(self) -> None:
+    def _write_order(self) -> list[Seal]:
         """Write an order in which one stream follows the other, because nobody knows how they interleaved."""
         both = [name for name in STREAM_CODES if name in self._streams]
-        if len(both) > 1:
-            self._write("order", b"".join(pack_arrival(0, self._streams[name].bytes, name) for name in both))
+        if len(both) < 2:
+            return []
+        return [self._write("order", b"".join(pack_arrival(0, self._streams[name].bytes, name) for name in both))]
 
-    def _write(self, name: str, data: bytes) -> None:
+    def _write(self, name: str, data: bytes) -> Seal:
         fd = new_file(self._layout.stream(self.name, name), FILE_MODE)
         try:
             write_all(fd, data)
             if self._durable:
                 os.fsync(fd)
+            return seal_of(name, fd, sha256_hex(data))
         finally:
             os.close(fd)
 

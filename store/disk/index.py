@@ -14,12 +14,12 @@ from sightline.json_text import dumps, encoder, loads
 from sightline.light_library import AbstractContextManager, deque
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
-from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
+from sightline.records import Buffer, gaps_from, seals_from, stream_info, with_read_note, written_note
 from sightline.typing_names import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
-    "artifact, note, origin, streams, partial, gaps, project"
+    "artifact, note, origin, streams, partial, gaps, project, seals"
 )
 _OF_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
@@ -548,9 +548,10 @@ def row_of(buffer: Buffer) -> Row:
     """Return the row of a record."""
     streams = _dumps({name: list(info) for name, info in buffer.streams.items()})
     gaps = _dumps([list(gap) for gap in buffer.gaps]) if buffer.gaps else "[]"
+    seals = _dumps([list(seal) for seal in buffer.seals]) if buffer.seals else "[]"
     if (note := written_note(buffer)) != buffer.note:
         buffer = buffer._replace(note=note)
-    return (*buffer[:_STREAMS], streams, buffer.partial, gaps, buffer.project, buffer.bytes)
+    return (*buffer[:_STREAMS], streams, buffer.partial, gaps, buffer.project, seals, buffer.bytes)
 
 
 _dumps = encoder()
@@ -561,11 +562,12 @@ def _hashes(buffer: Buffer) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _buffer(row: Iterable[Any]) -> Buffer:
-    *fields, streams, partial, gaps, project = row
+    *fields, streams, partial, gaps, project, sealed = row
     try:
         infos = {name: stream_info(info) for name, info in loads(streams).items()}
         missing = gaps_from(loads(gaps)) if gaps != "[]" else ()
-        buffer = with_read_note(Buffer._make((*fields, infos, partial, missing, project)))
+        seals = seals_from(loads(sealed)) if sealed != "[]" else ()
+        buffer = with_read_note(Buffer._make((*fields, infos, partial, missing, project, seals)))
     except (ValueError, TypeError, AttributeError) as error:
         raise sqlite3.DatabaseError(f"the record of {fields[0]} is malformed") from error
     return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

@@ -10,7 +10,7 @@ from sightline.json_text import encoder, loads
 from sightline.late_pattern import late_pattern, re
 from sightline.light_library import MappingProxyType, itemgetter
 from sightline.private_files import read_file, refuse_link, write_atomically
-from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
+from sightline.records import Buffer, StreamInfo, gaps_from, seals_from, with_read_note, written_note
 from sightline.typing_names import Any, Mapping
 
 FORMAT = 1
@@ -93,6 +93,7 @@ def decode_buffer(data: bytes) -> Buffer:
             for name, info in fields["streams"].items()
         }
         fields["gaps"] = gaps_from(gaps) if (gaps := fields.get("gaps")) else ()
+        fields["seals"] = seals_from(seals) if (seals := fields.get("seals")) else ()
         created, ended = fields["created"], fields["ended"]
         if not _is_time(created) or not (ended is None or _is_time(ended)):
             raise ValueError("not a time")

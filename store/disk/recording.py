@@ -7,19 +7,19 @@ import time
 from sightline.disk.buffer_writer import BufferWriter
 from sightline.disk.errors import is_busy, store_failed
 from sightline.disk.index import Index, IndexChange
-from sightline.disk.layout import SEALED_MODE, Layout
+from sightline.disk.layout import Layout
 from sightline.disk.meta import write_meta
+from sightline.disk.sharing import share_streams
 from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
-from sightline.private_files import FOLDER_MODE, open_private, remove_file, remove_folder
+from sightline.private_files import FOLDER_MODE, open_private, remove_folder
 from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable
 from sightline.refs import HEX_DIGITS
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
 if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction
 
-SHARED_BYTES = 4096  # identical streams of this size and more share their storage
 _TRIES_PER_LENGTH = 4
 _BACK_BYTES = 1 << 18  # bytes that are read back at once
 
@@ -205,6 +205,7 @@ class Recording:
                 timed_out=timed_out,
                 partial=partial,
                 gaps=tuple(gaps),
+                seals=self._writer.seals,
             ),
             streams,
             dropped,
@@ -214,7 +215,7 @@ class Recording:
             redacted=self.redaction.count if self.redaction else 0,
         )
         try:
-            share_streams(self._layout, self._index, [self.buffer])
+            [self.buffer] = share_streams(self._layout, self._index, [self.buffer])
             if self._puts_later():
                 return self.buffer
             with self._index().transaction():
@@ -327,46 +328,6 @@ def sealed_record(
     kept = [gap for gap in sealed.gaps if gap.after <= sealed.stream(gap.stream).lines]
     partial = ", ".join(filter(None, (sealed.partial, DROPPED)))
     return sealed._replace(partial=partial, gaps=(*kept, *gaps))
-
-
-def share_streams(layout: Layout, index: Callable[[], Index], buffers: Sequence[Buffer]) -> None:
-    """Make large streams of just sealed buffers further names of identical ones, if there are any.
-
-    An identical stream may belong to an indexed buffer, or to one that stands before it.
-    """
-    large = [
-        (buffer.name, stream, info)
-        for buffer in buffers
-        for stream, info in buffer.streams.items()
-        if info.bytes >= SHARED_BYTES
-    ]
-    known = index().known_hashes(info.sha256 for _, _, info in large) if large else ()
-    first: dict[str, tuple[str, str]] = {}
-    for name, stream, info in large:
-        others = [first[info.sha256]] if info.sha256 in first else []
-        if info.sha256 in known:
-            others += [(other, other_stream) for _, other, other_stream in index().with_hash(info.sha256)]
-        path = layout.stream(name, stream)
-        if not any(share_stream(layout.stream(*other), path, info) for other in others if other[0] != name):
-            first[info.sha256] = (name, stream)
-
-
-def share_stream(source: str, target: str, info: StreamInfo) -> bool:
-    """Make a sealed stream another name of an identical one, and return whether that worked.
-
-    The other buffer may be removed at any moment, and links may run out; then the copy stays.
-    """
-    temporary = f"{target}.{os.getpid():x}.tmp"
-    try:
-        status = os.lstat(source)
-        if status.st_size != info.bytes or status.st_mode & 0o777 != SEALED_MODE:
-            return False
-        os.link(source, temporary, follow_symlinks=False)
-        os.replace(temporary, target)
-    except OSError:
-        remove_file(temporary)
-        return False
-    return True
 
 
 def reserve(layout: Layout, kind: str) -> str:

@@ -12,12 +12,13 @@ from sightline.disk.line_index import count_newlines
 from sightline.disk.live import marker_names, take_dead, writer_alive
 from sightline.disk.meta import read_meta, rewrite_meta
 from sightline.disk.order import RECORD_BYTES, pack_arrival, read_arrivals
+from sightline.disk.seals import seal_of
 from sightline.disk.stream_files import with_progress
 from sightline.errors import OfNewerVersion
 from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, remove_folder
-from sightline.records import Buffer, StreamInfo
+from sightline.records import Buffer, Seal, StreamInfo
 from sightline.sha256 import hash_file
 from sightline.typing_names import Any
 
@@ -181,17 +182,22 @@ def as_left(layout: Layout, buffer: Buffer) -> Buffer:
 
 def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
     """Seal what a dead writer left: every byte that reached the disk is kept."""
-    streams, ended = {}, buffer.created
+    streams, seals, ended = {}, list[Seal](), buffer.created
     for stream, path in stream_files(layout, buffer.name):
-        info = stream_info(path)
+        info, seal = sealed_file(path, stream)
         if info.bytes:
             streams[stream] = info
+            seals.append(seal)
             ended = max(ended, os.lstat(path).st_mtime)
             os.chmod(path, SEALED_MODE)
         else:
             remove_file(path)
     _complete_order(layout, buffer.name, streams)
-    buffer = buffer._replace(state="interrupted", ended=ended, streams=streams)
+    for file in ("order", "lines"):
+        with suppress(FileNotFoundError):
+            info, seal = sealed_file(layout.stream(buffer.name, file), file)
+            seals.append(seal._replace(sha256=info.sha256))
+    buffer = buffer._replace(state="interrupted", ended=ended, streams=streams, seals=tuple(seals))
     rewrite_meta(layout, buffer)
     return buffer
 
@@ -204,14 +210,15 @@ def stream_files(layout: Layout, name: str) -> Iterator[tuple[str, str]]:
             yield file, layout.stream(name, file)
 
 
-def stream_info(path: str) -> StreamInfo:
-    """Return size, lines and hash of a stream's file as it is."""
+def sealed_file(path: str, name: str) -> tuple[StreamInfo, Seal]:
+    """Return size, lines and hash of a file as it is, and its seal."""
     fd = open_private(path, os.O_RDONLY)
     try:
-        size = os.fstat(fd).st_size
+        seal = seal_of(name, fd)
+        size = seal.bytes
         newlines = count_newlines(fd, 0, size)
         unterminated = bool(size) and os.pread(fd, 1, size - 1) != b"\n"
-        return StreamInfo(size, newlines + unterminated, hash_file(fd, size))
+        return StreamInfo(size, newlines + unterminated, hash_file(fd, size)), seal
     finally:
         os.close(fd)
 

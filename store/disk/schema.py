@@ -4,7 +4,7 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers keep their meaning. Any other change needs a file of another name.
 """
 
-VERSION = 6
+VERSION = 7
 
 CREATE = """
 CREATE TABLE buffers (
@@ -125,7 +125,10 @@ ALTER TABLE buffers ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';
 _PROJECT = "ALTER TABLE buffers ADD COLUMN project TEXT NOT NULL DEFAULT '';\n"
 """The project is empty for captures of versions that did not record it."""
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT
+_SEALS = "ALTER TABLE buffers ADD COLUMN seals TEXT NOT NULL DEFAULT '[]';\n"
+"""0.2.0 replaces what it knows of a row, and leaves this column as it is."""
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -134,5 +137,5 @@ ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
 
 _KNOWN_LOGS = "INSERT INTO logs SELECT session, MAX(offset + length) FROM views GROUP BY session;\n"
 
-MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL, 5: _PROJECT}
+MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL, 5: _PROJECT, 6: _SEALS}
 """By version N, the script that leads to N + 1."""

@@ -8,6 +8,7 @@ from sightline.disk.errors import cause_of
 from sightline.disk.layout import CONTENT_NAME_ENDING, DERIVED, SEALED_MODE, Layout
 from sightline.disk.line_index import Checkpoints, StreamIndex
 from sightline.disk.order import STREAM_CODES
+from sightline.disk.seals import SOUND, standing, status_of
 from sightline.disk.streams import StreamReader
 from sightline.disk.tombstones import lost_stream
 from sightline.errors import StoreFailed
@@ -34,7 +35,7 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
     index = None
     if stream in STREAM_CODES and fd >= 0:
         try:
-            lines_fd = _open_file(layout, buffer.name, "lines")
+            lines_fd = _open_lines(layout, buffer)
         except BaseException:
             os.close(fd)
             raise
@@ -52,7 +53,7 @@ def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
     with ExitStack() as opened:  # if one is gone meanwhile, the others are closed
         out = opened.enter_context(open_stream(layout, buffer, "out"))
         err = opened.enter_context(open_stream(layout, buffer, "err"))
-        points = opened.enter_context(closing(Checkpoints(_open_file(layout, buffer.name, "lines"))))
+        points = opened.enter_context(closing(Checkpoints(_open_lines(layout, buffer))))
         order_fd = _open_file(layout, buffer.name, "order")
         opened.pop_all()
     return MergedReader(refs.format_ref(buffer.name, "all"), out, err, points, order_fd)
@@ -64,6 +65,15 @@ def _open_file(layout: Layout, name: str, file: str) -> int:
         return open_private(layout.stream(name, file), os.O_RDONLY)
     except FileNotFoundError:
         return -1
+
+
+def _open_lines(layout: Layout, buffer: Buffer) -> int:
+    """Open the line index, unless it is not the one that was sealed: lines are found without it, too."""
+    fd = _open_file(layout, buffer.name, "lines")
+    if fd >= 0 and buffer.seal("lines") and standing(buffer, "lines", status_of(os.fstat(fd))) != SOUND:
+        os.close(fd)
+        return -1
+    return fd
 
 
 def stream_path(layout: Layout, buffer: Buffer, stream: str) -> str:

@@ -6,6 +6,7 @@ It reads with `pread`, never through a map: if another process cut the file shor
 import os
 
 from sightline.disk.line_index import ScannedIndex, count_newlines, nth_newline
+from sightline.disk.seals import Status, status_of
 from sightline.shape.source import BLOCK_BYTES, BLOCK_END_BYTES, LINE_LIMIT, CutLine, Line, LineSpan
 from sightline.typing_names import Iterator, Protocol
 
@@ -39,7 +40,7 @@ class StreamReader:
         self._fd = fd
         self._ref = ref
         self._index: LineIndex = index or ScannedIndex(lambda offset, length: self.read(offset, length))
-        self._size = 0
+        self._size = self._mtime_ns = 0
         self._counted = (0, 0)
         self._found_last = (0, 0)  # newlines before a line, and where it begins: who reads around lines asks close by
         self.refresh()
@@ -59,10 +60,16 @@ class StreamReader:
 
     def refresh(self) -> bool:
         """Take in what has been written since, and return whether there was anything."""
-        size = os.fstat(self._fd).st_size if self._fd >= 0 else 0
-        grown = size != self._size
-        self._size = size
-        return grown
+        if self._fd < 0:
+            return False
+        before = self._size
+        self._size, self._mtime_ns = status_of(os.fstat(self._fd))
+        return self._size != before
+
+    @property
+    def status(self) -> Status:
+        """Size and modification time of the file when it was opened, or last refreshed."""
+        return self._size, self._mtime_ns
 
     @property
     def ref(self) -> str:

@@ -18,7 +18,7 @@ from sightline.imports.past_call import KeptCall, keep_call
 from sightline.log.log import Encoded
 from sightline.log.past_views import PastView, ViewRow
 from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Gap, Session, StreamInfo
+from sightline.records import Buffer, Gap, Seal, Session, StreamInfo
 from sightline.store import Store
 from sightline.typing_names import Any
 
@@ -171,6 +171,7 @@ def _packed(kept: KeptCall) -> tuple[Any, ...]:
             one.partial,
             [*map(tuple, one.gaps)],
             one.project,
+            [*map(tuple, one.seals)],
         )
         for one in kept.buffers
     ]
@@ -181,9 +182,16 @@ def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
     rows, view, calls = packed
     buffers = tuple(
         Buffer._make(
-            (*fields, {name: StreamInfo(*info) for name, *info in streams}, partial, tuple(starmap(Gap, gaps)), project)
+            (
+                *fields,
+                {name: StreamInfo(*info) for name, *info in streams},
+                partial,
+                tuple(starmap(Gap, gaps)),
+                project,
+                tuple(starmap(Seal, seals)),
+            )
         )
-        for *fields, streams, partial, gaps, project in rows
+        for *fields, streams, partial, gaps, project, seals in rows
     )
     return KeptCall(session, buffers, view and PastView(Encoded._make(view[0]), ViewRow._make(view[1])), calls)
 

@@ -267,6 +267,7 @@ def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
         "ALTER TABLE buffers DROP COLUMN partial",
         "ALTER TABLE buffers DROP COLUMN gaps",
         "ALTER TABLE buffers DROP COLUMN project",
+        "ALTER TABLE buffers DROP COLUMN seals",
         "PRAGMA user_version = 1",
     ):
         database.execute(statement)

@@ -1,0 +1,105 @@
+"""Compares stored files with their seals: by size and modification time, and by their hash where these differ."""
+
+import os
+import stat
+
+from sightline.disk.layout import Layout
+from sightline.errors import UnsafeStore
+from sightline.private_files import open_private
+from sightline.records import Buffer, Seal
+from sightline.sha256 import hash_file
+from sightline.typing_names import Callable, Collection, Iterator
+
+Status = tuple[int, int]
+"""Size and modification time, in nanoseconds, of a file."""
+
+SEALED_STATES = ("sealed", "interrupted")
+SOUND, ALTERED, UNKNOWN = "sound", "altered", "unknown"
+_MISSING, _NO_FILE = (-1, 0), (-2, 0)
+
+
+def status_of(status: os.stat_result) -> Status:
+    """Return the part of a status that a seal records."""
+    return status.st_size, status.st_mtime_ns
+
+
+def seal_of(file: str, fd: int, sha256: str = "") -> Seal:
+    """Return the seal of a complete file: one `fstat`, no read."""
+    return Seal(file, *status_of(os.fstat(fd)), (), sha256)
+
+
+def standing(buffer: Buffer, file: str, now: Status) -> str:
+    """Return whether a file is SOUND or ALTERED by its status alone; UNKNOWN if its bytes must be compared."""
+    seal = buffer.seal(file)
+    if seal is None:
+        return UNKNOWN
+    if seal.altered:
+        return ALTERED if now == seal.altered else UNKNOWN
+    return SOUND if now == (seal.bytes, seal.mtime_ns) else UNKNOWN
+
+
+def unsettled(layout: Layout, buffer: Buffer, opened: Collection[str] = ()) -> Iterator[str]:
+    """Yield the files of a sealed buffer whose bytes must be compared, as their status does not say what they are.
+
+    A file without a seal is compared only if it was opened.
+    """
+    for file in dict.fromkeys((*buffer.streams, *(seal.file for seal in buffer.seals))):
+        if buffer.seal(file) is None and file not in opened:
+            continue
+        if standing(buffer, file, _status_at(layout.stream(buffer.name, file))) == UNKNOWN:
+            yield file
+
+
+def _status_at(path: str) -> Status:
+    try:
+        status = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return _MISSING
+    return status_of(status) if stat.S_ISREG(status.st_mode) else _NO_FILE
+
+
+def compared(
+    layout: Layout, buffer: Buffer, files: Collection[str], took: Callable[[int], None] | None = None
+) -> Buffer:
+    """Return the record of a sealed buffer after comparing the bytes of some of its files with what was sealed.
+
+    A file with the right bytes gets its present times as its seal. A file that cannot be read, or whose hash was never
+    recorded, stays as it is.
+
+    Args:
+        layout: the paths of the store.
+        buffer: the record.
+        files: names of the files.
+        took: called with each number of bytes that were hashed.
+    """
+    seals = {seal.file: seal for seal in buffer.seals}
+    for file in files:
+        if found := _compared(layout, buffer, file, took):
+            seals[file] = found
+    return buffer._replace(seals=tuple(seals.values()))
+
+
+def _compared(layout: Layout, buffer: Buffer, file: str, took: Callable[[int], None] | None) -> Seal | None:
+    known, info = buffer.seal(file), buffer.streams.get(file)
+    size, sha256 = (info.bytes, info.sha256) if info else (known.bytes, known.sha256) if known else (0, "")
+    before = known or Seal(file, size, 0)
+    try:
+        fd = open_private(layout.stream(buffer.name, file), os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):
+        return before._replace(altered=_MISSING)
+    except UnsafeStore:
+        return before._replace(altered=_NO_FILE)
+    except OSError:
+        return None
+    try:
+        now = status_of(os.fstat(fd))
+        if now[0] == size:
+            if not sha256:
+                return None
+            if hash_file(fd, size, took) == sha256:
+                return Seal(file, *now, (), before.sha256)
+        return before._replace(altered=now)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
