@@ -36,12 +36,14 @@ class How(NamedTuple):
         ordered: whether they kept their order.
         from_end: whether the end of the text is the end of the stream.
         marked: whether each line has a character before it, as in a diff.
+        straight: whether the text is the stream itself but for a few cuts, so that lines stand beside their neighbours.
     """
 
     lines: bool = True
     ordered: bool = True
     from_end: bool = False
     marked: bool = False
+    straight: bool = False
 
 
 def how_made(command: str) -> How:
@@ -116,9 +118,33 @@ def match_parts(text: Sequence[str], source: Source, how: How) -> Matched:
     among: Spans = ((1, source.line_count),) if source.line_count else ()
     if not how.lines or not how.ordered:
         return Matched(match_lines(text, source, among, how))
-    pairs = _in_order(_found(text, source, among, how, None), how)
+    found = _found(text, source, among, how, None)
+    pairs = _in_order(found, how)
+    if how.straight and (alone := _alone(pairs, text)):
+        pairs = _in_order([(line, [place for place in places if place not in alone]) for line, places in found], how)
     lines = spans_of(_with_blank_lines(pairs, text))
-    return Matched(lines, tuple(_cuts(text, source, lines, pairs)))
+    return Matched(lines, tuple(_cuts(text, source, lines, pairs, how)))
+
+
+def _alone(pairs: Sequence[tuple[int, int]], text: Sequence[str]) -> set[int]:
+    """Return the places of lines that were found apart from all their neighbours in the text.
+
+    A cut within a line leaves a fragment, which may be like a whole line elsewhere. Left out are short lines, and those
+    whose neighbour was found in another place.
+    """
+    written = [place for place, line in enumerate(text) if line.strip()]
+    order = {place: at for at, place in enumerate(written)}
+    lines = {place: line for line, place in pairs}
+    alone = set[int]()
+    for place, line in lines.items():
+        at = order[place]
+        beside = [written[near] for near in (at - 1, at + 1) if 0 <= near < len(written)]
+        known = [lines[near] - near for near in beside if near in lines]
+        if line - place in known or len(pairs) == 1:
+            continue
+        if known or len(text[place].encode(errors="surrogateescape")) < _CUT_BYTES:
+            alone.add(place)
+    return alone
 
 
 def _found(
@@ -164,7 +190,9 @@ _EDGE_LINES = 8  # lines at either end of a text among which a harness may put w
 _MOST_CUTS = 64
 
 
-def _cuts(text: Sequence[str], source: Source, lines: Spans, pairs: list[tuple[int, int]]) -> Iterator[CutLine]:
+def _cuts(
+    text: Sequence[str], source: Source, lines: Spans, pairs: list[tuple[int, int]], how: How
+) -> Iterator[CutLine]:
     """Yield the lines next to those found, if the text next to these begins or ends as they do."""
     count, last = source.line_count, len(text) - 1
     places = dict(pairs)
@@ -173,31 +201,45 @@ def _cuts(text: Sequence[str], source: Source, lines: Spans, pairs: list[tuple[i
     heads.setdefault(1, [*range(min(first_place, _EDGE_LINES))])
     tails = {line - 1: [place - 1] for line, place in places.items() if place}
     tails.setdefault(count, [*range(max(last_place + 1, last + 1 - _EDGE_LINES), last + 1)])
+    beside = {line + step for line in places for step in (-1, 1)} if how.straight else set[int]()
     missing = [line for line in sorted({*heads, *tails}) if 1 <= line <= count and not holds(lines, line)]
     for number in missing[:_MOST_CUTS]:
         begins, ends = ([text[place] for place in found.get(number, ())] for found in (heads, tails))
         longest = max(map(len, (*begins, *ends)), default=0)
         for line in source.lines(number, number, max(LINE_LIMIT, 8 * longest)):
-            cut = line.cut(*_ends_in(begins, ends, line))
+            cut = line.cut(*_ends_in(begins, ends, line, any_size=number in beside))
             if cut.seen:
                 yield cut
 
 
-def _ends_in(heads: list[str], tails: list[str], line: Line) -> Iterator[tuple[int, int]]:
-    """Yield the beginning of a line with which a text begins, and the end with which another one ends."""
+def _ends_in(heads: list[str], tails: list[str], line: Line, *, any_size: bool) -> Iterator[tuple[int, int]]:
+    """Yield the beginning of a line with which a text begins, and the end with which another one ends.
+
+    Args:
+        heads: texts that may begin as the line does.
+        tails: texts that may end as it does.
+        line: the line.
+        any_size: whether a text that is nothing but such a part counts, however short it is.
+    """
     half = len(line.data) if line.whole else len(line.data) // 2
     begin, end = line.data[:half], line.data[len(line.data) - half :]
     written = clean_line(begin).encode(), clean_line(end).encode()
-    size = max((common_head(written[0], text.encode(errors="surrogateescape")) for text in heads), default=0)
-    first = raw_range(begin, 0, size)[1] if size >= _CUT_BYTES else 0
-    if first:
-        yield 0, first
-    size = max(
-        (common_head(written[1][::-1], text.encode(errors="surrogateescape")[::-1]) for text in tails), default=0
-    )
-    last, stop = raw_range(end, len(written[1]) - size, len(written[1])) if size >= _CUT_BYTES else (0, 0)
-    if stop:
-        yield line.length - len(end) + last, line.length
+    texts = [[text.encode(errors="surrogateescape") for text in ends] for ends in (heads, tails)]
+    sizes = [(common_head(written[0], text), len(text)) for text in texts[0]]
+    if size := _longest(sizes, any_size=any_size):
+        if first := raw_range(begin, 0, size)[1]:
+            yield 0, first
+    sizes = [(common_head(written[1][::-1], text[::-1]), len(text)) for text in texts[1]]
+    if size := _longest(sizes, any_size=any_size):
+        last, stop = raw_range(end, len(written[1]) - size, len(written[1]))
+        if stop:
+            yield line.length - len(end) + last, line.length
+
+
+def _longest(sizes: Iterable[tuple[int, int]], *, any_size: bool) -> int:
+    """Return the largest (size of a common part, size of the text) that tells a line; 0 for none."""
+    known = (part for part, whole in sizes if part >= _CUT_BYTES or (any_size and part == whole))
+    return max(known, default=0)
 
 
 def _wanted(text: Iterable[str], ref: str, how: How) -> tuple[dict[bytes, list[int]], dict[bytes, list[int]]]:

@@ -52,7 +52,7 @@ def shown_lines(
     known: list[Shown] = []
     matched: list[Shown] = []
     parts: list[LinePart] = []
-    how = how_made(command) if command not in ("", buffer.command) else How()
+    how = how_made(command) if command not in ("", buffer.command) else How(straight=True)
     for stream, info in buffer.streams.items():
         content, runs = contents.get(stream), buffer.runs(stream)
         is_file = is_read and content is not None and has_long_lines(content, text)

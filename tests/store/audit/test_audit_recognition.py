@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sightline.audit import quoted_lines as matching
@@ -220,6 +220,33 @@ def test_a_line_that_a_harness_cut_is_known_by_its_ends_next_to_whole_ones(head:
         assert all(starts[at - 1] in text for at in range(first, last + 1))
     whole = sum(row + "\n" in written[:head] or row + "\n" in written[len(written) - tail :] for row in LONG)
     assert whole <= told <= whole + 2
+
+
+@given(
+    period=st.integers(100, 3_000),
+    head=st.integers(200, 2_000),
+    tail=st.integers(200, 2_000),
+    end=st.integers(6_000, 20_000),
+)
+@example(period=10_000, head=5_000, tail=5_000, end=30_000)
+def test_fragments_beside_a_cut_are_found_beside_their_neighbours(period: int, head: int, tail: int, end: int) -> None:
+    """A counter that begins anew lets each fragment stand elsewhere as a whole line."""
+    written = "".join(f"{number % period}\n" for number in range(40_000))
+    source = BytesSource(written.encode())
+    text = f"{written[:head]}\n\n... [123 characters truncated] ...\n\n{written[end - tail : end]}"
+    found = match_parts(text.split("\n"), source, How(straight=True))
+    seen = size(found.lines) + len(found.cuts)
+    shown = written[:head].count("\n") + written[end - tail : end].count("\n") + 2
+    assert shown - 3 <= seen <= shown
+    assert all(first == 1 or last - first > 20 for first, last in found.lines)
+
+
+def test_a_fragment_is_no_line_of_another_place() -> None:
+    written = "".join(f"{number % 10_000 + 1}\n" for number in range(40_000))
+    text = f"{written[:5_000]}\n\n... [20000 characters truncated] ...\n\n{written[25_000:30_000]}"
+    found = match_parts(text.split("\n"), BytesSource(written.encode()), How(straight=True))
+    assert found.lines == ((1, 1_221), (5_223, 6_221))
+    assert [(cut.line, cut.seen) for cut in found.cuts] == [(1_222, ((1, 2),)), (5_222, ((3, 4),)), (6_222, ((1, 2),))]
 
 
 def test_lines_that_only_begin_alike_elsewhere_are_not_taken_for_each_other() -> None:
