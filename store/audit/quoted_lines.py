@@ -226,9 +226,8 @@ def _ends_in(heads: list[str], tails: list[str], line: Line, *, any_size: bool) 
     written = clean_line(begin).encode(), clean_line(end).encode()
     texts = [[text.encode(errors="surrogateescape") for text in ends] for ends in (heads, tails)]
     sizes = [(common_head(written[0], text), len(text)) for text in texts[0]]
-    if size := _longest(sizes, any_size=any_size):
-        if first := raw_range(begin, 0, size)[1]:
-            yield 0, first
+    if (size := _longest(sizes, any_size=any_size)) and (first := raw_range(begin, 0, size)[1]):
+        yield 0, first
     sizes = [(common_head(written[1][::-1], text[::-1]), len(text)) for text in texts[1]]
     if size := _longest(sizes, any_size=any_size):
         last, stop = raw_range(end, len(written[1]) - size, len(written[1]))

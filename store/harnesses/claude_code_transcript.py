@@ -87,7 +87,11 @@ _LEAST_OUTPUT = 4_000  # characters; the least that bashOutputMaxChars can be
 _SAVED = re.compile(r"(?:Full output saved to|Output has been saved to):? (\S.*?)(?:\.?\n|\. |\.?\Z)")
 _PERSISTED = ("<persisted-output>", "Error: result (")
 LARGEST_STDOUT = 30_000
-"""Characters that are kept of a command's output: the default of bashOutputMaxChars."""
+"""Bytes that are kept of a command's output: the default of bashOutputMaxChars."""
+_UNIT_BYTES = 3  # in UTF-8, of one of JavaScript's characters, at most
+_FEW_WIDE_BYTES = 3_000  # for characters of several bytes in the middle of a text whose ends have none
+_TRIMMED_BYTES = 100  # white space at both ends, and a character cut in two; of more nothing is known
+_SPLIT_BYTES = 4  # the same of an output that ends as most do, with a newline
 
 _PENDING = 10_000  # calls that wait for results; the oldest of more never get one
 _FOLDER = "tool-results"
@@ -126,9 +130,10 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
 def left_of(text: str, start: int = 0, stream: str = "out") -> KeptText:
     """Return what is left of a tool's output in a text that Claude Code may have cut; without gaps if it has not.
 
-    It cuts a failure's text in the middle, so that both halves are of a size, after it has dropped what is beyond
-    30,000 characters without a word (version 2.1.329); older versions say at the end how many lines they dropped. A
-    similar mark elsewhere was written by the tool.
+    It cuts a failure's text in the middle, so that both halves are of a size, after it has dropped without a word what
+    is beyond 30,000 bytes, and white space at both ends (version 2.1.329). How much it dropped is not stated, nor how
+    many bytes the characters in the middle have; `_fills_the_limit` estimates whether something was dropped. Older
+    versions say at the end how many lines they dropped. A similar mark elsewhere was written by the tool.
 
     Args:
         text: the text, as the model is shown it.
@@ -145,12 +150,18 @@ def left_of(text: str, start: int = 0, stream: str = "out") -> KeptText:
         halves = units(text[: found.start()]), units(text[found.end() :])
         if min(halves) < _LEAST_HALF or abs(halves[0] - halves[1]) * 100 > max(halves) * _UNLIKE_PERCENT:
             continue
-        total = sum(halves) + int(found[1]) - start
-        if not missing and total == LARGEST_STDOUT:
-            missing = [(None, "characters")]
         pieces = [kept[start : found.start()], kept[found.end() :]]
+        if not missing and _fills_the_limit("".join(pieces), int(found[1])):
+            missing = [(None, "characters")]
         return parted([*pieces, ""] if missing else pieces, [(int(found[1]), "characters"), *missing], stream)
     return parted([kept[start:], ""] if missing else [kept[start:]], missing, stream)
+
+
+def _fills_the_limit(shown: str, hidden: int) -> bool:
+    """Return whether both ends of a text and so many characters between them may have as many bytes as are kept."""
+    if shown.isascii():
+        return len(shown) + hidden >= LARGEST_STDOUT - _FEW_WIDE_BYTES
+    return len(shown.encode(errors="surrogatepass")) + hidden * _UNIT_BYTES >= LARGEST_STDOUT - _TRIMMED_BYTES
 
 
 def units(text: str) -> int:
@@ -407,7 +418,7 @@ class Parser:
                     partial = f"the file that was kept has {size:,} of {int(told['persistedOutputSize']):,} bytes"
         elif gaps:
             partial = HARNESS.cut
-        elif units(out) >= LARGEST_STDOUT:
+        elif len(out.encode(errors="surrogatepass")) >= LARGEST_STDOUT - _SPLIT_BYTES:
             partial, gaps = HARNESS.cut, parted([out, ""], [(None, "characters")], "out").gaps
         return _Result("cmd", "", parts, 0 if known else None, partial, "" if err else "merged", gaps)
 

@@ -45,6 +45,21 @@ def test_a_failing_command_of_claude_code_is_as_partial_as_it_is_live(
     )
 
 
+@pytest.mark.parametrize("row", ["a plain row\n", "✓ passed\n", "é\n", "x\n\n\n", " x \n", "日本語の行\n"])
+def test_an_end_that_claude_code_dropped_is_missing_to_an_unknown_amount(row: str) -> None:
+    """It keeps 30,000 bytes, trims them, and counts what it cuts out in JavaScript's characters."""
+    written = row * (1_000_000 // len(row))
+    whole = written.encode()[:30_000].decode(errors="replace").strip()
+    left = claude_code.left_of(cut(whole))
+    assert [gap.missing for gap in left.gaps] == [len(whole) - 10_000, None]
+
+
+@pytest.mark.parametrize("row", ["a plain row of many characters\n", "é\n"])
+def test_nothing_else_is_missing_of_a_failure_within_claude_codes_limit(row: str) -> None:
+    whole = (row * 10_000)[:12_000]
+    assert [gap.missing for gap in claude_code.left_of(cut(whole)).gaps] == [2_000]
+
+
 def test_older_versions_say_how_many_lines_they_dropped_at_the_end() -> None:
     left = claude_code.left_of(f"{LONG[:30_000]}\n\n... [303 lines truncated] ...")
     assert left.text == LONG[:30_000]
