@@ -183,6 +183,7 @@ class Parser:
         self._time = 0.0
         self._written = written
         self._asked: dict[str, _Asked] = {}
+        self._answered: set[str] = set()
         self._started: dict[tuple[str, str], CallSession] = {}
         self._cwd = self._version = ""
         self._chain = _Chain()
@@ -224,7 +225,9 @@ class Parser:
             yield from self._asked_for(record, message)
             results = [one for one in list_of(message.get("content")) if dict_of(one).get("type") == "tool_result"]
             for place, block in enumerate(results):
-                yield self._call(record, block, line, place, alone=len(results) == 1)
+                use = text_of(block.get("tool_use_id"))
+                if use in self._asked or use not in self._answered:  # else it is a copy of its result
+                    yield self._call(record, block, line, place, alone=len(results) == 1)
 
     def _context(self, kind: str, record: dict[str, Any], message: dict[str, Any]) -> Iterator[TranscriptItem]:
         """Yield what a record says about the context."""
@@ -330,6 +333,8 @@ class Parser:
     def _call(self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool) -> ToolCall:
         use = text_of(block.get("tool_use_id"))
         asked = self._asked.pop(use, _Asked("tool", None, self._now))
+        if use:
+            self._answered.add(use)
         session = self._session(record)
         shown = shown_of(block.get("content"))
         failed = block.get("is_error") is True

@@ -60,7 +60,7 @@ class Opencode(Harness):
     servers = ("mcp",)
     plugin_file = "sightline.js"
 
-    endings = (".db",)
+    endings = (".db", ".json")
     reader = "sightline.harnesses.opencode_transcript"
 
     def result(self, call: "ToolCall", when: str, given: Json) -> "ToolCall | None":

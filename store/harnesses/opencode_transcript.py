@@ -1,6 +1,6 @@
-"""Reads opencode's database; separate from `opencode`, which each event of a hook loads.
+"""Reads opencode's database and exported sessions; separate from `opencode`, which each event of a hook loads.
 
-It is an SQLite file, ``~/.local/share/opencode/opencode.db``.
+The database is an SQLite file, ``~/.local/share/opencode/opencode.db``.
 
 Version 1.18.33 was seen to write this. Tables ``session (id, directory, version, time_created)`` and ``part (id,
 session_id, time_created, time_updated, data)``, times in milliseconds. A call is a part whose ``data`` is ``{"type":
@@ -12,6 +12,9 @@ beside the database. ``state.time.compacted`` is when its result went from the c
 Table ``message (id, session_id, data)`` has ``{"role", "summary"}``: parts ``{"type": "text", "text"}`` of
 ``assistant`` are what the agent said, or with ``summary`` the text that a compaction left. ``{"type": "compaction",
 "auto"}`` requests one.
+
+``opencode export`` (seen from 1.2.16 to 1.18.21) writes ``{"info": {id, directory, version, time}, "messages":
+[{"info": {"role", "time"}, "parts": [data with "id"]}]}``. Ids in exports may have been replaced by one word.
 """
 
 import os
@@ -26,6 +29,7 @@ from sightline.harnesses.tool_call import (
     ToolCall,
     ToolPart,
     dict_of,
+    list_of,
     number,
     parts_of,
     plain,
@@ -45,6 +49,7 @@ from sightline.harnesses.transcript import (
     NotReadable,
     ToldEvent,
     TranscriptItem,
+    TranscriptReading,
     lines_not_read,
     misshapen,
     parted,
@@ -85,144 +90,97 @@ _TABLES = (
 )
 _SQLITE = b"SQLite format 3\0"
 _GONE = "the file that the whole was kept in is gone"
+_OWN_ID = "prt_"  # how opencode's ids of parts begin
 
 
-def reading_of(file: Candidate) -> "DatabaseReading | None":
-    """Return a reading of a database; None if it is not opencode's. Raises NotReadable."""
-    if not file.head.startswith(_SQLITE):
-        return None
-    file.transcript.close()
-    return open_database(file.path)
+def reading_of(file: Candidate) -> TranscriptReading | None:
+    """Return a reading of a database, or of an exported session; None if it is not opencode's. Raises NotReadable."""
+    if file.head.startswith(_SQLITE):
+        file.transcript.close()
+        return open_database(file.path)
+    is_export = file.is_document and b'"info"' in file.head and b'"projectID"' in file.head
+    return file.of_document(Parts(os.path.dirname(os.path.abspath(file.path))).document) if is_export else None
 
 
-class DatabaseReading:
-    """A database that may still be written to by opencode; it is never written to here."""
+class Parts:
+    """Makes calls and events from the parts of messages, each once however often it is given."""
 
-    waiting = False
-    newest = 0.0
-
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        """Take over the connection to the database at a path; see `open_database`."""
-        self._folder = os.path.dirname(os.path.abspath(path))
-        self._connection = connection
-        self._updated = 0
+    def __init__(self, folder: str) -> None:
+        """Prepare; the whole of long outputs lies below this folder."""
+        self._folder = folder
         self._given: set[str] = set()
-        self._told: set[str] = set()
         self._begun: set[str] = set()
         self._subjects: set[str] = set()  # sessions whose subject is known
         self._events: set[str] = set()
         self._pruned: set[str] = set()
         self._triggers: dict[str, str] = {}  # trigger of the compaction that is running in a session
-        self.position = 0
 
-    def close(self) -> None:
-        """Close the database."""
-        self._connection.close()
+    def document(self, document: Any) -> Iterator[TranscriptItem]:
+        """Yield the calls and events of an exported session."""
+        info = dict_of(dict_of(document).get("info"))
+        created = number(dict_of(info.get("time")).get("created"))
+        session = session_of(text_of(info.get("id")), info.get("directory"), info.get("version"), created)
+        met, place = set[str](), 0
+        for message in map(dict_of, list_of(dict_of(document).get("messages"))):
+            for part in map(dict_of, list_of(message.get("parts"))):
+                place += 1
+                name = text_of(part.get("id"))
+                name = name if name.startswith(_OWN_ID) else f"{session.id}:{name}"  # else it was replaced by some word
+                name = f"{name}@{place}" if name in met else name
+                met.add(name)
+                try:
+                    yield from self.items(name, session, part)
+                    yield from self.events(name, session, part, dict_of(message.get("info")))
+                except SHAPE_ERRORS as error:
+                    yield misshapen(0, error)._replace(text=f"part {name}: {misshapen(0, error).text}")
 
-    def finish(self) -> Iterator[TranscriptItem]:
-        """Yield nothing, because nothing waits."""
-        return iter(())
+    def items(self, name: str, session: CallSession, part: dict[str, Any]) -> Iterator[TranscriptItem]:
+        """Yield the call of a part once it has ended, and later that its result went from the context."""
+        if name not in self._given and (call := self._call(name, session, part)):
+            self._given.add(name)
+            yield call
+        pruned = number(dict_of(dict_of(part.get("state")).get("time")).get("compacted"))
+        if name in self._given and pruned and name not in self._pruned:
+            self._pruned.add(name)
+            change = ContextChange(pruned / 1000, PRUNED, lost=(text_of(part.get("callID")),))
+            yield _told(session, f"{name} pruned", change)
 
-    def advance(self) -> Iterator[TranscriptItem]:
-        """Yield the calls that have ended since."""
-        since = self._updated
-        try:
-            for row in self._connection.execute(_PARTS, (LINE_BYTES, since)):
-                yield from self._part(*row)
-        except sqlite3.Error as error:
-            yield BadRecord(0, f"the database cannot be read on: {error}")
-        try:
-            for row in self._connection.execute(_TOLD, (since, LINE_BYTES)):
-                yield from self._event(*row)
-        except sqlite3.Error:
-            return  # an older version without messages, so nothing is known of the context
-
-    def _event(self, name: Any, session: Any, data: Any, message: Any, *facts: Any) -> Iterator[ToldEvent]:
-        """Return what a part says about the context, or what the agent said."""
-        name, session = text_of(name), text_of(session)
-        try:
-            part, about = dict_of(loads(data)), dict_of(loads(message))
-        except (ValueError, TypeError, RecursionError):
-            return
-        if session not in self._begun:
-            self._begun.add(session)
-            began = ContextChange(number(facts[2]) / 1000, STARTED, whole=True)
-            yield self._told_of(session, "", began, *facts)
+    def events(
+        self, name: str, session: CallSession, part: dict[str, Any], about: dict[str, Any]
+    ) -> Iterator[ToldEvent]:
+        """Yield what a part says about the context, or what the agent said; ``about`` is its message."""
+        if session.id not in self._begun:
+            self._begun.add(session.id)
+            yield _told(session, "", ContextChange(session.started, STARTED, whole=True))
         if part.get("type") == "compaction":
-            self._triggers[session] = "automatic" if part.get("auto") is True else "manual"
+            self._triggers[session.id] = "automatic" if part.get("auto") is True else "manual"
         ended = number(dict_of(part.get("time")).get("end")) or number(dict_of(about.get("time")).get("completed"))
         text = text_of(part.get("text"))
         is_asked = part.get("type") == "text" and about.get("role") == "user" and part.get("synthetic") is not True
-        if is_asked and session not in self._subjects and (subject := subject_of(text)):
-            self._subjects.add(session)
-            when = number(dict_of(about.get("time")).get("created")) or number(facts[2])
-            yield self._told_of(session, name, SessionSubject(when / 1000, plain(subject)), *facts)
+        if is_asked and session.id not in self._subjects and (subject := subject_of(text)):
+            self._subjects.add(session.id)
+            when = number(dict_of(about.get("time")).get("created")) / 1000 or session.started
+            yield _told(session, name, SessionSubject(when, plain(subject)))
         if name in self._events or part.get("type") != "text" or about.get("role") != "assistant" or not text.strip():
             return
         if not ended:
             return  # it is still being written
         self._events.add(name)
         if about.get("summary") is True:
-            trigger = self._triggers.pop(session, "")
+            trigger = self._triggers.pop(session.id, "")
             change = ContextChange(ended / 1000, COMPACTED, trigger, summary=plain(text), kept=())
-            yield self._told_of(session, name, change, *facts)
+            yield _told(session, name, change)
         else:
-            yield self._told_of(session, name, AgentMessage(ended / 1000, plain(text)), *facts)
+            yield _told(session, name, AgentMessage(ended / 1000, plain(text)))
 
-    @staticmethod
-    def _told_of(session: str, name: str, what: SessionEvent, folder: Any, version: Any, created: Any) -> ToldEvent:
-        client = " ".join(filter(None, (HARNESS.name, text_of(version))))
-        of = CallSession(HARNESS.name, session, client, text_of(folder), number(created) / 1000 or what.time)
-        return ToldEvent(of, what._replace(id=name, told=TRANSCRIPT))
-
-    def _went(self, name: str, session: str, part: dict[str, Any], *facts: Any) -> Iterator[ToldEvent]:
-        """Yield the result of a part that went from the context."""
-        state = dict_of(part.get("state"))
-        pruned = number(dict_of(state.get("time")).get("compacted"))
-        if pruned and name not in self._pruned:
-            self._pruned.add(name)
-            change = ContextChange(pruned / 1000, PRUNED, lost=(text_of(part.get("callID")),))
-            yield self._told_of(session, f"{name} pruned", change, *facts)
-
-    def _part(self, name: Any, session: Any, updated: Any, data: Any, *rest: Any) -> Iterator[TranscriptItem]:
-        *facts, size = rest
-        self.position += int(number(size))
-        self._updated = max(self._updated, int(number(updated)))
-        name = text_of(name)
-        if name in self._told or name in self._pruned:
-            return
-        try:
-            part = None if data is None else loads(data)
-            if name in self._given:
-                yield from self._went(name, text_of(session), dict_of(part), *facts)
-                return
-            call = self._call(name, text_of(session), dict_of(part), *facts) if part is not None else None
-        except RecursionError:
-            self._told.add(name)
-            yield BadRecord(0, f"part {name}: {TOO_DEEP}")
-        except SHAPE_ERRORS as error:
-            self._told.add(name)
-            yield misshapen(0, error)._replace(text=f"part {name}: {misshapen(0, error).text}")
-        else:
-            if data is None:
-                self._told.add(name)
-                yield BadRecord(0, f"part {name}: more than {LINE_BYTES >> 20} MiB were not read")
-            elif call is not None:
-                self._given.add(name)
-                yield call
-                yield from self._went(name, text_of(session), dict_of(part), *facts)
-
-    def _call(
-        self, name: str, session: str, part: dict[str, Any], folder: Any, version: Any, created: Any
-    ) -> ToolCall | None:
+    def _call(self, name: str, session: CallSession, part: dict[str, Any]) -> ToolCall | None:
         state = dict_of(part.get("state"))
         if part.get("type") != "tool" or state.get("status") not in _ENDED:
             return None
-        client = " ".join(filter(None, (HARNESS.name, text_of(version))))
         started, ended = (number(dict_of(state.get("time")).get(key)) / 1000 for key in ("start", "end"))
         shown = shown_of(state.get("output", state.get("error")))
         made = ToolCall(
-            session=CallSession(HARNESS.name, session, client, text_of(folder), number(created) / 1000 or started),
+            session=session,
             id=name,
             use=text_of(part.get("callID")),
             line=0,
@@ -232,7 +190,7 @@ class DatabaseReading:
             arguments=state.get("input"),
             kind="tool",
             command="",
-            cwd=text_of(folder),
+            cwd=session.cwd,
             shown=shown,
             parts=(),
             failed=state["status"] == "error",
@@ -262,6 +220,76 @@ class DatabaseReading:
         if size_beside(saved) < 0:
             return made._replace(partial=_GONE if path else HARNESS.cut)
         return made._replace(parts=(ToolPart(stream, saved),))
+
+
+class DatabaseReading:
+    """A database that may still be written to by opencode; it is never written to here."""
+
+    waiting = False
+    newest = 0.0
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        """Take over the connection to the database at a path; see `open_database`."""
+        self._parts = Parts(os.path.dirname(os.path.abspath(path)))
+        self._connection = connection
+        self._updated = 0
+        self._told: set[str] = set()
+        self.position = 0
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def finish(self) -> Iterator[TranscriptItem]:
+        """Yield nothing, because nothing waits."""
+        return iter(())
+
+    def advance(self) -> Iterator[TranscriptItem]:
+        """Yield the calls that have ended since."""
+        since = self._updated
+        try:
+            for row in self._connection.execute(_PARTS, (LINE_BYTES, since)):
+                yield from self._part(*row)
+        except sqlite3.Error as error:
+            yield BadRecord(0, f"the database cannot be read on: {error}")
+        try:
+            for name, session, data, message, *facts in self._connection.execute(_TOLD, (since, LINE_BYTES)):
+                try:
+                    part, about = dict_of(loads(data)), dict_of(loads(message))
+                except (ValueError, TypeError, RecursionError):
+                    continue
+                yield from self._parts.events(text_of(name), session_of(text_of(session), *facts), part, about)
+        except sqlite3.Error:
+            return  # an older version without messages, so nothing is known of the context
+
+    def _part(self, name: Any, session: Any, updated: Any, data: Any, *rest: Any) -> Iterator[TranscriptItem]:
+        *facts, size = rest
+        self.position += int(number(size))
+        self._updated = max(self._updated, int(number(updated)))
+        name = text_of(name)
+        if name in self._told:
+            return
+        try:
+            if data is not None:
+                yield from self._parts.items(name, session_of(text_of(session), *facts), dict_of(loads(data)))
+                return
+            wrong = BadRecord(0, f"part {name}: more than {LINE_BYTES >> 20} MiB were not read")
+        except RecursionError:
+            wrong = BadRecord(0, f"part {name}: {TOO_DEEP}")
+        except SHAPE_ERRORS as error:
+            wrong = misshapen(0, error)._replace(text=f"part {name}: {misshapen(0, error).text}")
+        self._told.add(name)
+        yield wrong
+
+
+def session_of(name: str, folder: Any, version: Any, created: Any) -> CallSession:
+    """Return a session, by its id, its folder, opencode's version, and when it began in milliseconds."""
+    client = " ".join(filter(None, (HARNESS.name, text_of(version))))
+    return CallSession(HARNESS.name, name, client, text_of(folder), number(created) / 1000)
+
+
+def _told(session: CallSession, name: str, what: SessionEvent) -> ToldEvent:
+    return ToldEvent(session, what._replace(id=name, told=TRANSCRIPT))
 
 
 def _read(made: ToolCall, display: dict[str, Any]) -> ToolCall:

@@ -24,7 +24,7 @@ from sightline.harnesses.transcript import (
     bounded_session,
 )
 from sightline.imports.batches import MOST_WRITING, Calls, Ran, Writings
-from sightline.imports.past_call import KeptCall, buffer_of_command, is_other, named_call
+from sightline.imports.past_call import KeptCall, buffer_of_command, is_of_another, named_call
 from sightline.json_text import dumps, loads
 from sightline.log.past_views import SAME_SECONDS, LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
@@ -184,7 +184,7 @@ class Importer:
         self._logged: set[str] = set()  # buffers of the batch being recorded, once the log has them
         self._silent: set[str] = set()
         self._growing: set[str] = set()  # paths of transcripts with calls that wait
-        self._first_asked: dict[tuple[str, str], float] = {}  # by transcript and short id of a use
+        self._first: dict[str, dict[str, tuple[str, float]]] = {}  # id and time of the first call, by path and use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
 
     @property
@@ -209,6 +209,7 @@ class Importer:
                         self.take_in(source, reading, ended=time.time() - source.written > QUIET_SECONDS)
                     finally:
                         reading.close()
+                        self._first.pop(source.path, None)
                     if self._must_settle() and not self.settle():
                         self._count(left_out=len(ordered) - at - 1)
                         break
@@ -302,10 +303,12 @@ class Importer:
         event = bounded_call(event, source.written)
         session = self._session(event.session, source.written)
         known = self._known[session.name]
+        first_id, first_asked = self._first.setdefault(source.path, {}).setdefault(event.use, (event.id, event.asked))
+        is_other = event.id != first_id  # than the first call with this id of a use, as the transcript itself says
         if event.use and len(event.use) < LONG_ID:
-            event, is_used = self._told_apart(source, event, known)
+            event, is_used = self._told_apart(event, known, is_other=is_other, is_again=event.asked != first_asked)
         else:
-            is_used = bool(event.use) and event.use in known.uses
+            is_used = event.use in known.uses and not is_other
         is_known = event.id in known.imported or is_used or event.id in self._silent
         if is_known or known.takes_nameless(Nameless(event.tool, event.command, event.answered)):
             known.imported.add(event.id)
@@ -331,19 +334,27 @@ class Importer:
             if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
 
-    def _told_apart(self, source: TranscriptSource, call: ToolCall, known: LoggedCalls) -> tuple[ToolCall, bool]:
+    def _told_apart(
+        self, call: ToolCall, known: LoggedCalls, *, is_other: bool, is_again: bool
+    ) -> tuple[ToolCall, bool]:
         """Return a call with an id of its own, and whether the log has it by the id of its use.
 
         Some models' servers number calls from 0 in each turn, so an earlier call may have had that id.
+
+        Args:
+            call: the call.
+            known: what the log of its session has.
+            is_other: whether its transcript has another call with that id, and tells both apart.
+            is_again: whether it has one that was made at another time.
         """
         store, named = self._store, named_call(self._store, call)
         has_times = not call.session.started == call.asked == call.answered
         within = SAME_SECONDS if has_times else math.inf
-        is_used = known.was_taken(call.use, named) or known.takes_shown(call.use, named, call.asked, within)
-        is_again = self._first_asked.setdefault((source.path, call.use), call.asked) != call.asked
+        is_used = not is_other and known.was_taken(call.use, named)
+        is_used = is_used or known.takes_shown(call.use, named, call.asked, within)
         if not is_used:
             known.taken.setdefault(call.use, []).append(named)
-            is_again = is_again or (call.id in known.imported and is_other(store, call, named, within))
+            is_again = is_again or (call.id in known.imported and is_of_another(store, call, named, within))
             if is_again and call.id == unique_id(call.session.id, call.use):
                 call = call._replace(id=timed_id(call))
         return call, is_used

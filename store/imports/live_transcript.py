@@ -35,7 +35,7 @@ from sightline.imports.past_call import (
     KeptCall,
     Recorded,
     buffer_of_command,
-    is_other,
+    is_of_another,
     keep_call,
     named_call,
     taken_of_use,
@@ -311,7 +311,7 @@ class LiveTranscript:
                 return None
             known.taken.setdefault(call.use, []).append(named)
             made = self._store.of_artifact(call.id)
-            if call.id in known.imported and (not made or is_other(self._store, call, named, SAME_INSTANT)):
+            if call.id in known.imported and (not made or is_of_another(self._store, call, named, SAME_INSTANT)):
                 call = call._replace(id=timed_id(call))
         elif call.use in known.uses:
             return None

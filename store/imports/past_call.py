@@ -131,7 +131,7 @@ def named_call(store: Store, call: ToolCall) -> Nameless:
     return Nameless(call.tool, redaction.text(call.command) if redaction else call.command, call.answered)
 
 
-def is_other(store: Store, call: ToolCall, named: Nameless, within: float) -> bool:
+def is_of_another(store: Store, call: ToolCall, named: Nameless, within: float) -> bool:
     """Return whether the buffer under a call's id is of another call, to which a model's server gave the same.
 
     Args:

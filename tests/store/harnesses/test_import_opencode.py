@@ -1,0 +1,102 @@
+"""Sessions of opencode, exported and in its database: both read alike, and no call is taken for another."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sightline.store import Store
+from tests.store.harnesses.past_kit import Import, buffers, read, views
+
+SESSION = "ses_0000000000000000000000000a"
+INFO = {
+    "id": SESSION,
+    "projectID": "p",
+    "directory": "/w/app",
+    "version": "1.2.26",
+    "time": {"created": 1_700_000_000_000},
+}
+USER = {"role": "user", "time": {"created": 1_700_000_000_000}}
+AGENT = {"role": "assistant", "time": {"created": 1_700_000_001_000, "completed": 1_700_000_009_000}}
+
+
+def part(place: int, command: str, out: str, code: int = 0, **more: str) -> dict[str, Any]:
+    """A command that ended."""
+    time = {"start": 1_700_000_002_000, "end": 1_700_000_003_000}
+    state = {"status": "completed", "input": {"command": command}, "output": out, "time": time}
+    state["metadata"] = {"output": out, "exit": code, "truncated": False}
+    return {
+        "id": f"prt_{place:026}",
+        "type": "tool",
+        "tool": "bash",
+        "callID": f"call_{place:024}",
+        "state": state,
+        **more,
+    }
+
+
+def text(place: int, words: str) -> dict[str, Any]:
+    return {"id": f"prt_{place:026}", "type": "text", "text": words, "time": {"start": 1, "end": 1_700_000_004_000}}
+
+
+def export(path: Path, *parts: dict[str, Any]) -> Path:
+    """What `opencode export` writes."""
+    messages = [{"info": USER, "parts": [text(0, "make it")]}, {"info": AGENT, "parts": list(parts)}]
+    path.write_text(json.dumps({"info": INFO, "messages": messages}))
+    return path
+
+
+def database(path: Path, *parts: dict[str, Any]) -> Path:
+    """The same session in opencode's database."""
+    made = sqlite3.connect(path)
+    made.execute("CREATE TABLE session (id, directory, version, time_created)")
+    made.execute("CREATE TABLE message (id, session_id, data)")
+    made.execute("CREATE TABLE part (id, message_id, session_id, time_created, time_updated, data)")
+    made.execute("INSERT INTO session VALUES (?, '/w/app', '1.2.26', 1700000000000)", (SESSION,))
+    for name, about in (("m1", USER), ("m2", AGENT)):
+        made.execute("INSERT INTO message VALUES (?, ?, ?)", (name, SESSION, json.dumps(about)))
+    for at, one in enumerate((text(0, "make it"), *parts)):
+        row = (one["id"], "m2" if at else "m1", SESSION, at, at, json.dumps({**one, "id": None}))
+        made.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", row)
+    made.commit()
+    made.close()
+    return path
+
+
+def _told(store: Store) -> list[tuple[Any, ...]]:
+    outputs = [
+        (one.command, one.cwd, one.exit_code, one.created, one.session, read(store, one)) for one in buffers(store)
+    ]
+    return [*outputs, *((view.request, shown) for view, shown in views(store))]
+
+
+def test_an_exported_session_is_read_as_the_one_in_the_database(store: Store, imported: Import, tmp_path: Path) -> None:
+    parts = (part(1, "make", "ok\n"), text(2, "It builds."), part(3, "make test", "1 failed\n", 2))
+    assert imported(export(tmp_path / "session.json", *parts)).counts.calls == 2
+    told = _told(store)
+    assert [one[:3] for one in told[:2]] == [("make", "/w/app", 0), ("make test", "/w/app", 2)]
+    again = imported(database(tmp_path / "opencode.db", *parts)).counts
+    assert (again.calls, again.known) == (0, 2)
+    assert _told(store) == told
+
+
+def test_calls_that_share_an_id_are_told_apart_by_their_parts(store: Store, imported: Import, tmp_path: Path) -> None:
+    for place, word in enumerate(("REDACTED", "a-word-that-stands-for-every-id")):
+        parts = (part(at, f"make {word} {at % 2}", f"{at}\n", callID=word) for at in range(4))
+        path = export(tmp_path / f"{place}.json", *parts)
+        path.write_text(path.read_text().replace("ses_0", f"ses_{place}").replace("prt_0", f"prt_{place}"))
+        assert imported(path).counts.calls == 4
+        assert imported(path).counts.calls == 0
+    assert len(buffers(store)) == len(views(store)) == 8
+
+
+def test_parts_whose_own_ids_are_one_word_are_told_apart_by_their_place(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    path = export(
+        tmp_path / "one.json", *(part(at, "make", "ok\n", id="REDACTED", callID="REDACTED") for at in range(3))
+    )
+    assert imported(path).counts.calls == 3
+    path.write_text(path.read_text() + " ")
+    assert imported(path).counts.known == 3
+    assert len(buffers(store)) == 3
