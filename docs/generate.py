@@ -27,6 +27,7 @@ IN_TABLES = {
     "capture_off": ('[directories."FOLDER"] capture', '`"on"`'),
     "ship_off": ('[directories."FOLDER"] ship', '`"on"`'),
     "evidence": ("[evidence] messages, remind, ask", "`true`, `false`, `false`"),
+    "trusted_stores": ("[trust] stores", "`[]`"),
     "fleet": ("[fleet] db, objects, …", "[all](fleet.md#settings)"),
     "confirm": ("[safety] confirm", "`[]`"),
     "confirm_not": ("[safety] confirm_not", "`[]`"),

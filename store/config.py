@@ -10,7 +10,10 @@ import os
 from sightline import toml_text
 from sightline.errors import SettingError
 from sightline.late_pattern import re
+from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
+from sightline.ownership import others_could_write
+from sightline.private_files import close_folder
 from sightline.profile import DEFAULT, check_profile_name
 from sightline.regular_files import read_regular
 from sightline.typing_names import TYPE_CHECKING, Any, Callable, Mapping
@@ -31,7 +34,7 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
-_TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet")
+_TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet", "trust")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 STORE_VARIABLE = "SIGHTLINE_STORE"
 """The default for ``--store``; it is not a setting of a store."""
@@ -51,6 +54,7 @@ class FleetSettings(NamedTuple):
         objects: address of the object store.
         host: name of this store there, for CI, where many ship under one role.
         password_command: a command that prints the database's password; empty if its client finds that itself.
+        password_refused: why that command is not run; empty if it is.
         redact_known: whether secrets of well-known formats are hidden there, even if they are kept here.
         max_buffer_bytes: a larger buffer is not shipped.
         store: address of the shared database for reading, as ``--store fleet`` does.
@@ -65,6 +69,15 @@ class FleetSettings(NamedTuple):
     max_buffer_bytes: int = 4 * GIB
     messages: bool = False
     store: str = ""
+    password_refused: str = ""
+
+    def password_program(self) -> str:
+        """Return the command that prints the password; empty without one. Raises SettingError if it must not run."""
+        if self.password_refused:
+            raise SettingError(
+                f"[fleet] password_command is not run: {self.password_refused}", "let nobody else write the settings"
+            )
+        return self.password_command
 
 
 class EvidenceSettings(NamedTuple):
@@ -105,6 +118,7 @@ class Settings(NamedTuple):
         evidence: whether agents' messages are kept, whether a session is reminded of failures after a compaction, and
             whether an agent is told what its claims lack: [more](evidence.md).
         fleet: the fleet to which outputs are shipped.
+        trusted_stores: in your own settings: stores that you use although others own or may write their folders.
     """
 
     max_buffers: int = 1_000
@@ -124,6 +138,7 @@ class Settings(NamedTuple):
     ship_off: tuple[str, ...] = ()
     evidence: EvidenceSettings = EvidenceSettings()
     fleet: FleetSettings = FleetSettings()
+    trusted_stores: tuple[str, ...] = ()
 
     @property
     def redacts(self) -> bool:
@@ -158,6 +173,10 @@ def default_root(environment: Mapping[str, str] = os.environ) -> str:
     """Return ``$SIGHTLINE_HOME``, else the platform's state folder."""
     if root := environment.get("SIGHTLINE_HOME"):
         return os.path.abspath(os.path.expanduser(root))
+    return _usual_root(environment)
+
+
+def _usual_root(environment: Mapping[str, str]) -> str:
     if os.uname().sysname == "Linux":  # platformdirs would answer the same, after 9 ms of imports
         state = environment.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")
         return os.path.join(state, "sightline")
@@ -171,15 +190,52 @@ def settings_files(path: str) -> tuple[str, str]:
     return path, path.removesuffix(".toml") + ".extra.toml"
 
 
+def judge_store(root: str) -> str:
+    """Return why a store is another's, and close it to writing; empty if it is ours, or our own settings trust it.
+
+    It is another's if its folder, or one above it without the sticky bit, belongs to neither this account nor root, or
+    can be written by others. It is read, but neither its settings nor its rules. The settings that can trust it are
+    those of the store that this account uses without SIGHTLINE_HOME.
+
+    Raises:
+        SettingError: those settings are wrong.
+    """
+    real = os.path.realpath(root)
+    why = others_could_write(root)
+    if why and real in _trusted_stores():
+        why = ""
+    close_folder(real, why)
+    close_folder(os.path.abspath(root), why)
+    return why
+
+
+def _trusted_stores() -> tuple[str, ...]:
+    import pwd  # needed for another's store only
+
+    homes = [_usual_root(os.environ)]
+    with suppress(KeyError):  # sudo may keep the HOME of another account
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+        homes.append(_usual_root({"HOME": home}))
+    trusted: tuple[str, ...] = ()
+    for home in dict.fromkeys(homes):
+        for file in settings_files(os.path.join(home, "config.toml")):
+            if os.path.exists(file) and not others_could_write(file):
+                trusted += _from_file(file).get("trusted_stores", ())
+    return trusted
+
+
 def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Settings:
     """Read settings from ``config.toml`` and the file beside it, neither of which need exist, and the environment.
+
+    The files of another's store are not read; see `judge_store`.
 
     Raises:
         SettingError: a value or a key is wrong, or a file cannot be read.
     """
     values: dict[str, Any] = {}
+    is_anothers = bool(judge_store(os.path.dirname(path)))
     for file in settings_files(path):
-        if os.path.exists(file):
+        if not is_anothers and os.path.exists(file):
             values |= _from_file(file)
     for variable, text in environment.items():
         if variable.startswith(ENVIRONMENT_PREFIX) and variable[len(ENVIRONMENT_PREFIX) :] not in _OTHER_VARIABLES:
@@ -216,6 +272,8 @@ def _from_file(path: str) -> dict[str, Any]:
             values["evidence"] = _evidence(value, path)
         elif key == "fleet":
             values["fleet"] = _fleet(value, path)
+        elif key == "trust":
+            values["trusted_stores"] = _trust(value, path)
         elif key in _READERS:
             values[key] = _READERS[key](value, f"{path}: {key}")
         else:
@@ -303,6 +361,16 @@ def _redact(value: Any, path: str) -> dict[str, Any]:
     return {"redact_known": known, "redact_patterns": tuple(patterns)}
 
 
+def _trust(value: Any, path: str) -> tuple[str, ...]:
+    allowed = '[trust] stores = ["/some/folder"] (stores in folders that others own or may write)'
+    if not isinstance(value, dict) or set(value) - {"stores"}:
+        raise SettingError(f"{path}: [trust] takes the key stores", allowed)
+    stores = value.get("stores", [])
+    if not isinstance(stores, list) or not all(isinstance(store, str) and store for store in stores):
+        raise SettingError(f"{path}: trust.stores is not a list of folders", allowed)
+    return tuple(os.path.realpath(os.path.expanduser(store)) for store in stores)
+
+
 def _evidence(value: Any, path: str) -> EvidenceSettings:
     names = EvidenceSettings._fields
     allowed = "[evidence] messages = true, remind = false, ask = false"
@@ -324,7 +392,10 @@ def _fleet(value: Any, path: str) -> FleetSettings:
         'store = "postgresql://reader@host/db", '
         'password_command = "command", redact = "known" or "as captured", max_buffer_bytes = "1 GiB", messages = false'
     )
-    if not isinstance(value, dict) or not set(value) <= {*FleetSettings._fields, "redact"} - {"redact_known"}:
+    if not isinstance(value, dict) or not set(value) <= {*FleetSettings._fields, "redact"} - {
+        "redact_known",
+        "password_refused",
+    }:
         raise SettingError(f"{path}: [fleet] has an unknown key", allowed)
     given = dict(value)
     redact = given.pop("redact", "as captured")
@@ -337,7 +408,8 @@ def _fleet(value: Any, path: str) -> FleetSettings:
     for key, text in given.items():
         if key not in ("max_buffer_bytes", "messages") and not isinstance(text, str):
             raise SettingError(f"{path}: fleet.{key} is not a text", allowed)
-    return FleetSettings(**given, redact_known=redact == "known")
+    refused = others_could_write(path) if given.get("password_command") else ""
+    return FleetSettings(**given, redact_known=redact == "known", password_refused=refused)
 
 
 def _count(value: Any, place: str) -> int:

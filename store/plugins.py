@@ -13,6 +13,7 @@ from contextlib import redirect_stdout
 from sightline.config import default_root
 from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
+from sightline.ownership import others_could_write
 from sightline.private_files import write_atomically
 from sightline.regular_files import read_regular
 from sightline.shape.failure.catalogue import MAX_FILE_BYTES, RuleFile
@@ -96,8 +97,12 @@ def _own_files(root: str) -> list[str]:
 
 
 def known_harnesses() -> Mapping[str, str]:
-    """Return where the objects of added harnesses are, as written down in the store of this environment."""
-    return read_plugins(default_root()).harnesses
+    """Return where the objects of added harnesses are, as written down in the store of this environment.
+
+    Nothing if others could have written that, since these objects are programs.
+    """
+    root = default_root()
+    return read_plugins(root).harnesses if not others_could_write(os.path.join(root, FILE)) else {}
 
 
 def load_object(place: str) -> object:

@@ -1,6 +1,7 @@
 """The safe ways to make, open, replace and remove files and folders of ours.
 
-Folders are 0700 and files 0600, whatever the umask; a symbolic link is refused, never followed.
+Folders are 0700 and files 0600, whatever the umask; a symbolic link is refused, never followed. Below a folder that is
+closed, such as another account's store, nothing is made, changed or removed.
 """
 
 import errno
@@ -19,8 +20,35 @@ _WRITE_BYTES = 1 << 16
 took 0.05 s by 64 KiB each time, and 0.04 s or 0.5 s by 512 KiB: most likely its host had to find large pieces anew."""
 
 
+_closed: dict[str, str] = {}
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+def close_folder(path: str, why: str) -> None:
+    """Let this process write nothing below a folder from now on, and say why; if that is empty, let it write again."""
+    if why:
+        _closed[path] = why
+    else:
+        _closed.pop(path, None)
+
+
+def why_closed(path: str) -> str:
+    """Return why nothing may be written to a folder, or below it; empty if that is allowed."""
+    for folder, why in _closed.items():
+        if path == folder or path.startswith(folder.rstrip("/") + "/"):
+            return why
+    return ""
+
+
+def refuse_closed(path: str) -> None:
+    """Raise PermissionError if nothing may be written there."""
+    if _closed and why_closed(path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
 def make_folder(path: str) -> None:
     """Make one private folder, unless it exists."""
+    refuse_closed(path)
     try:
         os.mkdir(path, FOLDER_MODE)
     except FileExistsError:
@@ -30,6 +58,7 @@ def make_folder(path: str) -> None:
 
 def make_parents(path: str) -> None:
     """Make missing folders above a path, in which only the person can write."""
+    refuse_closed(path)
     missing, folder = list[str](), os.path.dirname(os.path.abspath(path))
     while not os.path.isdir(folder):
         missing.append(folder)
@@ -77,6 +106,8 @@ def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
 
 def _opened(path: str, flags: int, dir_fd: int | None = None) -> tuple[int, os.stat_result]:
     """Do what `open_private` does, and return the file's status, too."""
+    if flags & _WRITING:
+        refuse_closed(path)
     try:
         fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, FILE_MODE, dir_fd=dir_fd)
     except OSError as error:
@@ -96,6 +127,7 @@ def _opened(path: str, flags: int, dir_fd: int | None = None) -> tuple[int, os.s
 
 def new_file(path: str, mode: int) -> int:
     """Make a file and open it for reading and writing, even if its mode allows only reading. Raises FileExistsError."""
+    refuse_closed(path)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     if stat.S_IMODE(os.fstat(fd).st_mode) != mode:  # the umask may have removed bits
         os.fchmod(fd, mode)
@@ -148,6 +180,7 @@ def read_file(path: str, *, dir_fd: int | None = None) -> bytes:
 
 def remove_file(path: str) -> None:
     """Remove a file, unless it is gone already."""
+    refuse_closed(path)
     try:
         os.unlink(path)
     except FileNotFoundError:
@@ -161,6 +194,7 @@ def remove_folder(path: str) -> None:
         UnsafeStore: it is a symbolic link, or contains a folder, so it is not ours.
     """
     refuse_link(path)
+    refuse_closed(path)
     try:
         names = os.listdir(path)
     except FileNotFoundError:

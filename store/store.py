@@ -12,11 +12,11 @@ import os
 import time
 
 from sightline import disk
-from sightline.config import Settings, default_root, load_settings
+from sightline.config import Settings, default_root, judge_store, load_settings
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
+from sightline.disk.errors import anothers, is_busy, is_full, store_failed, unwritable
 from sightline.disk.errors import cause_of as cause_of
 from sightline.disk.errors import is_broken as is_broken
-from sightline.disk.errors import is_busy, is_full, store_failed, unwritable
 from sightline.disk.errors import is_known as is_known
 from sightline.disk.index import Index, IndexChange
 from sightline.disk.index import Listed as Listed
@@ -212,13 +212,19 @@ class Store:
             SettingError: a setting has a wrong value.
             UnsafeStore: something below the root is a symbolic link.
             StoreFailed: the root cannot be made.
+
+        Another's store, which is described at `judge_store`, is opened for reading only.
         """
-        self.layout = Layout(root or default_root())
+        root = root or default_root()
+        self.layout = Layout(root)
+        self.anothers = judge_store(root)
         self.settings = settings if settings is not None else load_settings(self.layout.config)
         try:
-            self.layout.ensure()
+            if not self.anothers or not os.path.isdir(self.root):
+                self.layout.ensure()
         except OSError as error:
             if insist:
+                self.refuse_anothers()
                 what, _ = cause_of(error, self.layout.root)
                 raise StoreFailed(
                     f"the store at {self.layout.root} cannot be used: {what}",
@@ -258,6 +264,11 @@ class Store:
         for index in (*self._retired, self._index):
             if index is not None:
                 index.leave()
+
+    def refuse_anothers(self) -> None:
+        """Raise StoreFailed if this is another's store, which is only read; see `judge_store`."""
+        if self.anothers:
+            raise StoreFailed(*anothers(self.anothers))
 
     @property
     def root(self) -> str:
@@ -336,7 +347,7 @@ class Store:
 
     def _is_tried_again(self, index: Index) -> bool:
         """Return whether the index could not be written to, and it is time to try again."""
-        return bool(index.unwritable) and time.monotonic() > self._retry_at
+        return bool(index.unwritable) and not self.anothers and time.monotonic() > self._retry_at
 
     @property
     def identity(self) -> tuple[int, int] | None:
@@ -350,6 +361,8 @@ class Store:
 
     def _open_index(self) -> Index:
         try:
+            if self.anothers:
+                return self._filled(Index(self._database(unwritable=anothers(self.anothers).what)))
             try:
                 return self._index_to_write()
             except (sqlite3.Error, OSError) as error:
@@ -407,11 +420,16 @@ class Store:
 
     def _database(self, unwritable: str = "") -> Database:
         return Database(
-            self.layout.index, durable=self.settings.durable, patience=self._patience, unwritable=unwritable
+            self.layout.index,
+            durable=self.settings.durable,
+            patience=self._patience,
+            unwritable=unwritable,
+            is_anothers=bool(self.anothers),
         )
 
     def start_index_anew(self) -> None:
-        """Set the index aside and open an empty one, which the caller fills."""
+        """Set the index aside and open an empty one, which the caller fills. Raises StoreFailed if it is another's."""
+        self.refuse_anothers()
         self.close()
         if os.path.exists(self.layout.index):
             set_aside(self.layout.index)
@@ -424,7 +442,7 @@ class Store:
 
         looked, files = self._rule_files
         if (now := time.monotonic()) - looked > _RULES_SECONDS:  # a list asks for each of its buffers
-            self._rule_files = now, (files := rule_files(self.root))
+            self._rule_files = now, (files := () if self.anothers else rule_files(self.root))
         return files
 
     # finding
@@ -649,6 +667,7 @@ class Store:
         Raises:
             StoreFailed: the store cannot keep it.
         """
+        self.refuse_anothers()
         if kind != "file" and (told := self.redaction()):  # a file is found by its path
             command, fields = told.text(command), told.value(fields)
         project = find_project(cwd)

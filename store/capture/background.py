@@ -45,6 +45,7 @@ def start_in_background(
         CommandNotStarted: there is no such program.
         StoreFailed: the store cannot keep it.
     """
+    store.refuse_anothers()
     request = {
         "root": store.root,
         "settings": store.settings._asdict(),
@@ -89,7 +90,7 @@ def run_handed_over() -> None:
     settings["confirm"] = settings["confirm_not"] = ()  # the caller has confirmed already
     settings["capture_off"] = tuple(settings["capture_off"])
     settings["redact_patterns"] = tuple(settings["redact_patterns"])
-    settings["keys"] = settings["ship_off"] = ()  # only the inspector and the shipper use these
+    settings["keys"] = settings["ship_off"] = settings["trusted_stores"] = ()  # only others use these
     settings["fleet"] = FleetSettings(*settings.get("fleet", ())[: len(FleetSettings._fields)])
     settings = known_fields(Settings, settings)  # the caller may be another version
     with Store(request["root"], Settings(**settings)) as store:

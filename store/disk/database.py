@@ -36,7 +36,13 @@ class Database:
     """
 
     def __init__(
-        self, path: str, *, durable: bool = False, patience: float = BUSY_SECONDS, unwritable: str = ""
+        self,
+        path: str,
+        *,
+        durable: bool = False,
+        patience: float = BUSY_SECONDS,
+        unwritable: str = "",
+        is_anothers: bool = False,
     ) -> None:
         """Open the file, and make or migrate its tables as needed.
 
@@ -46,6 +52,8 @@ class Database:
             patience: seconds that a statement waits for another process that writes.
             unwritable: why nothing can be written to its folder, if so. It is then opened for reading; if that is not
                 possible, the file is left alone, and an empty database is made in memory.
+            is_anothers: whether it is unwritable because it is another's: then SQLite could write beside it, and must
+                not.
 
         Raises:
             UnsafeStore: the file, or one that SQLite keeps beside it, is a symbolic link or not a file.
@@ -60,7 +68,7 @@ class Database:
         for suffix in _SUFFIXES:  # SQLite opens these by itself, and a pipe among them would block it
             refuse_all_but_file(path + suffix)
         if unwritable:
-            found = _connected_to_read(path, patience)
+            found = _connected_to_read(path, patience, is_anothers=is_anothers)
             self._connection = found or _connected(":memory:", patience)
             self.identity = identity_of(path) if found else None
             if found:
@@ -251,12 +259,17 @@ def _connected(address: str, patience: float) -> sqlite3.Connection:
     )
 
 
-def _connected_to_read(path: str, patience: float) -> sqlite3.Connection | None:
+def _connected_to_read(path: str, patience: float, *, is_anothers: bool) -> sqlite3.Connection | None:
     """Open the file without writing beside it; None if it is missing, broken, of an old version or incomplete."""
     address = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     # Without the write-ahead file's own index, only a file that has all in itself can be read.
     is_all = not os.path.exists(path + "-wal") or not os.path.getsize(path + "-wal")
-    for how in ("mode=ro", "immutable=1") if is_all else ("mode=ro",):
+    # In another's store, SQLite must neither make what lies beside the file nor mark in it who reads.
+    looking = "mode=ro"
+    if is_anothers:
+        is_there = os.path.exists(path + "-wal") and os.path.exists(path + "-shm")
+        looking = "mode=ro&readonly_shm=1" if is_there else ""
+    for how in filter(None, (looking, "immutable=1" if is_all else "")):
         try:
             connection = _connected(f"{address}?{how}", patience)
         except sqlite3.OperationalError:  # it is not there

@@ -6,6 +6,7 @@ import os
 from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
 from sightline.named_tuple import NamedTuple
+from sightline.private_files import why_closed
 
 _FULL_BYTES = 1 << 16  # free bytes that SQLite needs beside a file to read it
 _UNWRITABLE = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL)
@@ -34,6 +35,15 @@ _WRITING[errno.EPERM] = _WRITING[errno.EACCES]
 _ANY = _WRITING | {errno.EMFILE: Cause("this process has too many files open", "raise the limit: ulimit -n 4096")}
 
 
+def anothers(why: str) -> Cause:
+    """Return why another's store is not written to; see `judge_store`."""
+    return Cause(
+        f"the store is another's: {why}",
+        "to keep anything, set SIGHTLINE_HOME to a folder of your own, or trust this one in the settings of your usual "
+        'store: [trust] stores = ["FOLDER"]',
+    )
+
+
 def cause_of(error: Exception, root: str) -> Cause:
     """Return the explanation of an error of the disk or of SQLite.
 
@@ -48,7 +58,7 @@ def cause_of(error: Exception, root: str) -> Cause:
         return Cause(what, "`sightline doctor` says more about it")
     if isinstance(error.filename, str) and root and not error.filename.startswith(root):
         return Cause(f"{error.filename}: {what}", "it is no file of the store's")
-    return _ANY.get(error.errno or 0, Cause(what, "`sightline doctor` says more about it"))
+    return unwritable(error, root) or _ANY.get(error.errno or 0, Cause(what, "`sightline doctor` says more about it"))
 
 
 def _of_index(error: sqlite3.Error, root: str) -> Cause:
@@ -82,12 +92,15 @@ def is_full(error: Exception, root: str) -> bool:
 def unwritable(error: Exception, root: str) -> Cause | None:
     """Return why the store cannot be written to, if an error comes from that; SQLite itself says next to nothing."""
     if isinstance(error, OSError):
-        return _WRITING.get(error.errno or 0)
+        is_closed = error.errno == errno.EACCES and (why := why_closed(root))
+        return anothers(why) if is_closed else _WRITING.get(error.errno or 0)
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code not in (*_UNWRITABLE, sqlite3.SQLITE_CANTOPEN):
         return None
     if code == sqlite3.SQLITE_FULL:
         return _WRITING[errno.ENOSPC]
+    if why := why_closed(root):
+        return anothers(why)
     try:
         status = os.statvfs(root)
     except OSError:

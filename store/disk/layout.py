@@ -9,7 +9,7 @@ import time
 from sightline.config import HOOKS
 from sightline.errors import UnsafeStore
 from sightline.light_library import contextmanager
-from sightline.private_files import FOLDER_MODE, make_folder, make_parents, opened_folder
+from sightline.private_files import FOLDER_MODE, make_folder, make_parents, opened_folder, refuse_closed, why_closed
 from sightline.typing_names import Iterator
 
 SEALED_MODE = 0o400
@@ -47,8 +47,9 @@ class Layout:
 
         Raises:
             UnsafeStore: one of them is a symbolic link, or not a folder.
-            OSError: they cannot be made.
+            OSError: they cannot be made, or the store is another's.
         """
+        refuse_closed(self.root)
         if not os.path.isdir(self.root):
             make_parents(self.root)
             make_folder(self.root)
@@ -64,11 +65,13 @@ class Layout:
             try:
                 os.chmod(self.root, FOLDER_MODE)
             except OSError as error:
-                if error.errno != errno.EROFS:  # on such a disk the store can still be read
+                if error.errno not in (errno.EROFS, errno.EPERM):  # it is on such a disk, or root's, and can be read
                     raise
 
     def waiting_sessions(self) -> list[str]:
         """Return the names of sessions with calls whose shown text the harness has not told yet; usually none."""
+        if why_closed(self.root):
+            return []
         try:
             return os.listdir(self.waiting)
         except OSError:

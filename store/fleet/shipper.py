@@ -132,7 +132,7 @@ class Shipper:
 
     def _entered(self) -> OwnHost:
         """Ask the fleet what it knows about this store, and where its cursor is."""
-        with connected(self._database, self._settings.password_command) as connection:
+        with connected(self._database, self._settings.password_program()) as connection:
             tables = tables_of(connection)
             may_write(tables)
             if tables.objects != str(self._objects_address):
@@ -213,7 +213,7 @@ class Shipper:
     def _announce(self, host: OwnHost, batch: Batch) -> None:
         behind = self._behind(batch.end.seq)
         try:
-            with connected(self._database, self._settings.password_command) as connection:
+            with connected(self._database, self._settings.password_program()) as connection:
                 try:
                     announce(connection, host, batch, behind)
                 except UNFIT as error:
@@ -266,7 +266,7 @@ class Shipper:
             FleetUnreachable, FleetRefused: it is not possible now.
         """
         if self.host is not None and self._version >= _WITH_JUDGEMENTS:
-            connect = partial(connected, self._database, self._settings.password_command)
+            connect = partial(connected, self._database, self._settings.password_program())
             self._judging.judge(connect, self.host, at_once=at_once, stop=stop)
 
     # again and again
@@ -333,7 +333,7 @@ class Shipper:
                 again_at, wait = time.monotonic() + jittered(_MOST_WAIT), _MOST_WAIT
 
     def _send_live(self, host: OwnHost) -> None:
-        with connected(self._database, self._settings.password_command) as connection:
+        with connected(self._database, self._settings.password_program()) as connection:
             self._presence.send(connection, host)
 
     def _greet_after(self) -> float:
@@ -344,7 +344,7 @@ class Shipper:
     def greet(self) -> None:
         """Tell the fleet that the host is there, and what runs; take remarks. Raises what `ship_batch` raises."""
         host = self._entered()
-        with connected(self._database, self._settings.password_command) as connection:
+        with connected(self._database, self._settings.password_program()) as connection:
             greet(connection, host, self._behind())
 
     def _note(self, error: Exception) -> None:

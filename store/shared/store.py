@@ -110,7 +110,7 @@ class SharedStore:
         self._folder = os.path.join(local.root, FOLDER, sha256_hex(self.address.encode())[:16])
         self._cache = PackCache(self._folder)
         self._mirror = _opened(self._folder, self._let_go)
-        command = local.settings.fleet.password_command
+        command = local.settings.fleet.password_program()
         self._asking = LastingConnection(address, command)
         self._feeding = LastingConnection(address, command)  # so that neither waits for the other's reading
         self._rows = SharedRows(self._asking)

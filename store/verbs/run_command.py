@@ -11,6 +11,7 @@ from sightline.errors import ExpiredRef, UsageError
 from sightline.json_text import dumps, loads
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
+from sightline.ownership import others_could_write
 from sightline.profile import Profile
 from sightline.records import Buffer, joined_notes, known_fields
 from sightline.refs import format_ref, is_ack
@@ -293,7 +294,7 @@ def _goes_on(asking: Asker, request: RunRequest, name: str) -> Reply:
 
 
 def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
-    if not asking.local.settings.captures(request.cwd):
+    if not asking.local.settings.captures(request.cwd) or others_could_write(asking.local.layout.index):
         raise UsageError(f"not run, because {reason}", _WITHOUT_ASKING)
     token = f"@ack_{os.urandom(4).hex()}"
     now = time.time()
@@ -319,6 +320,8 @@ def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
 
 
 def _confirmed(asking: Asker, request: RunRequest) -> RunRequest:
+    if why := others_could_write(asking.local.layout.index):
+        raise UsageError(f"{request.line.strip()} is not run: {why}", _WITHOUT_ASKING)
     kept = asking.local.index.take_ack(request.line.strip(), time.time() - ACK_KEPT_SECONDS)
     if kept is None:
         raise ExpiredRef(f"{request.line.strip()} has expired or was used already", "run the command itself again")

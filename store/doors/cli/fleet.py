@@ -124,7 +124,7 @@ def _opened(given: Namespace) -> "Iterator[Connection]":
         if not (given.objects or settings.objects):
             raise UsageError("no object store is named", "give --objects s3://bucket/prefix")
         given.objects = objects_address(given.objects or settings.objects)
-    with connected(given.database, settings.password_command, patient=True) as connection:
+    with connected(given.database, settings.password_program(), patient=True) as connection:
         yield connection
 
 

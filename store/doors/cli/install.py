@@ -3,7 +3,7 @@
 import difflib
 import os
 
-from sightline.config import default_root
+from sightline.config import default_root, judge_store
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, green, print_json, red, write_err, write_out
@@ -212,6 +212,7 @@ def _places(given: Namespace, harness: Harness) -> SettingsPlaces:
 def _record(given: Namespace, harness: Harness, places: SettingsPlaces) -> Record:
     layout = Layout(default_root())
     if not given.dry_run:
+        judge_store(layout.root)
         layout.ensure()
     return Record(layout.root, f"{harness.name}-{given.scope}", places.all)
 

@@ -17,6 +17,7 @@ from sightline.errors import SightlineError
 from sightline.harnesses import find as find_harness
 from sightline.harnesses import load_harness
 from sightline.harnesses.base import Harness
+from sightline.ownership import others_could_write
 from sightline.pipeline.options import GRAMMARS
 from sightline.plugins import own_rules, read_plugins
 from sightline.private_files import FOLDER_MODE
@@ -91,8 +92,9 @@ def _writable(store: Store) -> Iterator[CheckResult]:
 
 def _root(store: Store) -> Iterator[CheckResult]:
     status = os.stat(store.root)
-    if status.st_uid != os.getuid():
-        yield CheckResult("problem", f"{store.root} belongs to another user: set SIGHTLINE_HOME to a folder of yours")
+    if why := others_could_write(store.root):
+        is_used = "" if store.anothers else "; your settings trust it all the same"
+        yield CheckResult("problem" if store.anothers else "note", f"the store is another's: {why}{is_used}")
     elif status.st_mode & 0o777 != FOLDER_MODE:
         os.chmod(store.root, FOLDER_MODE)
         yield CheckResult("mended", f"{store.root} was open to others; now it is yours alone")

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Sequence
 
-from sightline.config import default_root
+from sightline.config import default_root, judge_store
 from sightline.private_files import make_folder, make_parents, open_private
 from sightline.regular_files import read_regular
 
@@ -26,6 +26,8 @@ def log_error(words: Sequence[str], error: BaseException) -> None:
     """
     try:
         root = default_root()
+        if judge_store(root):
+            return
         if not os.path.isdir(root):
             make_parents(root)
             make_folder(root)

@@ -14,6 +14,7 @@ from sightline.errors import SightlineError
 from sightline.harnesses.base import Harness
 from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
+from sightline.ownership import others_could_write
 from sightline.regular_files import read_regular
 
 _PATIENCE_SECONDS = 10
@@ -146,6 +147,9 @@ def _installed(harness: Harness, scope: str, program: HarnessProgram, status: St
         yield CheckResult("problem", f"{head}: all hooks are turned off by {status.off}; without it they run")
     if status.strange and scope != USER:  # a stranger may have written this folder, settings included
         yield CheckResult("note", f"{head}: not tried, since it would start what this version of us has not written")
+        return
+    if why := next(filter(None, map(others_could_write, status.paths)), ""):
+        yield CheckResult("note", f"{head}: not tried, since others could have written what it would start: {why}")
         return
     if status.server is not None:
         yield _tried(f"{head}: the MCP server", [("", probe_server(status.server))], again)

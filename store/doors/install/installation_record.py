@@ -9,6 +9,7 @@ import os
 from sightline.doors.install.settings_text import Undo
 from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
+from sightline.ownership import others_could_write
 from sightline.private_files import make_folder, read_file, remove_folder, write_atomically
 from sightline.sha256 import sha256_hex
 from sightline.typing_names import Any
@@ -43,7 +44,9 @@ class Record:
         self.folder = os.path.join(self._all, f"{name}-{sha256_hex(os.fsencode(chr(0).join(paths)))[:8]}")
 
     def load(self) -> dict[str, WrittenFile]:
-        """What was written, by path; empty where there is no record, or it cannot be read."""
+        """What was written, by path; empty where no record can be read, or others could have written it."""
+        if others_could_write(os.path.join(self.folder, _RECORD)):
+            return {}
         try:
             files = loads(read_file(os.path.join(self.folder, _RECORD)))["files"]
             return {one["path"]: self._decoded(one) for one in files}

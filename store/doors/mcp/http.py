@@ -27,8 +27,9 @@ from sightline.doors.mcp.protocol import (
 from sightline.doors.mcp.service import METHODS, Handler, Service
 from sightline.doors.mcp.signals import call_at_signals, ignore_signals
 from sightline.doors.mcp.tools import Options
-from sightline.errors import UsageError
+from sightline.errors import UnsafeStore, UsageError
 from sightline.http_guard import Guard, Refusal, address_of
+from sightline.ownership import others_could_write
 from sightline.private_files import open_private, read_file, write_all
 from sightline.store import Layout
 from sightline.typing_names import Any
@@ -93,6 +94,8 @@ def serve_http(options: Options, *, host: str, port: int, with_token: bool) -> i
 def token_of(layout: Layout) -> tuple[str, bool, str]:
     """The bearer token, whether it was made just now, and the path of the file that keeps it."""
     path = os.path.join(layout.root, _TOKEN_FILE)
+    if os.path.exists(path) and (why := others_could_write(path)):
+        raise UnsafeStore(f"the token in {path} is not used: {why}", "set SIGHTLINE_HOME to a folder of your own")
     try:
         if token := read_file(path).decode(errors="replace").strip():
             return token, False, path
