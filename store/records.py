@@ -92,15 +92,13 @@ class Seal(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What has happened to an altered file: ``out has 12 B instead of 2,000 B``."""
-        if self.file == "order":
-            return "the order of its streams is not as recorded"
+        """What has happened to an altered file: ``out was changed after its capture: 12 B instead of 2,000 B``."""
         size = self.altered[0]
-        if size == self.bytes:
-            return f"{self.file} has other bytes than were sealed"
-        if size >= 0:
-            return f"{self.file} has {size:,} B instead of {self.bytes:,} B"
-        return f"{self.file} is {'missing' if size == -1 else 'no longer a file'}"
+        if size < 0:
+            return f"{self.file} is {'missing' if size == -1 else 'no longer a file'}"
+        name = "the order of out and err" if self.file == "order" else self.file
+        sizes = f": {size:,} B instead of {self.bytes:,} B" if size != self.bytes and name == self.file else ""
+        return f"{name} was changed after its capture{sizes}"
 
 
 def seals_from(rows: Iterable[Iterable[Any]]) -> tuple[Seal, ...]:
@@ -221,6 +219,10 @@ class Buffer(NamedTuple):
     def seal(self, file: str) -> Seal | None:
         """Return the seal of a file; None if it has none."""
         return next((seal for seal in self.seals if seal.file == file), None)
+
+    def is_altered(self, file: str) -> bool:
+        """Return whether a file is known to have other bytes than were captured."""
+        return any(seal.altered for seal in self.seals if seal.file == file)
 
     @property
     def altered(self) -> str:

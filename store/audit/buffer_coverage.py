@@ -166,7 +166,11 @@ def _recognised(store: Reading, buffer: Buffer, indexed: IndexedView) -> dict[st
     found = {}
     for name, info in buffer.streams.items():
         among: Spans = asked.get(name, ()) if asked else ((1, info.lines),)
-        if among and (spans := _in_stream(store, Target(buffer, name), text, among, how)):
+        if (
+            among
+            and not buffer.is_altered(name)
+            and (spans := _in_stream(store, Target(buffer, name), text, among, how))
+        ):
             found[name] = spans
     return found
 

@@ -20,7 +20,10 @@ from sightline.store import Narrowing, Reading
 OVERLOOKED = "!"
 """The word for buffers with a failure that no agent saw."""
 
-STATES = ("running", "done", "ok", "failed", "partial", "interrupted", "expired", "pinned", "imported", "overlooked")
+STATES = (
+    *("running", "done", "ok", "failed", "partial", "altered", "interrupted"),
+    *("expired", "pinned", "imported", "overlooked"),
+)
 
 WORDS = {
     "exit": "0, !0, >1: the exit code; none: where it is not known",
@@ -218,6 +221,7 @@ class BufferFilter:
             "ok": lambda buffer: buffer.state == "sealed" and not buffer.may_have_failed,
             "failed": lambda buffer: buffer.failed,
             "partial": lambda buffer: buffer.is_partial,
+            "altered": lambda buffer: bool(buffer.altered),
             "interrupted": lambda buffer: buffer.state == "interrupted",
             "expired": lambda buffer: buffer.state == "evicted",
             "pinned": lambda buffer: buffer.pinned,

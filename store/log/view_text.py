@@ -4,13 +4,13 @@ from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, Unknown
 from sightline.log import log
 from sightline.log.log import is_newer
 from sightline.log.log_index import list_views
-from sightline.records import IndexedView, View
+from sightline.records import IndexedView, View, seals_from
 from sightline.refs import host_of, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
 from sightline.shape.variants import cleaned, cleaning_of
 from sightline.store import Reading
-from sightline.typing_names import Any
+from sightline.typing_names import Any, Iterable
 
 
 class TextGone(SightlineError):
@@ -33,6 +33,11 @@ def view_text(store: Reading, indexed: IndexedView) -> str:
         )
     text = "".join(piece if isinstance(piece, str) else _render(store, indexed.view, piece) for piece in pieces)
     if sha256_hex(text.encode(errors="surrogateescape")) != indexed.view.text_sha256:
+        if altered := [ref for ref in _quoted(pieces) if _is_altered(store, ref)]:
+            raise TextGone(
+                f"the text of view {indexed.view.id} quoted {', '.join(altered)}, which was changed since",
+                "only what was literal in it is known",
+            )
         raise log.BrokenChain(
             f"view {indexed.view.id} no longer renders to what was sent", "`sightline doctor` says more about it"
         )
@@ -71,6 +76,23 @@ def _render(store: Reading, view: View, piece: list[Any]) -> str:
         raise TextGone(
             f"the text of view {view.id} quoted {ref}, which is gone", "only what was literal in it is left"
         ) from None
+
+
+def _quoted(pieces: list[Any]) -> Iterable[str]:
+    """Return the refs that a text quotes."""
+    return dict.fromkeys(piece[0] for piece in pieces if not isinstance(piece, str))
+
+
+def _is_altered(store: Reading, ref: str) -> bool:
+    """Return whether a buffer is altered, or was so when it was removed."""
+    name = parse_ref(ref).name
+    buffer = store.index.buffer(name)
+    if buffer is not None and buffer.state != "evicted":
+        return bool(store.checked(buffer).altered)
+    try:
+        return any(seal.altered for seal in seals_from((store.tombstone(name) or {}).get("seals", ())))
+    except (ValueError, TypeError):
+        return False
 
 
 def quotes_of(store: Reading, name: str) -> dict[str, str]:

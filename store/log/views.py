@@ -311,7 +311,7 @@ def with_shown(view: View, traced: Traced) -> View:
 def _hashes(buffers: Iterable[Buffer]) -> dict[str, dict[str, str]]:
     """Return the hashes of the sealed buffers' streams, so that a view says from which bytes it was made."""
     return {
-        buffer.name: {stream: info.sha256 for stream, info in buffer.streams.items()}
+        buffer.name: {stream: info.sha256 for stream, info in buffer.streams.items() if not buffer.is_altered(stream)}
         for buffer in buffers
         if buffer.state == "sealed"
     }
@@ -365,8 +365,9 @@ def _pieces(store: Store, text: Sequence[Segment], cleaning: str) -> Iterable[st
 
 
 def _is_sealed(store: Store, ref: str) -> bool:
-    buffer = store.index.buffer(parse_ref(ref).name)
-    return buffer is not None and buffer.state == "sealed"
+    parsed = parse_ref(ref)
+    buffer = store.index.buffer(parsed.name)
+    return buffer is not None and buffer.state == "sealed" and not buffer.is_altered(parsed.stream or "out")
 
 
 def shown_of(segments: Sequence[Segment]) -> tuple[Shown, ...]:

@@ -7,12 +7,12 @@ asks.
 import os
 
 from sightline.errors import StoreFailed
-from sightline.log.views import Appended, append_view, index_soon, record_shown
-from sightline.records import Buffer, Gap, joined_notes
+from sightline.log.views import Appended, Traced, append_view, index_soon, record_shown
+from sightline.records import Buffer, Gap, LinePart, Shown, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
 from sightline.store import Store, Target
-from sightline.typing_names import TYPE_CHECKING, Callable, Iterator, Sequence
+from sightline.typing_names import TYPE_CHECKING, Callable, Collection, Iterator, Mapping, Sequence
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes
@@ -44,8 +44,10 @@ def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], N
 
 
 def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
-    buffers = reply.shows.buffers(asking.store)
+    buffers = [asking.store.checked(buffer) for buffer in reply.shows.buffers(asking.store)]
     reply = reply._replace(shows=reply.shows._replace(records=tuple(buffers)))
+    if altered := [buffer for buffer in buffers if buffer.altered and buffer.state != "evicted"]:
+        reply = _of_altered(reply, altered)
     if partial := [buffer for buffer in buffers if buffer.is_partial and buffer.state != "evicted"]:
         reply = _with_what_is_missing(reply, partial)
     if asking.local.settings.redacts:
@@ -147,13 +149,42 @@ def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
     for buffer in partial:
         for gap in buffer.gaps:
             body = list(with_gap(body, buffer, gap))
-    told = partial[0].lost if len(reply.shows.refs) == 1 else "; ".join(f"{one.ref}: {one.lost}" for one in partial)
+    shows = reply.shows._replace(truncated=reply.shows.truncated or len(body) > len(reply.body))
+    reply = reply._replace(body=tuple(body), shows=shows)
+    return _with_field(reply, "partial", {one.ref: one.lost for one in partial})
+
+
+def _of_altered(reply: Reply, altered: Sequence[Buffer]) -> Reply:
+    """Say in a reply which of its buffers are altered; of a stream that is, it shows none of the captured lines."""
+    streams = {(buffer.name, seal.file) for buffer in altered for seal in buffer.seals if seal.altered}
+    shows = reply.shows
+    traced = _without(streams, Traced(shows.shown, shows.asked, shows.parts))
+    matched = _without(streams, Traced(shows.matched)).shown
+    reply = reply._replace(shows=shows._replace(**traced._asdict(), matched=matched))
+    if find := reply.find_shown:
+        reply = reply._replace(find_shown=lambda: _without(streams, find()))
+    return _with_field(reply, "altered", {one.ref: one.altered for one in altered})
+
+
+def _without(streams: Collection[tuple[str, str]], traced: Traced) -> Traced:
+    """Return the lines and parts of lines that are not of these streams."""
+
+    def is_other(one: Shown | LinePart) -> bool:
+        return (one.buffer, one.stream) not in streams
+
+    return Traced(
+        *(tuple(filter(is_other, part)) for part in (traced.shown, traced.asked)), tuple(filter(is_other, traced.parts))
+    )
+
+
+def _with_field(reply: Reply, name: str, told: Mapping[str, str]) -> Reply:
+    """Add a field to the reply that says something of some of its buffers, by ref."""
+    text = next(iter(told.values())) if len(reply.shows.refs) == 1 else "; ".join(map(": ".join, told.items()))
     has_code = "exit_code" in reply.fields
-    fields = in_order({**reply.fields, "partial": told})
+    fields = in_order({**reply.fields, name: text})
     if not has_code:
         fields.pop("exit_code", None)
-    shows = reply.shows._replace(truncated=reply.shows.truncated or len(body) > len(reply.body))
-    return reply._replace(fields=fields, body=tuple(body), shows=shows, missing=True)
+    return reply._replace(fields=fields, missing=True)
 
 
 def with_gap(body: Sequence[Segment], buffer: Buffer, gap: Gap) -> Iterator[Segment]:

@@ -17,7 +17,7 @@ HEAD_BYTES = 300
 ROOMY_HEAD_BYTES = 1024
 """Bytes of the head in a larger budget at most."""
 
-ON_TOP = ("note", "notes", "warning", "hint", "partial")
+ON_TOP = ("note", "notes", "warning", "hint", "partial", "altered")
 """Fields that count towards no budget, because they must be said beside any view."""
 
 _COUNTS = ("stdout_shown", "stdout_total", "stderr_shown", "stderr_total", "total_bytes")

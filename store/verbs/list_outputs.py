@@ -205,6 +205,7 @@ def as_data(buffer: Buffer) -> dict[str, Any]:
         "label": buffer.label,
         "note": buffer.note,
         "partial": buffer.partial or None,
+        "altered": buffer.altered or None,
         "gaps": [gap._asdict() for gap in buffer.gaps],
         "session": buffer.session,
         "project": buffer.project or known_project(buffer.cwd) or None,

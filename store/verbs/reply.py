@@ -18,6 +18,7 @@ FIELD_ORDER = (
     "status",
     "timed_out",
     "partial",
+    "altered",
     "summary",
     "compared_with",
     "truncated",
@@ -178,8 +179,9 @@ Render = Callable[[Reply], Sequence[Segment]]
 
 
 def state_in_words(buffer: Buffer) -> str:
-    """Return one or two words: ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial``."""
-    pinned = (" partial" if buffer.partial else "") + (" pinned" if buffer.pinned else "")
+    """Return a few words: ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial altered``."""
+    marks = {" partial": buffer.partial, " altered": buffer.altered, " pinned": buffer.pinned}
+    pinned = "".join(mark for mark, holds in marks.items() if holds)
     if buffer.state != "sealed":
         return buffer.shown_state + pinned
     if buffer.timed_out:

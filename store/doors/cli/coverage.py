@@ -45,7 +45,7 @@ def main(given: Namespace) -> int:
     door = Door(given)
     try:
         target = door.asking.resolve_whole(given.ref)
-        buffer = door.store.with_progress(target.buffer)
+        buffer = door.store.checked(door.store.with_progress(target.buffer))
         session = find_session(door.store, given.session).session.name if given.session else None
         coverage = coverage_of(door.store, buffer, session=session)
         failures = failures_if_quick(door.store, buffer)
@@ -54,7 +54,7 @@ def main(given: Namespace) -> int:
         if given.json:
             print_json(as_data(buffer, coverage, failures, unjudged) | ({"held": held_data(held)} if held else {}))
         else:
-            _tell(target, coverage, failures, unjudged)
+            _tell(target._replace(buffer=buffer), coverage, failures, unjudged)
             if held:
                 _tell_held(held)
             elif is_told(door.store, coverage.sessions):
@@ -73,6 +73,7 @@ def as_data(
         "ref": buffer.ref,
         "state": buffer.shown_state,
         "partial": buffer.lost or None,
+        "altered": buffer.altered or None,
         "gaps": [gap._asdict() for gap in buffer.gaps],
         "lines": coverage.total,
         "seen": coverage.seen_lines,
@@ -165,6 +166,8 @@ def held_words(held: HeldCoverage, stream: str) -> str:
 
 def _tell(target: Target, coverage: Coverage, failures: tuple[Failure, ...] | None, unjudged: Unjudged | None) -> None:
     name = target.buffer.name
+    if target.buffer.altered:
+        write_out(f"altered: {target.buffer.altered}; the lines below are those that were captured\n")
     if target.buffer.is_partial:
         write_out(f"partial: {target.buffer.lost}\n")
         if (reached := target.buffer.most_reached) < 1:

@@ -1,7 +1,7 @@
 """``sightline path``: prints the path of a stream's file, so that any tool can read it."""
 
 from sightline.doors.cli.arguments import CommandParser, Namespace, add_store, command_parser
-from sightline.doors.cli.output import Door, print_json, write_out
+from sightline.doors.cli.output import Door, print_json, write_err, write_out
 from sightline.store import Target
 
 
@@ -30,12 +30,15 @@ def main(given: Namespace) -> int:
         else:
             door.local.touch(target.buffer.name)
             path = door.local.path(target, to_come=True)
+        altered = door.store.checked(target.buffer).altered
         if given.json:
             copies = {name: Target(target.buffer, name) for name in target.buffer.streams}
             streams = {name: door.store.local_copy(copy, raw=True) for name, copy in copies.items()}
-            print_json({"ref": target.ref, "path": path, "streams": streams})
+            print_json({"ref": target.ref, "path": path, "streams": streams, "altered": altered or None})
         else:
             write_out(path + "\n")
+        if altered:
+            write_err(f"sightline: {target.buffer.ref} is altered: {altered}\n")
         return 0
     finally:
         door.close()

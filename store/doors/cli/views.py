@@ -12,6 +12,7 @@ from sightline.log.call_names import name_of_view
 from sightline.log.log_index import list_views
 from sightline.log.session_list import find_session
 from sightline.log.views import ref_of_shown
+from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer, IndexedView, View
 from sightline.refs import format_ref, host_of
 from sightline.typing_names import Callable
@@ -53,14 +54,40 @@ def main(given: Namespace) -> int:
 
 def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:
     find = cache(door.store.index.buffer)  # many replies are of one output
-    rows = [(one.view, gone_of(find, one.view), _partial_of(find, one.view)) for one in found]
+    rows = [(one.view, marks_of(find, one.view)) for one in found]
     if given.json:
-        print_json([{**as_data(view), "gone": gone, "partial": partial} for view, gone, partial in rows])
+        print_json([{**as_data(view), **marks._asdict()} for view, marks in rows])
         return 0
     write_out("".join(f"{_row(*row)}\n" for row in rows))
     if not found:
         write_out("nothing matches\n" if given.ref or given.session else "nothing has been shown yet\n")
     return 0
+
+
+class Marks(NamedTuple):
+    """The buffers of a view, by what became of them, as refs.
+
+    Attributes:
+        gone: those that have expired or were removed since.
+        partial: those that hold only a part of what was written.
+        altered: those that are known to have other bytes than were captured.
+    """
+
+    gone: list[str]
+    partial: list[str]
+    altered: list[str]
+
+
+def marks_of(find: Callable[[str], Buffer | None], view: View) -> Marks:
+    """Return what became of the buffers of a view.
+
+    Args:
+        find: finds a buffer by its name, as an index does.
+        view: the view.
+    """
+    there = [buffer for buffer in map(find, view.refs) if buffer and buffer.state != "evicted"]
+    partial = [buffer.ref for buffer in there if buffer.is_partial]
+    return Marks(gone_of(find, view), partial, [buffer.ref for buffer in there if buffer.altered])
 
 
 def gone_of(find: Callable[[str], Buffer | None], view: View) -> list[str]:
@@ -76,19 +103,19 @@ def gone_of(find: Callable[[str], Buffer | None], view: View) -> list[str]:
     return [format_ref(name) for name, buffer in found if buffer is None or buffer.state == "evicted"]
 
 
-def _partial_of(find: Callable[[str], Buffer | None], view: View) -> list[str]:
-    """Return the buffers of a view that hold only a part of what was written."""
-    found = map(find, view.refs)
-    return [buffer.ref for buffer in found if buffer and buffer.is_partial and buffer.state != "evicted"]
-
-
-def _row(view: View, gone: list[str], partial: list[str]) -> str:
+def _row(view: View, marks: Marks) -> str:
     when = time.strftime("%m-%d %H:%M:%S", time.localtime(view.time))
     share = f"{view.lines_shown:,} of {view.lines_total:,} lines" if view.lines_total else "no lines"
-    told = {"cut": view.truncated, "partial": partial, "not all known": view.unknown, f"gone: {' '.join(gone)}": gone}
-    marks = "".join(f"  {mark}" for mark, holds in told.items() if holds)
+    told = {
+        "cut": view.truncated,
+        "partial": marks.partial,
+        "altered": marks.altered,
+        "not all known": view.unknown,
+        f"gone: {' '.join(marks.gone)}": marks.gone,
+    }
+    words = "".join(f"  {mark}" for mark, holds in told.items() if holds)
     return (
-        f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{marks}  {printable(name_of_view(view)[:100])}"
+        f"{view.id}  {when}  {view.verb}  {share}, {view.bytes_shown:,} B{words}  {printable(name_of_view(view)[:100])}"
     )
 
 

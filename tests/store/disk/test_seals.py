@@ -186,7 +186,7 @@ def test_a_changed_stream_is_altered_once_it_was_opened(
     change(file_of(store, buffer), b"X" + LARGE[1:])
     known = store.index.buffer(buffer.name)
     assert known and not known.altered  # lists look at nothing by themselves
-    assert opened(store, buffer).altered == "out has other bytes than were sealed"
+    assert opened(store, buffer).altered == "out was changed after its capture"
     assert read_meta(store.layout, buffer.name).altered
     opened(store, buffer)
     with Store(store.root) as another:
@@ -197,7 +197,7 @@ def test_a_changed_stream_is_altered_once_it_was_opened(
 def test_another_size_needs_no_hash(store: Store, keep: Keep, hashed: list[int]) -> None:
     buffer = keep(b"1234")
     replace(file_of(store, buffer), b"12")
-    assert opened(store, buffer).altered == "out has 2 B instead of 4 B"
+    assert opened(store, buffer).altered == "out was changed after its capture: 2 B instead of 4 B"
     assert hashed == []
 
 
@@ -327,7 +327,7 @@ def test_a_cut_or_changed_order_is_noticed(store: Store, keep: Keep) -> None:
     for buffer in (cut, changed):
         store.open_merged(buffer).close()
         known = store.index.buffer(buffer.name)
-        assert known and known.altered == "the order of its streams is not as recorded"
+        assert known and known.altered == "the order of out and err was changed after its capture"
 
 
 def test_a_changed_line_index_is_not_used_and_alters_nothing(store: Store) -> None:
