@@ -600,6 +600,19 @@ class Store:
             self._keep_seals(made)
         return made
 
+    def rehashed(self, buffer: Buffer, took: Callable[[int], None] | None = None) -> Buffer:
+        """Return the record of a sealed buffer after hashing all of its files, whatever their status; see `checked`.
+
+        Args:
+            buffer: the record.
+            took: called with each number of bytes that were hashed.
+        """
+        files = dict.fromkeys((*buffer.streams, *(seal.file for seal in buffer.seals)))
+        made = disk.compared(self.layout, buffer, files, took)
+        if made.seals != buffer.seals:
+            self._keep_seals(made)
+        return made
+
     def _keep_seals(self, buffer: Buffer) -> None:
         self._seals[buffer.name] = buffer.seals
         if self.index.unwritable:

@@ -131,7 +131,7 @@ def make_brief(
     calls = calls_in(store, calls_of(store, session=session, since=since), project)
     everyone = {one.session.name: one for one in list_sessions(store)}
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
-    captured = buffers_in(captured_by(store, names, since), project)
+    captured = list(map(store.checked, buffers_in(captured_by(store, names, since), project)))
     newest = captured[::-1]
     unread = set[str]()
     missed = overlooked(store, newest, session=session, unread=unread)
@@ -159,7 +159,7 @@ def make_brief(
         ran=len(runs),
         failed=len(failed),
         sections=tuple(section for section in sections if section.total),
-        unknown=tuple(_unknown(gone, not_judged(captured), sum(one.is_partial for one in captured), len(unread))),
+        unknown=tuple(_unknown(captured, gone, len(unread))),
     )
 
 
@@ -225,14 +225,17 @@ def _again(calls: Sequence[Call]) -> list[BriefItem]:
     ]
 
 
-def _unknown(gone: int, unjudged: int, partial: int, unread: int) -> Iterator[str]:
+def _unknown(captured: Sequence[Buffer], gone: int, unread: int) -> Iterator[str]:
+    partial, altered = sum(one.is_partial for one in captured), sum(bool(one.altered) for one in captured)
+    if altered:
+        yield f"{counted(altered, 'output')} changed after the capture: what failed there, nobody can tell"
     if unread:
         yield f"{unread:,} of the outputs and logs could not be read: what failed there, nobody can tell"
     if partial:
         yield f"of {counted(partial, 'output')} only a part reached the store: what else failed there, nobody can tell"
     if gone:
         yield f"{counted(gone, 'output')} went before all was shown: what failed there, nobody can tell"
-    if unjudged:
+    if unjudged := not_judged(captured):
         yield f"{counted(unjudged, 'output')} only show what others wrote, and were not judged"
 
 

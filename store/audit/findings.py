@@ -17,6 +17,7 @@ from sightline.store import Reading
 
 OVERLOOKED, CUT, UNTOLD, BROKEN = "overlooked-failure", "cut-failure", "untold-failure", "broken-log"
 PARTIAL = "failed-partial"
+ALTERED = "altered-output"
 
 KINDS = {
     OVERLOOKED: "a failure in an output, of which no line was in any reply",
@@ -25,13 +26,14 @@ KINDS = {
         "an output of which only a part reached the store, for instance because a harness cut it, and which failed "
         "or may have failed"
     ),
+    ALTERED: "an output whose bytes in the store were changed after its capture, or are missing",
     UNTOLD: "a command, for instance one in the background, that failed after the last reply about it",
     **ALARMS,
     BROKEN: "a log that was changed or cut: its chain of hashes does not hold",
 }
 """The kinds of finding, and what each means."""
 
-_IN_ORDER = (PARTIAL, UNTOLD, CUT)  # those about outputs
+_IN_ORDER = (ALTERED, PARTIAL, UNTOLD, CUT)  # those about outputs
 _AT_ONCE = 500  # outputs whose calls are held at once
 
 
@@ -126,7 +128,7 @@ def find_all(
     Args:
         store: the store.
         calls: the calls to look at, oldest first.
-        captured: the buffers to look at.
+        captured: the buffers to look at, after `Reading.checked`.
         session: the session whose views count; None for all.
         unread: gets the names of outputs and sessions that cannot be read, so that nothing is known of them.
             Without it, a session that cannot be read is an error.
@@ -155,7 +157,7 @@ def find_others(
 def _of_outputs(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
     """Return findings about outputs, which depend on the calls about these alone."""
     told = [call for call in calls if not call.looks_on]
-    return [*_partial(captured), *_untold(told, captured), *_cut(told)]  # as in _IN_ORDER
+    return [*_altered(captured), *_partial(captured), *_untold(told, captured), *_cut(told)]  # as in _IN_ORDER
 
 
 def _evidence(store: Reading, name: str, own: Sequence[Call], unread: set[str] | None) -> list[Finding]:
@@ -187,6 +189,10 @@ def _overlooked(one: Overlooked) -> Finding:
     failure = one.failure
     text = f"{failure.name} ({failure.at})" if failure.name and failure.at else failure.name or failure.text
     return Finding(OVERLOOKED, one.ref, text, one.buffer.command)
+
+
+def _altered(captured: Sequence[Buffer]) -> list[Finding]:
+    return [Finding(ALTERED, one.ref, one.altered, one.command) for one in captured if one.altered]
 
 
 def _partial(captured: Sequence[Buffer]) -> list[Finding]:

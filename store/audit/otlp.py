@@ -101,6 +101,7 @@ def _span(call: Call, trace: str, root: str, shared: Attributes) -> dict[str, An
     }
     if buffer is not None:
         about |= {"sightline.ref": buffer.ref, "sightline.partial": buffer.lost or None}
+        about["sightline.altered"] = buffer.altered or None
         if ran:
             about |= {"process.command_line": buffer.command, "process.working_directory": buffer.cwd}
         for name, stream in buffer.streams.items():

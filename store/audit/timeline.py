@@ -96,6 +96,11 @@ class Call(NamedTuple):
         return self.buffer.lost if self.buffer else ""
 
     @property
+    def altered(self) -> str:
+        """How the bytes of its buffer differ from those that were captured, as far as that is known."""
+        return self.buffer.altered if self.buffer else ""
+
+    @property
     def tokens(self) -> int:
         """About how many tokens the reply was: its bytes by BYTES_A_TOKEN."""
         return -(-self.view.bytes_shown // BYTES_A_TOKEN)

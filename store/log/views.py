@@ -311,9 +311,9 @@ def with_shown(view: View, traced: Traced) -> View:
 def _hashes(buffers: Iterable[Buffer]) -> dict[str, dict[str, str]]:
     """Return the hashes of the sealed buffers' streams, so that a view says from which bytes it was made."""
     return {
-        buffer.name: {stream: info.sha256 for stream, info in buffer.streams.items() if not buffer.is_altered(stream)}
+        buffer.name: {stream: info.sha256 for stream, info in buffer.streams.items()}
         for buffer in buffers
-        if buffer.state == "sealed"
+        if buffer.state == "sealed" and not any(map(buffer.is_altered, buffer.streams))
     }
 
 

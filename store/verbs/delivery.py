@@ -173,7 +173,9 @@ def _without(streams: Collection[tuple[str, str]], traced: Traced) -> Traced:
         return (one.buffer, one.stream) not in streams
 
     return Traced(
-        *(tuple(filter(is_other, part)) for part in (traced.shown, traced.asked)), tuple(filter(is_other, traced.parts))
+        tuple(filter(is_other, traced.shown)),
+        tuple(filter(is_other, traced.asked)),
+        tuple(filter(is_other, traced.parts)),
     )
 
 

@@ -55,12 +55,13 @@ class _Looked:
     """What has been searched so far."""
 
     def __init__(self) -> None:
-        self.outputs = self.bytes = self.unread = 0
+        self.outputs = self.bytes = self.unread = self.altered = 0
         self.hosts: set[str] = set()
 
     def told(self, of: int) -> str:
         hosts = f" of {len(self.hosts):,} host{'' if len(self.hosts) == 1 else 's'}" if any(self.hosts) else ""
         unread = f"; {self.unread:,} could not be read" if self.unread else ""
+        unread += f"; {self.altered:,} altered since they were captured" if self.altered else ""
         return f"looked through {self.outputs:,} of {of:,} outputs{hosts}, {human_bytes(self.bytes)}{unread}"
 
 
@@ -156,6 +157,7 @@ def _lines(
                             yield buffer.name, stream, one
             except SightlineError:
                 looked.unread += 1
+        looked.altered += bool(store.checked(buffer).altered)
 
 
 def _in_long_line(source: Source, number: int, begin: int, end: int, pattern: "re.Pattern[bytes]") -> Iterator[_Found]:

@@ -211,7 +211,7 @@ def test_a_hard_link_in_the_place_of_a_stream_is_found_and_what_it_leads_to_stay
     path = Path(store.layout.stream(buffer.name, "out"))
     path.unlink()
     os.link(other, path)
-    assert any("changed from outside" in finding.text for finding in examine(store))
+    assert any("was changed after its capture" in finding.text for finding in examine(store))
     store.remove(store.index.buffer(buffer.name) or buffer, "removed")
     assert _untouched(other)
 

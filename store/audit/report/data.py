@@ -87,6 +87,7 @@ def _output(output: ReportedOutput) -> dict[str, Any]:
         "exit_code": buffer.exit_code,
         "state": buffer.shown_state,
         "partial": buffer.lost or None,
+        "altered": buffer.altered or None,
         "gaps": [gap._asdict() for gap in buffer.gaps],
         "lines": output.coverage.total,
         "seen": output.coverage.seen_lines,

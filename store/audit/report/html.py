@@ -231,6 +231,7 @@ def _call(told: ToldCall, many: bool) -> Iterator[str]:
     marks = [_ending(True, f"exit {view.exit_code}" if view.exit_code else "failed")] if call.failed else []
     marks += ['<span class="mark">cut</span>'] if view.truncated else []
     marks += [f'<span class="mark" title="{_text(call.partial)}">partial</span>'] if call.partial else []
+    marks += [f'<span class="mark" title="{_text(call.altered)}">altered</span>'] if call.altered else []
     who = f'<span class="by">{_text(view.session)}</span>' if many else ""
     yield f'<details class="call"{" open" if call.failed or view.truncated else ""}><summary>'
     yield f"<time>{_text(words.clock(view.time))}</time> <b>{_text(view.verb)}</b> {who}"

@@ -74,6 +74,7 @@ def _call(told: ToldCall, many: bool) -> Iterator[str]:
     marks = [f"exit {view.exit_code}" if view.exit_code else "failed"] if call.failed else []
     marks += ["cut"] if view.truncated else []
     marks += [f"partial: {plain_text(call.partial)}"] if call.partial else []
+    marks += [f"altered: {plain_text(call.altered)}"] if call.altered else []
     told_marks = f" **{', '.join(marks)}**" if marks else ""
     yield f"\n### {words.clock(view.time)}{who} {plain_text(view.verb)} {code_span(call.asked)}{told_marks}\n"
     yield plain_text(" · ".join(words.facts_of(told))) + "\n"

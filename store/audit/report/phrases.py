@@ -14,7 +14,7 @@ from sightline.audit.evidence.session_evidence import (
     UNSEEN_RESULT,
     UNSUPPORTED_CLAIM,
 )
-from sightline.audit.findings import BROKEN, CUT, PARTIAL, UNTOLD
+from sightline.audit.findings import ALTERED, BROKEN, CUT, PARTIAL, UNTOLD
 from sightline.audit.held_lines import counts_told
 from sightline.audit.line_spans import Spans, size, written
 from sightline.audit.report.report import Report, ReportedOutput, ToldCall
@@ -25,6 +25,7 @@ from sightline.shape.summary import counted, human_bytes
 HEADLINES = {
     CUT: "Failed, cut, and never read again",
     PARTIAL: "Failed, and only a part reached the store",
+    ALTERED: "Altered",
     UNTOLD: "Failed after the last reply",
     BROKEN: "The audit log",
     FORGOTTEN: "Forgotten with the context",
@@ -137,7 +138,8 @@ def seen_of(output: ReportedOutput) -> str:
     coverage = output.coverage
     in_part = f", {coverage.cut_lines:,} in part" if coverage.cut_lines else ""
     told = f"{told_share(coverage, 0)} seen, {coverage.seen_lines:,} of {counted(coverage.total, 'line')}{in_part}"
-    return f"{told}, of what reached the store; partial: {output.buffer.lost}" if output.buffer.is_partial else told
+    told += f", of what reached the store; partial: {output.buffer.lost}" if output.buffer.is_partial else ""
+    return told + (f"; altered: {output.buffer.altered}" if output.buffer.altered else "")
 
 
 def held_of_output(output: ReportedOutput) -> str:

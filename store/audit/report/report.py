@@ -167,7 +167,7 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
     calls = calls_in(store, calls_of(store, session=session, since=since), project)
     everyone = {one.session.name: one for one in list_sessions(store)}
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
-    captured = buffers_in(captured_by(store, names, since), project)
+    captured = list(map(store.checked, buffers_in(captured_by(store, names, since), project)))
     unread = set[str]()
     unseen = overlooked(store, captured, session=session, unread=unread)
     findings = find_others(store, calls, captured, session, unread)

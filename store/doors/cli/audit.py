@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sightline.audit.buffer_failures import not_judged
 from sightline.audit.evidence.session_evidence import ALARMS
-from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, Audited, Finding, audited, find_all
+from sightline.audit.findings import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, Audited, Finding, audited, find_all
 from sightline.audit.line_spans import spans_of, written
 from sightline.audit.timeline import unknowable
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
@@ -27,7 +27,8 @@ def parser(name: str) -> CommandParser:
         name,
         "List what went wrong in a session, or in all sessions, without an agent seeing it. There are these kinds:\n"
         + "".join(f"  {kind}: {meaning}.\n" for kind, meaning in KINDS.items())
-        + f"Nobody can say what was overlooked in a {PARTIAL}, so --fail-on {OVERLOOKED} and {CUT} count these, too. "
+        + f"Nobody can say what was overlooked in a {PARTIAL} or an {ALTERED}, so --fail-on {OVERLOOKED} and {CUT} "
+        "count these, too. "
         "Nobody can say what is in an output or a log that cannot be read, so --fail-on with any kind counts these. "
         "The exit code is 0 where nothing was found that --fail-on names, 1 where something was, and 2 after a wrong "
         "option.",
@@ -52,7 +53,7 @@ def parser(name: str) -> CommandParser:
 def main(given: Namespace) -> int:
     """Print the findings, and return 1 if --fail-on names the kind of one."""
     kinds = [kind.strip() for kind in given.fail_on.split(",") if kind.strip()]
-    implied = [PARTIAL] if {OVERLOOKED, CUT} & set(kinds) else []
+    implied = [PARTIAL, ALTERED] if {OVERLOOKED, CUT} & set(kinds) else []
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"--fail-on does not know {unknown[0]!r}", f"it is one or more of {', '.join(KINDS)}")
     door = Door(given)
@@ -101,7 +102,7 @@ def _audited(store: Reading, given: Namespace) -> Audited:
     scope = scope_of(store, given)
     calls = scope.calls(store)
     sessions = scope.sessions(store, calls)
-    captured = scope.captured(store, sessions)
+    captured = list(map(store.checked, scope.captured(store, sessions)))
     gone = unknowable(store, calls, sessions, scope.since)
     unread = set[str]()
     found = find_all(store, calls, captured, scope.session, unread)

@@ -91,6 +91,7 @@ def _one(door: Door, given: Namespace) -> int:
                 "command": one.buffer.command,
                 "title": call_name(one.buffer),
                 "partial": one.buffer.lost or None,
+                "altered": one.buffer.altered or None,
                 "read_by": one.readers,
             }
             for one in belongings.captured

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 
 from sightline.capture.repair import (
@@ -19,7 +20,6 @@ from sightline.errors import OfNewerVersion, SightlineError, UnsafeStore
 from sightline.private_files import open_private, remove_folder
 from sightline.records import Buffer
 from sightline.refs import format_ref
-from sightline.sha256 import hash_file
 from sightline.shape.summary import human_bytes
 from sightline.store import Store
 from sightline.verbs.printable_text import printable
@@ -103,13 +103,16 @@ def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[
                 yield _of_newer(error)
             except (FileNotFoundError, NotADirectoryError, ValueError, SightlineError):
                 yield from _orphan(store, buffer.name)
-            for stream, info in buffer.streams.items() if buffer.state in _SEALED else ():
-                if wrong := _wrong_with(store, buffer, stream, advance):
-                    if not _is_still_kept(store, buffer.name):
-                        break
-                    yield CheckResult("problem", f"{buffer.ref} ({stream}) {wrong}")
-                else:
-                    sound, size = sound + 1, size + info.bytes
+            if buffer.state in _SEALED:
+                buffer = store.rehashed(buffer, partial(advance, "bytes"))
+                if buffer.altered and _is_still_kept(store, buffer.name):
+                    yield CheckResult("problem", f"{buffer.ref} is altered: {buffer.altered}")
+                if buffer.is_altered("lines"):
+                    yield CheckResult("note", f"{buffer.ref} has lost its line index; lines are found without it")
+                for stream in buffer.streams:
+                    if not buffer.is_altered(stream):
+                        _keep_read_only(store.layout.stream(buffer.name, stream))
+                        sound, size = sound + 1, size + buffer.streams[stream].bytes
         page = store.index.numbered_after(page[-1][0], _PAGE)
     yield CheckResult("ok", f"streams that hash as recorded: {sound:,}, {human_bytes(size)} in all")
 
@@ -132,22 +135,12 @@ def _forget(store: Store, buffer: Buffer) -> Iterator[CheckResult]:
     yield CheckResult("problem", f"{buffer.ref} was listed, but its folder is gone; no longer listed: {told}")
 
 
-def _wrong_with(store: Store, buffer: Buffer, stream: str, advance: Advance) -> str:
-    path, info = store.layout.stream(buffer.name, stream), buffer.streams[stream]
-    try:
+def _keep_read_only(path: str) -> None:
+    """Make a stream read-only again; another file in its place is left as it is."""
+    with suppress(OSError, UnsafeStore):
         fd = open_private(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return "is missing: its bytes are lost"
-    except UnsafeStore:
-        return "is no file, or a symbolic link: its bytes are lost"
-    try:
-        status = os.fstat(fd)
-        if status.st_size != info.bytes:
-            return f"has {status.st_size:,} bytes instead of {info.bytes:,}: it was changed from outside"
-        if hash_file(fd, info.bytes, partial(advance, "bytes")) != info.sha256:
-            return "no longer hashes as recorded: it was changed from outside"
-        if status.st_mode & 0o777 != SEALED_MODE:  # only if it is our file: another one may have been put in its place
-            os.fchmod(fd, SEALED_MODE)
-        return ""
-    finally:
-        os.close(fd)
+        try:
+            if os.fstat(fd).st_mode & 0o777 != SEALED_MODE:
+                os.fchmod(fd, SEALED_MODE)
+        finally:
+            os.close(fd)
