@@ -190,6 +190,19 @@ def settings_files(path: str) -> tuple[str, str]:
     return path, path.removesuffix(".toml") + ".extra.toml"
 
 
+def settings_state(path: str) -> tuple[tuple[int, ...], ...]:
+    """Return what differs once a file of the settings is changed, made or removed, given ``config.toml``'s path."""
+    return tuple(map(_state_of, settings_files(path)))
+
+
+def _state_of(file: str) -> tuple[int, ...]:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def judge_store(root: str) -> str:
     """Return why a store is another's, and close it to writing; empty if it is ours, or our own settings trust it.
 

@@ -12,7 +12,7 @@ import os
 import time
 
 from sightline import disk
-from sightline.config import Settings, default_root, judge_store, load_settings
+from sightline.config import Settings, default_root, judge_store, load_settings, settings_state
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.errors import anothers, is_busy, is_full, store_failed, unwritable
 from sightline.disk.errors import cause_of as cause_of
@@ -218,6 +218,7 @@ class Store:
         root = root or default_root()
         self.layout = Layout(root)
         self.anothers = judge_store(root)
+        self._settings_state = None if settings is not None else settings_state(self.layout.config)
         self.settings = settings if settings is not None else load_settings(self.layout.config)
         try:
             if not self.anothers or not os.path.isdir(self.root):
@@ -264,6 +265,20 @@ class Store:
         for index in (*self._retired, self._index):
             if index is not None:
                 index.leave()
+
+    def obey_settings(self) -> bool:
+        """Read the settings anew if a file of theirs has changed since, and return whether it has.
+
+        For each call to what runs for long; those that were given to the store instead of its files stay.
+
+        Raises:
+            SettingError: they are wrong now; the next call raises it, too.
+        """
+        if self._settings_state is None or (state := settings_state(self.layout.config)) == self._settings_state:
+            return False
+        self.settings = load_settings(self.layout.config)
+        self._settings_state = state
+        return True
 
     def refuse_anothers(self) -> None:
         """Raise StoreFailed if this is another's store, which is only read; see `judge_store`."""

@@ -9,12 +9,12 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 
-from sightline.config import default_root
+from sightline.config import default_root, working_directory
 from sightline.doors.cli.output import render_text
 from sightline.errors import SightlineError
 from sightline.log.sessions import SHELL, current_session, safe_name
 from sightline.profile import load_profile
-from sightline.records import Session
+from sightline.records import Session, storable
 from sightline.store import Store
 from sightline.typing_names import Any
 from sightline.verbs import list_outputs as list_outputs_verb
@@ -231,6 +231,7 @@ def _answered(
 ) -> Reply:
     """Call a verb, and deliver its reply."""
     store = store or _opened.store()
+    store.obey_settings()
     asking = Asker(store, _opened.session(session), _call, load_profile(store.settings.profile))
     try:
         reply = ask(asking)
@@ -269,7 +270,7 @@ class _Opened:
         with self._lock:
             if name not in self._sessions:
                 self._sessions[name] = self._begun(name)
-            return self._sessions[name]
+            return self._sessions[name]._replace(cwd=storable(working_directory()))
 
     def _begun(self, name: str) -> Session:
         session = current_session(name=name)

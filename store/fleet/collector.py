@@ -73,6 +73,10 @@ class Collector:
         self._take_purges()
         self._take_logs()
 
+    def forget_folders(self) -> None:
+        """Ask the settings anew for every folder, since they have changed."""
+        self._folders.clear()
+
     def ships(self, cwd: str) -> bool:
         """Return whether what ran in a folder is shipped."""
         if cwd not in self._folders:

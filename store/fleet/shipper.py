@@ -184,6 +184,12 @@ class Shipper:
         self._put_is_done()
         return batch
 
+    def _obey_settings(self) -> None:
+        """Go by what may be shipped now; another address counts from the next start on. Raises SettingError."""
+        if self._store.obey_settings():
+            self._settings = self._store.settings.fleet
+            self._collector.forget_folders()
+
     def _rules(self) -> str:
         settings = self._store.settings
         decided = [
@@ -285,6 +291,7 @@ class Shipper:
         wait = _LEAST_WAIT
         while True:
             try:
+                self._obey_settings()
                 while self.ship_batch():
                     wait = _LEAST_WAIT
                 return
@@ -307,6 +314,7 @@ class Shipper:
         wait = _LEAST_WAIT
         while not wait_for(1.0):
             try:
+                self._obey_settings()
                 self.look()
                 waiting = self.queue.waiting()
                 now = time.monotonic()

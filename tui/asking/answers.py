@@ -124,6 +124,7 @@ def answer(asking: Asker, asked: PartQuestion | QueryQuestion, cancel: Cancel, s
     verb, logged = _call(asked)
     asking = asking._replace(cancel=cancel)
     try:
+        asking.local.obey_settings()
         reply = (
             query_verb.query(asking, query_verb.QueryRequest(asked.text))
             if isinstance(asked, QueryQuestion)
@@ -144,9 +145,10 @@ def whole_answer(asking: Asker, asked: QueryQuestion, cancel: Cancel) -> Answer:
     """Spool all of a query's answer to a file; log it with its size and hash.
 
     Raises:
-        SightlineError: as the query; OSError: the disk takes no more.
+        SightlineError: as the query, or the settings are wrong now; OSError: the disk takes no more.
     """
     store, asking = asking.local, asking._replace(cancel=cancel)
+    store.obey_settings()
     names = {path.encode(): ref.encode() for ref, path in _paths(asking, asked.text).items()}
     spool = AnswerSpool(store.root, names, cancel)
     try:

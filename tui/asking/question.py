@@ -175,7 +175,7 @@ class History:
 
     def __init__(self, store: Reading) -> None:
         self._layout = store.local.layout
-        self._keeps = store.local.settings.captures(working_directory())
+        self._local = store.local
         self._path = os.path.join(store.local.root, "queries")
 
     def texts(self) -> list[str]:
@@ -189,7 +189,7 @@ class History:
     def add(self, text: str) -> None:
         """Add a text as the newest; other inspectors may add theirs. Raises what `texts` raises."""
         text = " ".join(text.split("\n")).strip()
-        if not text or not self._keeps or len(text) > _LONGEST_CHARACTERS:
+        if not text or not self._local.settings.captures(working_directory()) or len(text) > _LONGEST_CHARACTERS:
             return
         with self._layout.locked():
             kept = with_newest(self.texts(), text)

@@ -22,7 +22,7 @@ from sightline.log.log import LogWriter
 from sightline.log.sessions import SHELL, current_session, header_of, safe_name
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
-from sightline.profile import load_profile
+from sightline.profile import Profile, load_profile
 from sightline.records import Session, storable
 from sightline.search.processes import Cancel
 from sightline.shape.budgets import ROOMY, Room
@@ -457,15 +457,22 @@ class Handlers:
         self.reading: Reading = self._shared or self.store
         self.watch = Watch(lambda: self.reading)
         self._options = options
-        self.profile = load_profile(
-            options.profile or self.store.settings.profile, "--profile" if options.profile else "profile"
-        )
+        self.profile = self._chosen_profile()
         self.sent = SentReplies()
         self._logs = KeptLogs(self.store)
         self._sessions = Sessions(options.session)
         self._commands = Commands(options.patience_secs, threads)
         self._calls = calls or calls_in(options.tools)
         self._indexing = IndexThread(self.store)
+
+    def _chosen_profile(self) -> Profile:
+        given = self._options.profile
+        return load_profile(given or self.store.settings.profile, "--profile" if given else "profile")
+
+    def obey_settings(self) -> None:
+        """Go by the settings as they are now; called before each call. Raises SettingError if they are wrong."""
+        if self.store.obey_settings():
+            self.profile = self._chosen_profile()
 
     def close(self) -> None:
         """End the commands. The index stays open while a thread may use it; the process ends anyway."""

@@ -71,7 +71,7 @@ class Service:
         """The handlers with the open store, which is opened now if it was not; what was answered is in its index.
 
         Raises:
-            SightlineError: it cannot be opened.
+            SightlineError: it cannot be opened, or the settings are wrong now.
             Rejected: the server has ended.
         """
         with self._lock:
@@ -83,6 +83,7 @@ class Service:
                 share_one_heap()
                 self._handlers = Handlers(self.options, self._calls, self.threads)
             handlers = self._handlers
+        handlers.obey_settings()
         handlers.sent.settle()
         return handlers
 

@@ -12,6 +12,7 @@ from sightline.doors.mcp.protocol import Context
 from sightline.doors.mcp.service import Service
 from sightline.doors.proxy.calls import CallLedger, ProxiedCall, dumped
 from sightline.doors.proxy.results import Result, is_error, parts_of, read_result, told, with_content, without_secrets
+from sightline.errors import SightlineError
 from sightline.log.log import LogWriter
 from sightline.log.sessions import header_of
 from sightline.log.views import Appended, Shows, append_view, index_view
@@ -54,7 +55,6 @@ class CallRecorder:
 
     Attributes:
         long_calls: writes down calls that take long.
-        short_bytes: an answer in a line of at most this size is never changed.
 
     Raises:
         SightlineError: the store cannot be used.
@@ -74,8 +74,7 @@ class CallRecorder:
         self._warn = warn
         self._cwd = working_directory()
         self._store = service.handlers().store
-        self._keeps_above = service.handlers().profile.short.limit_bytes if min_bytes is None else min_bytes
-        self.short_bytes = 0 if self._store.settings.redacts else min(self._keeps_above, _SHORT_BYTES)
+        self._min_bytes = min_bytes
         self._file: LogWriter | None = None  # of the session that asked last, since its calls follow each other
         self._called: tuple[Context, Session, dict[str, Any]] | None = None  # most requests say the same as the last
         self._logged: deque[Appended] = deque()
@@ -85,6 +84,21 @@ class CallRecorder:
         self._indexing = threading.Thread(target=self._index, name="sightline-index", daemon=True)
         self._indexing.start()
         self.long_calls = LongCalls(service, ledger, warn)
+
+    @property
+    def _keeps_above(self) -> int:
+        """The size in bytes above which a result is kept, by the settings as they are now. Raises SettingError."""
+        handlers = self._service.handlers()
+        return handlers.profile.short.limit_bytes if self._min_bytes is None else self._min_bytes
+
+    @property
+    def short_bytes(self) -> int:
+        """The size in bytes of a line up to which an answer is never changed."""
+        try:
+            self._store.obey_settings()
+            return 0 if self._store.settings.redacts else min(self._keeps_above, _SHORT_BYTES)
+        except SightlineError:
+            return 0  # whoever then logs the answer says what is wrong
 
     def finish(self) -> None:
         """Put what was logged last into the index; nothing may be logged afterwards."""
@@ -105,9 +119,10 @@ class CallRecorder:
         Raises:
             SightlineError: it could not be logged, and passes as it is.
         """
-        if send and len(line) > self._keeps_above:
+        keeps_above = self._keeps_above
+        if send and len(line) > keeps_above:
             result = read_result(value)
-            if result and result.is_larger(self._keeps_above) and self._keep(call, result, line, send):
+            if result and result.is_larger(keeps_above) and self._keep(call, result, line, send):
                 return
         if send and self._hide(call, value, send):
             return
@@ -296,6 +311,8 @@ class LongCalls:
         """Begin the capture of a call's result, unless the answer has come meanwhile."""
         call.is_written = True
         try:
+            if not self._service.handlers().store.settings.captures(self._cwd):
+                return
             recording = self._recording(call)
             if not self._ledger.attach(call, recording):
                 recording.discard()
@@ -316,6 +333,8 @@ class LongCalls:
 
     def _end(self, call: ProxiedCall) -> None:
         try:
+            if call.recording is None and not self._service.handlers().store.settings.captures(self._cwd):
+                return
             recording = call.recording or self._recording(call)
             recording.abandon()
             self._service.handlers().store.end_if_dead(recording.name)
