@@ -5,11 +5,12 @@ processes there are, how they are joined and how they end is still up to the she
 """
 
 import os
+from itertools import pairwise
 
 from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
-from sightline.shell_words.lexer import Unclear, tokens_of
+from sightline.shell_words.lexer import OPERATOR, Token, Unclear, lexed, tokens_of
 from sightline.shell_words.pipelines import (
     Pipeline,
     Pipelines,
@@ -160,7 +161,14 @@ def _inner_filters(command: str, kept: int) -> Iterator[str]:
         for inner in (*tokens.substituted.backticked, *tokens.in_documents.backticked):
             yield from _inner_filters(inner.text, -1)
     except Unclear:
-        return
+        yield from _piped_into(lexed(command).tokens)
+
+
+def _piped_into(tokens: tuple[Token, ...]) -> Iterator[str]:
+    """Yield the filters behind pipes in a command whose structure is not clear."""
+    for before, token in pairwise(tokens):
+        if before.kind == OPERATOR and before.text in ("|", "|&") and (name := program_of((token.text,))) in FILTERS:
+            yield name
 
 
 def _filters_in(pipeline: Pipeline) -> Iterator[str]:

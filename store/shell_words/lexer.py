@@ -133,6 +133,7 @@ class _Lexer:
         found: list[Token] = []
         documents: list[tuple[bool, Token]] = []
         depth = 0
+        has_patterns = False  # of `case`, which have parentheses of their own
         while at < len(self.text):
             char = self.text[at]
             if char in " \t" or self.text.startswith("\\\n", at):
@@ -162,13 +163,14 @@ class _Lexer:
             else:
                 start, at = at, self._word(at)
                 text = self.text[start:at]
-                if nested and text == "case":
-                    self._unclear()  # patterns in it have parentheses of their own
+                has_patterns |= text == "case"
+                if nested and has_patterns:
+                    self._unclear()
                 token = Token(WORD, text, start, at)
                 if found and found[-1].text in ("<<", "<<-"):
                     documents.append((found[-1].text == "<<-", token))
                 found.append(token)
-        if nested or documents or depth:
+        if nested or documents or (depth and not has_patterns):
             self._unclear()
         return found, at
 

@@ -10,6 +10,7 @@ _RESERVED = _CONTROL | {"select", "function", "{", "}", "[[", "]]", "!", "time",
 _REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>", "&>>", "<>", ">|"))
 _READING = frozenset(("<", "<<", "<<-", "<<<", "<&", "<>"))
 _SEPARATORS = frozenset((";", "&", "&&", "||", "\n"))
+_CASE_ENDS = (";;", ";&", ";;&")
 _DESCRIPTOR = late_pattern(r"\d+|\{[A-Za-z_]\w*\}")
 _ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*\+?=")
 _NOT_PLAIN = frozenset("'\"\\$`*?[]{}~<>")
@@ -178,7 +179,7 @@ class Pipelines:
 
     def _stage(self, joined: str) -> Stage:
         token = self._token()
-        if token.kind == ARITHMETIC or token.text in ("(", "{", "if", "for", "select", "while", "until", "[["):
+        if token.kind == ARITHMETIC or token.text in ("(", "{", "if", "for", "select", "while", "until", "case", "[["):
             self.simple = False
             outer, self._passed = self._passed, []
             end = self._compound()
@@ -212,6 +213,8 @@ class Pipelines:
             case "while" | "until":
                 self._closed("do")
                 return self._closed("done")
+            case "case":
+                return self._case()
         self.posix &= token.text != "select"
         while self._token().text not in (";", "\n"):
             self._at += 1
@@ -219,6 +222,31 @@ class Pipelines:
         self._newlines()
         self._expect("do")
         return self._closed("done")
+
+    def _case(self) -> int:
+        """Step over the patterns and lists of ``case WORD in …``, behind its first word; return where it ends."""
+        if self._take().kind != WORD:
+            raise Unclear
+        self._newlines()
+        self._expect("in")
+        self._newlines()
+        while self._peek() != "esac":
+            if self._peek() == "(":
+                self._at += 1
+            while (token := self._take()).kind == WORD and self._peek() == "|":
+                self._at += 1
+            if token.kind != WORD:
+                raise Unclear
+            self._expect(")")
+            self._newlines()
+            if self._peek() not in (*_CASE_ENDS, "esac"):
+                self._list((*_CASE_ENDS, "esac"))
+            if self._peek() in _CASE_ENDS:
+                self._at += 1
+                self._newlines()
+            elif self._peek() != "esac":
+                raise Unclear
+        return self._take().end
 
     def _closed(self, closing: str) -> int:
         return self._closing((closing,)).end

@@ -203,7 +203,7 @@ def _foreground(asking: Asker, request: RunRequest, argv: list[str], cwd: str, d
     if captured.unfiltered is not None:
         more = _unfiltered_fields(captured.unfiltered)
     if "|" in request.command and (program := late.inner_filter(request.command, split=split is not None)):
-        more["note"] = f"what went into {program} was not kept, since the command does not end there"
+        more["note"] = f"what went into {program} was not kept; without it, all of the output is"
     if LEFT_BEHIND in captured.buffer.note:
         more["hint"] = "run what is to go on in the background, without &: then all that it writes is kept"
     earlier = _earlier(asking, request, captured.buffer, ending)

@@ -283,6 +283,12 @@ def test_h13_what_an_inner_filter_cut_is_said_not_to_be_kept(agent: Any) -> None
     assert "was not kept" in agent.run("for n in 1 2; do seq 1 $n | tail -1; done").fields["note"]
 
 
+@pytest.mark.parametrize("command", ["f() { seq 9; }; f | tail -1", "coproc cat; seq 9 | tail -1", "seq 9 |& tail -1"])
+def test_h13_a_filter_whose_input_is_not_clear_is_said_to_lose_it(agent: Any, command: str) -> None:
+    reply = agent.run(command)
+    assert reply.fields.get("unfiltered_lines") == 9 or "went into tail was not kept" in reply.fields["note"]
+
+
 def test_h13_what_goes_into_filters_that_are_not_last_is_kept(agent: Any) -> None:
     reply = agent.run("seq 1 9 | tail -1; true")
     assert reply.fields["unfiltered_lines"] == 9

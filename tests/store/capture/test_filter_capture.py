@@ -101,6 +101,12 @@ TAPPED = {
     "echo a | grep b || echo none": b"a\n",
     "echo a | head -1; true": b"a\n",
     "false && echo a | tail -1; echo c": b"",
+    "case a in a) echo a;; esac | head -1": b"a\n",
+    "case b in (a|'b c') echo a;; b | *) echo b\necho c;; esac | tail -1": b"b\nc\n",
+    "case a in a) echo a;& b) echo b;;& c) echo c; esac | tail -1": b"a\nb\n",
+    "case a in\nb)\n;;\nesac | tail -1": b"",
+    "case a in a) for i in 1 2; do case $i in 2) echo $i; esac; done;; esac | tail -1": b"2\n",
+    "for i in a b; do case $i in a) seq 3;; b) seq 4;; esac; done | tail -2": b"1\n2\n3\n1\n2\n3\n4\n",
     "set -e; echo a | grep b; echo never": b"a\n",
     "echo a | tr a b; sleep 0.05; echo late; exit 3": b"a\n",
     "echo a | tr a b\necho c": b"a\n",
@@ -127,7 +133,6 @@ LEFT_ALONE = (
     "for i in 1 2; do echo $i | head -1; done",
     "if true; then echo a | head -1; fi",
     "f() { echo a; }; f | head -1",
-    "case a in a) echo a;; esac | head -1",
     "x=$(echo a | head -1)",
     "echo a | tr a b < /dev/null",
     "echo a | wc -l <<< b",
@@ -151,6 +156,10 @@ LEFT_ALONE = (
 )
 
 MALFORMED = (
+    "case a in a) echo a; | head -1",
+    "case a in a echo a;; esac | head -1",
+    "case a in a)) echo a;; esac | head -1",
+    "case in a) echo a;; esac | head -1",
     "echo 'a | head -1",
     "echo a ) | head -1",
     "echo a | | head -1",
