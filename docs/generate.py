@@ -155,11 +155,28 @@ def as_page(text: str) -> str:
     return f"{about}\n\n```text\n{usage}\n\n{rest}\n```"
 
 
+def destructive() -> str:
+    """The kinds of commands that wait, with their programs."""
+    from sightline.verbs.command_forms import ANY, read_kinds
+    from sightline.verbs.safety import known_text
+
+    rows = [
+        (
+            f"`{kind.name}`",
+            kind.does,
+            ", ".join(f"`{name}`" for name in kind.forms if name not in (ANY, "fork-bomb")) or "any",
+        )
+        for kind in read_kinds(known_text()).kinds
+    ]
+    return table(("kind", "what it does", "programs"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "settings": settings,
     "profiles": profiles,
     "keys": keys,
     "commands": commands,
+    "destructive": destructive,
 }
 
 

@@ -32,6 +32,29 @@ def repository_of(folder: str) -> str:
     return ""
 
 
+def has_branch(root: str, name: str) -> bool:
+    """Return whether the repository of a working tree has a branch that is not the one checked out there."""
+    repository = main_worktree(root) if root else ""
+    git = os.path.join(repository, ".git")
+    if not repository or _first_line(os.path.join(git, "HEAD")) == f"ref: refs/heads/{name}":
+        return False
+    if os.path.isfile(os.path.join(git, "refs", "heads", name)):
+        return True
+    try:
+        with open(os.path.join(git, "packed-refs"), encoding="utf-8", errors="surrogateescape") as file:
+            return any(line.rstrip("\n").endswith(f" refs/heads/{name}") for line in file)
+    except OSError:
+        return False
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline(_LINK_BYTES).rstrip("\n")
+    except OSError:
+        return ""
+
+
 _known: dict[str, str] = {}
 
 

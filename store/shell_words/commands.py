@@ -17,9 +17,10 @@ _DEEPEST = 8  # scripts within scripts; deeper ones are read loosely
 _MOST_READ = 24  # times the line's length that its scripts may have in total
 
 _REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>", "&>>", "<>", ">|"))
+_EMPTYING = frozenset((">", ">|", "&>"))
 _PIPES = frozenset(("|", "|&"))
 _BEFORE_COMMANDS = frozenset(("if", "then", "elif", "else", "while", "until", "do", "time", "{", "!", "coproc"))
-_AFTER_COMMANDS = frozenset(("fi", "done", "esac", "}"))
+_AFTER_GROUPS = (["fi"], ["done"], ["esac"], ["}"])
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "mksh"))
 _WRITERS = frozenset(("echo", "printf"))
 
@@ -83,13 +84,17 @@ _FIND_RUNS = frozenset(("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exe
 class Command(NamedTuple):
     """One program that is run.
 
+    A redirection without a program counts as ``:``, and a function that starts itself twice as ``fork-bomb``.
+
     Attributes:
         words: its name, without a path, and its arguments, as far as the text shows them.
         stdin: what is known of its standard input: a here-document, a here-string, what an echo writes into the pipe.
+        emptied: files that the shell empties before it starts, by a ``>``.
     """
 
     words: tuple[str, ...]
     stdin: str = ""
+    emptied: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -140,8 +145,12 @@ def commands_in(line: str) -> Iterator[Command]:
 def _simple_commands(group: Sequence[Token], tokens: Tokens) -> Iterator[Command]:
     """Yield the simple commands of a list as they stand, without reserved words and variables set for them."""
     words: list[str] = []
+    emptied: list[str] = []
     stdin = written = ""
+    behind_group = False
     at = 0
+    if _is_fork_bomb(group):
+        yield Command(("fork-bomb",))
     while at < len(group):
         token = group[at]
         at += 1
@@ -157,15 +166,27 @@ def _simple_commands(group: Sequence[Token], tokens: Tokens) -> Iterator[Command
                 words.pop()  # it is the number of a descriptor
             if at < len(group) and group[at].kind == WORD:
                 stdin = _given(token.text, group[at], tokens) or stdin
+                if token.text in _EMPTYING:
+                    emptied.append(unquoted(group[at].text))
                 at += 1
             continue
-        if words and words[0] not in _AFTER_COMMANDS:
-            command = _command(words, stdin)
+        if (words or (emptied and not behind_group)) and words[:1] not in _AFTER_GROUPS:
+            command = _command(words or (":",), stdin, emptied)
             yield command
             written = _written(command)
-        words, stdin = [], written if token.text in _PIPES else ""
-    if words:
-        yield _command(words, stdin)
+        words, emptied, stdin = [], [], written if token.text in _PIPES else ""
+        behind_group = token.text == ")"
+    if words or (emptied and not behind_group):
+        yield _command(words or (":",), stdin, emptied)
+
+
+def _is_fork_bomb(group: Sequence[Token]) -> bool:
+    """Return whether a function pipes itself into itself: ``f() { f | f & }``."""
+    texts = [token.text for token in group if token.text != "\n"]
+    return "(" in texts and any(
+        texts[at + 1 : at + 3] == ["(", ")"] and texts[at + 3 : at + 7] == ["{", name, "|", name]
+        for at, name in enumerate(texts[:-6])
+    )
 
 
 def _given(redirection: str, target: Token, tokens: Tokens) -> str:
@@ -174,12 +195,20 @@ def _given(redirection: str, target: Token, tokens: Tokens) -> str:
     return tokens.documents.get(target.start, "") if redirection in ("<<", "<<-") else ""
 
 
-def _command(words: Iterable[str], stdin: str) -> Command:
-    return _named([unquoted(word) for word in words], stdin)
+def _command(words: Iterable[str], stdin: str, emptied: Sequence[str]) -> Command:
+    parts = [part for word in words for part in (_expanded(word) if "IFS" in word or word[0] == "{" else (word,))]
+    return _named([unquoted(part) for part in parts], stdin, tuple(emptied))
 
 
-def _named(words: Sequence[str], stdin: str) -> Command:
-    return Command((words[0].rpartition("/")[2], *words[1:]), stdin)
+def _expanded(word: str) -> Sequence[str]:
+    """Return the words that the shell makes of one with ``${IFS}``, or of ``{rm,-r,x}``."""
+    if word[0] == "{" and word[-1] == "}" and "," in word:
+        return word[1:-1].split(",")
+    return [part for part in re.split(r"\$IFS\b|\$\{IFS[^}]*\}", word) if part] or (word,)
+
+
+def _named(words: Sequence[str], stdin: str, emptied: tuple[str, ...] = ()) -> Command:
+    return Command((words[0].rpartition("/")[2], *words[1:]), stdin, emptied)
 
 
 def _written(command: Command) -> str:
@@ -205,7 +234,7 @@ def _run_by(command: Command, scripts: _Scripts | None, depth: int) -> Iterator[
         at = handed.begin
     if found.at >= len(words):
         return
-    reached = _named(words[found.at :], command.stdin)
+    reached = _named(words[found.at :], command.stdin, command.emptied)
     yield reached
     for run in runs_of_find(reached.words):
         inner = _named(run, "")

@@ -137,7 +137,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
     argv, targets = _argv(asking, request)
     settings = asking.local.settings
     if not request.acknowledge_risk and (
-        reason := reason_to_confirm(request.line, settings.confirm, settings.confirm_not)
+        reason := reason_to_confirm(request.line, settings.confirm, settings.confirm_not, cwd)
     ):
         return _ask_back(asking, request._replace(cwd=cwd), reason)
     for target in targets:

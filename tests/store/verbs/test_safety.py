@@ -1,13 +1,17 @@
 """Destructive commands wait for a confirmation, however they are run; what only mentions them does not."""
 
+import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from sightline.errors import SettingError
 from sightline.shell_words.commands import Script
-from sightline.verbs.safety import ALL, KINDS, reason_to_confirm
+from sightline.verbs.command_forms import read_kinds
+from sightline.verbs.safety import ALL, known_text, reason_to_confirm
 from tests.each import each
 
 DESTRUCTIVE = {
@@ -36,6 +40,10 @@ DESTRUCTIVE = {
         "true\nrm -rf x",
         "rm -rf x 2>/dev/null || true",
         ">log rm -rf x",
+        "rm --recurs x",
+        "rm${IFS}-rf${IFS}x",
+        "{rm,-rf,x}",
+        "npx --yes rimraf dist",
         "echo unfinished ' ; rm -rf x",
         "cat <<E\nwithout an end\nrm -rf x",
     ],
@@ -65,7 +73,79 @@ DESTRUCTIVE = {
         "git switch -f main",
         "git switch --discard-changes x",
     ],
-    "git stash clear": ["git stash clear"],
+    "rm *": ["rm *", "rm -f ./*", "find . -name x -exec rm {} +", "find . | xargs rm -f", "ls | xargs -I % rm %"],
+    "git stash clear": ["git stash clear", "git stash drop", "git stash drop stash@{2}"],
+    "git filter-branch": [
+        "git filter-branch -f --tree-filter 'true' HEAD",
+        "git update-ref -d refs/heads/x",
+        "git reflog expire --expire=now --all",
+        "git tag -d v1",
+        "git gc --prune=now",
+    ],
+    "> /dev/sda": ["cat x > /dev/sda", "echo x | sudo tee /dev/nvme0n1", "cp image /dev/sdb"],
+    "mv FILE /dev/null": ["mv notes /dev/null", "cp /dev/null notes", "ln -sf /dev/null notes"],
+    "db:drop": [
+        "rails db:drop",
+        "RAILS_ENV=test bundle exec rake db:reset",
+        "python manage.py flush",
+        "./manage.py flush --no-input",
+        "php artisan migrate:fresh",
+        "npx prisma migrate reset",
+        "alembic downgrade base",
+    ],
+    "dropDatabase": [
+        "mongosh shop --eval 'db.dropDatabase()'",
+        "mongo <<< 'db.users.drop()'",
+        "mongosh --eval 'db.users.deleteMany({})'",
+    ],
+    "chown -R /": ["chown -R me /", "sudo chown --recursive me:me /usr", "chmod -R 000 .", "chmod -R 700 /etc"],
+    "fdisk": [
+        "fdisk /dev/sda",
+        "parted /dev/sda rm 1",
+        "wipefs -a /dev/sdb",
+        "sgdisk --zap-all /dev/sda",
+        "zfs destroy a/b",
+    ],
+    "rsync --delete": [
+        "rsync -a --delete a/ b/",
+        "rsync -a --delete-after a/ b/",
+        "rclone sync a b:",
+        "restic forget x",
+    ],
+    "cloud delete": [
+        "aws ec2 terminate-instances --instance-ids i-1",
+        "aws --profile p rds delete-db-instance --db-instance-identifier x",
+        "gcloud --project p compute instances delete x --zone y",
+        "gcloud storage buckets delete gs://b",
+        "az group delete -n x",
+        "heroku apps:destroy x",
+        "fly apps destroy x",
+    ],
+    "gh repo delete": ["gh repo delete o/r --yes", "gh api -X DELETE /repos/o/r", "gh -R o/r release delete v1"],
+    "npm unpublish": ["npm unpublish p@1", "cargo yank p", "npm --prefix x owner rm a p"],
+    "crontab -r": ["crontab -r", "crontab -u x -r"],
+    "userdel": ["userdel -r bob", "gpg --delete-secret-keys x"],
+    "systemctl stop": [
+        "systemctl stop nginx",
+        "systemctl --user disable x",
+        "service nginx stop",
+        "reboot",
+        "sudo shutdown -h now",
+        "init 0",
+    ],
+    "apt purge": ["apt-get -y purge nginx", "sudo dnf remove nginx"],
+    "iptables -F": ["iptables -F", "ufw disable"],
+    "fork bomb": [":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb"],
+    "rmtree": [
+        "python -c \"import shutil; shutil.rmtree('x')\"",
+        "python3.12 -c 'import os; os.unlink(\"x\")'",
+        "python - <<'EOF'\nimport shutil\nshutil.rmtree('x')\nEOF",
+        "perl -e 'unlink glob \"*\"'",
+        "ruby -e 'FileUtils.rm_rf \"x\"'",
+        "node -e 'fs.rmSync(\"x\")'",
+        "python -c 'import os; os.system(\"rm -rf x\")'",
+    ],
+    "history -c": ["history -c"],
     "DROP TABLE": [
         "psql -c 'DROP TABLE users'",
         "psql --command='drop table users'",
@@ -77,8 +157,15 @@ DESTRUCTIVE = {
         "docker compose exec db psql -c 'DROP TABLE t'",
         "python -c \"db.execute('DROP TABLE t')\"",
         "./manage.py dbshell <<< 'DROP TABLE t'",
+        "psql -c 'TRUNCATE TABLE users'",
+        "mysql -e 'truncate users'",
+        "psql -c 'delete from users'",
+        "sqlite3 a.db 'delete from t; select 1 where 1'",
+        "psql -c 'update users set admin = true'",
+        "psql -c 'alter table users drop column mail'",
+        "python -c 'db.execute(\"DELETE FROM t\")'",
     ],
-    "dropdb": ["dropdb shop", "su - postgres -c 'dropdb shop'"],
+    "dropdb": ["dropdb shop", "mysqladmin -u root drop shop", "su - postgres -c 'dropdb shop'"],
     "redis-cli flushall": ["redis-cli flushall", "redis-cli -n 1 FLUSHDB", "echo flushall | redis-cli"],
     "chmod 777": ["chmod 777 x", "chmod -R 0777 x", "chmod a+rwx x", "chmod ugo+rwx x", "chmod u=rwx,o+w x"],
     "kill -9": [
@@ -109,10 +196,27 @@ DESTRUCTIVE = {
         "terraform -chdir=x destroy",
         "terraform apply -destroy",
         "tofu destroy",
+        "terraform apply -auto-approve",
+        "terraform state rm x",
+        "pulumi stack rm x",
     ],
-    "kubectl delete": ["kubectl delete pod x", "kubectl -n prod delete ns x"],
-    "docker system prune": ["docker system prune -af", "docker volume prune"],
-    "aws s3 rm --recursive": ["aws s3 rm s3://b --recursive", "aws --profile p s3 rm --recursive s3://b"],
+    "kubectl delete": [
+        "helm -n x uninstall y",
+        "kubectl drain n",
+        "kubectl delete pod x",
+        "kubectl -n prod delete ns x",
+    ],
+    "docker system prune": [
+        "docker system prune -af",
+        "docker volume prune",
+        "docker volume rm x",
+        "docker compose -f x.yml down -v",
+    ],
+    "aws s3 rm --recursive": [
+        "aws s3 rm s3://b --recursive",
+        "aws --profile p s3 rm --recursive s3://b",
+        "gsutil -m rm -r gs://b",
+    ],
 }
 RUN = [
     "sudo {}",
@@ -192,6 +296,54 @@ MENTION = [
     "test -f x || echo '{}'",
 ]
 HARMLESS = [
+    "make > out.txt",
+    "(make; make test) > out.txt",
+    "for i in 1 2; do echo $i; done > out.txt",
+    "cp a b > /dev/null",
+    "cp a /dev/stdout",
+    "rm -f a.o b.o",
+    "npm uninstall x",
+    "npm run delete",
+    "docker compose down",
+    "docker image ls -f dangling=true",
+    "docker stop x",
+    "kubectl rollout restart deployment x",
+    "kubectl scale deployment x --replicas=3",
+    "helm list",
+    "terraform apply",
+    "rsync -a a/ b/",
+    "rsync -an --delete a/ b/",
+    "systemctl status nginx",
+    "systemctl restart nginx",
+    "crontab -l",
+    "fdisk -l",
+    "parted /dev/sda print",
+    "wipefs /dev/sda",
+    "gh repo view o/r",
+    "gh pr list --search delete",
+    "gcloud compute instances list",
+    "aws ec2 describe-instances",
+    "git tag v1",
+    "git stash list",
+    "git reflog",
+    "git worktree remove x",
+    "git branch -m old new",
+    "git rebase --abort",
+    "psql -c 'delete from users where id = 1'",
+    "psql -c 'update users set x = 1 where id = 1'",
+    "git commit -m 'delete from users; truncate table x'",
+    "python manage.py migrate",
+    "python - <<'EOF'\nimport os\nos.unlink('x')\nEOF",
+    "python -c 'print(1)'",
+    "mongosh --eval 'db.users.deleteMany({old: true})'",
+    "chown -R me:me /home/me/project",
+    "chmod -R u+w build",
+    "echo ':(){ :|:& };:'",
+    "f() { g | h & }; f",
+    "pip uninstall -y x",
+    "apt-get install x",
+    "history | tail",
+    "init_db --drop",
     "rm file.txt",
     "rm -f file.txt",
     "rm -i x",
@@ -283,13 +435,49 @@ def test_what_only_mentions_it_does_not_wait(mention: str, destructive: str) -> 
     assert reason_to_confirm(mention.replace("{}", destructive)) == ""
 
 
+@pytest.mark.parametrize(
+    "command", [": > {}", "> {}", "true >| {}", "cat /dev/null > {}", "printf '' > {}", "cd .; > {}"]
+)
+def test_a_file_that_holds_something_is_not_emptied_unasked(command: str, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("held")
+    (tmp_path / "empty").touch()
+    assert reason_to_confirm(command.replace("{}", "log"), folder=str(tmp_path)).startswith("> FILE: ")
+    assert reason_to_confirm(command.replace("{}", f"{tmp_path}/log")).startswith("> FILE: ")
+    assert reason_to_confirm(command.replace("{}", "empty"), folder=str(tmp_path)) == ""
+    assert reason_to_confirm(command.replace("{}", "new"), folder=str(tmp_path)) == ""
+    assert reason_to_confirm(command.replace("{}", "/dev/null"), folder=str(tmp_path)) == ""
+
+
+def test_the_output_of_a_command_may_replace_a_file(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("held")
+    for command in ("echo x > log", "make > log", "(make) > log", ": >> log", "> log make", "make 2> log"):
+        assert reason_to_confirm(command, folder=str(tmp_path)) == "", command
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_branch_is_not_replaced_unasked(tmp_path: Path, packed: bool) -> None:
+    git = partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
+    git(["git", "init", "-b", "main"])
+    git(["git", "-c", "user.name=x", "-c", "user.email=x@y.example", "commit", "--allow-empty", "-m", "x"])
+    git(["git", "branch", "other"])
+    if packed:
+        git(["git", "pack-refs", "--all"])
+    (tmp_path / "folder").mkdir()
+    for command in ("git branch -M other", "git branch -M main other", "git checkout -B other", "git switch -C other"):
+        assert reason_to_confirm(command, folder=str(tmp_path)).startswith("git branch -D: "), command
+        assert reason_to_confirm(f"cd folder && {command}", folder=str(tmp_path)), command
+        assert reason_to_confirm(command.replace("git", f"git -C {tmp_path}"), folder="/"), command
+        assert reason_to_confirm(command.replace("other", "new"), folder=str(tmp_path)) == "", command
+    assert reason_to_confirm("git branch -M main", folder=str(tmp_path)) == "", "it is checked out"
+
+
 @each("command", HARMLESS)
 def test_harmless_command_does_not_wait(command: str) -> None:
     assert reason_to_confirm(command) == ""
 
 
 def test_every_kind_has_its_commands_here() -> None:
-    assert {kind.name for kind in KINDS} == set(DESTRUCTIVE)
+    assert {kind.name for kind in read_kinds(known_text()).kinds} == {*DESTRUCTIVE, "> FILE"}
 
 
 def test_the_settings_add_to_the_known_kinds() -> None:
