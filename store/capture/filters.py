@@ -26,11 +26,12 @@ FILTERS = frozenset(("grep", "egrep", "fgrep", "rg", "head", "tail", "sed", "awk
 
 _READERS = FILTERS | {"cat"}
 _SETTINGS = ("BASH_ENV", "SHELLOPTS", "BASHOPTS")  # variables that may change a shell's settings
-_LOOKED_AT = late_pattern(r"BASH_COMMAND|BASH_EXECUTION_STRING|\bDEBUG\b|\balias|\bset\s[^;&|\n]*(?:-\w*v|verbose)")
+_SET = r"\bset\s(?:(?!\bset\s)[^;&|\n])*"  # up to the next one, so that many of them take no square of their number
+_LOOKED_AT = late_pattern(r"BASH_COMMAND|BASH_EXECUTION_STRING|\bDEBUG\b|\balias|" + _SET + r"(?:-\w*v|verbose)")
 """Words with which a command can see its own text, or change what its words do."""
 
 _HARDENING = late_pattern(
-    r"\bset\s[^;&|\n]*-\w*u|nounset|failglob|\b(?:readonly|declare|typeset|source|eval)\b|(?:^|[;&|(){}\n])\s*\.\s"
+    _SET + r"-\w*u|nounset|failglob|\b(?:readonly|declare|typeset|source|eval)\b|(?:^|[;&|(){}\n])[^\S\n]*\.\s"
 )
 """Words that can make a shell give up a command before it redirects anything, for a variable that it cannot expand."""
 

@@ -46,6 +46,14 @@ class ParsedQuery(NamedTuple):
     text: str
 
 
+def refuse_overlong(text: str) -> None:
+    """Raise QueryRefused if a query is longer than any real one."""
+    if len(text) > MAX_CHARACTERS:
+        raise QueryRefused(
+            f"the query has {len(text):,} characters", f"it may have {MAX_CHARACTERS:,} at most: ask in steps"
+        )
+
+
 def parse(text: str, resolve: Callable[[str], str]) -> ParsedQuery:
     """Parse a query.
 
@@ -58,10 +66,7 @@ def parse(text: str, resolve: Callable[[str], str]) -> ParsedQuery:
         QueryRefused: it is not a read-only pipeline over refs; the message names the part that is not.
         BadRef: a word begins like a ref and is none.
     """
-    if len(text) > MAX_CHARACTERS:
-        raise QueryRefused(
-            f"the query has {len(text):,} characters", f"it may have {MAX_CHARACTERS:,} at most: ask in steps"
-        )
+    refuse_overlong(text)
     stages = split(text)
     if len(stages) > MAX_STAGES:
         raise QueryRefused(

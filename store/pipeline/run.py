@@ -127,6 +127,9 @@ def run(
         ) as group,
     ):
         ended = group.collect(out.feed, err.feed)
+        if ended.exit_code == _WROTE_A_FILE:
+            program = pipeline.stages[-1].program
+            err.feed(f"{program}: a query can write no temporary file; name a ref instead of the pipe\n".encode())
     exit_code = None if ended is None or ended.timed_out or cancel.cancelled else ended.exit_code
     seconds = time.monotonic() - began
     return reply_of(pipeline, limits, out, err)._replace(
@@ -136,6 +139,9 @@ def run(
         cancelled=cancel.cancelled,
         seconds=seconds,
     )
+
+
+_WROTE_A_FILE = 128 + 25  # SIGXFSZ: without Landlock, a limit of size 0 keeps programs from writing files
 
 
 class Head:

@@ -140,7 +140,7 @@ class _Lexer:
                 at += 1 if char != "\\" else 2
             elif char == "#":
                 at = self._line_end(at)
-            elif self.text.startswith("((", at) and (end := self._arithmetic(at)):
+            elif depth <= _DEEPEST and self.text.startswith("((", at) and (end := self._arithmetic(at)):
                 found.append(Token(ARITHMETIC, self.text[at:end], at, end))
                 at = end
             elif char in _ENDS_WORD and (operator := _operator_at(self.text, at)):

@@ -81,6 +81,9 @@ def program_of(words: tuple[str, ...]) -> str:
     return "" if set(name) & _NOT_PLAIN and name != "[" else name.rpartition("/")[2]
 
 
+_DEEPEST = 40  # compound commands within each other, as in the lexer
+
+
 class Pipelines:
     """Finds the pipelines of a command with correct syntax; in any other it may find anything.
 
@@ -91,7 +94,7 @@ class Pipelines:
 
     def __init__(self, tokens: tuple[Token, ...]) -> None:
         self._tokens = tokens
-        self._at = 0
+        self._at = self._depth = 0
         self._passed: list[Pipeline] = []
         self.simple = True
         self.posix = True
@@ -181,8 +184,12 @@ class Pipelines:
         token = self._token()
         if token.kind == ARITHMETIC or token.text in ("(", "{", "if", "for", "select", "while", "until", "case", "[["):
             self.simple = False
+            if self._depth > _DEEPEST:
+                raise Unclear
+            self._depth += 1
             outer, self._passed = self._passed, []
             end = self._compound()
+            self._depth -= 1
             inner, self._passed = tuple(self._passed), outer
             return self._redirected(Stage(joined, token.start, end, end, is_compound=True, inner=inner))
         if token.text in _RESERVED:

@@ -22,6 +22,10 @@ Calls = Callable[..., str]
 ``sightline show @cmd_a1b2c3 --lines 42-80``."""
 
 
+LONGEST_REF = 1 << 10
+"""Characters of the longest text that may mean a ref; a pasted marker has fewer."""
+
+
 class Asker(NamedTuple):
     """One caller of verbs.
 
@@ -57,6 +61,8 @@ class Asker(NamedTuple):
 
     def ref_of(self, text: str) -> str:
         """Return the full form of the ref that a text means. Raises AmbiguousRef for a pasted marker."""
+        if len(text) > LONGEST_REF:
+            return text
         text = text.strip().strip("`'\"")
         if "…" in text:
             return late.ref_of(self.local, self.session, text)

@@ -14,6 +14,7 @@ from sightline.shape.summary import human_bytes, human_seconds, one_line
 from sightline.store import Listed, Narrowing, Reading
 from sightline.typing_names import Any, Sequence
 from sightline.verbs import late, late_verbs
+from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.printable_text import printable
 from sightline.verbs.reply import Reply, in_order, state_in_words
@@ -49,6 +50,7 @@ class ListRequest(NamedTuple):
 
 def list_outputs(asking: Asker, request: ListRequest) -> Reply:
     """List buffers, or the calls of a session, a line each. Raises UsageError for a limit below 1."""
+    refuse_overlong(request._asdict())
     if request.mine:
         return _calls(asking, request)
     buffers = find_buffers(asking.store, request)

@@ -21,8 +21,8 @@ VIEWS = 200
 """Views of a session that are searched, the newest first."""
 
 _CANDIDATES = 3
-_NAMED = r"(?:[A-Za-z][A-Za-z0-9-]*/)?@[^\s:]+(?::\d+(?:-\d+)?)?"
-_IN_A_PIPELINE = r"(['\"]?)(\[… ?[^\]\n]*\])\1"
+_NAMED = r"(?:[A-Za-z][A-Za-z0-9-]{0,127}/)?@[^\s:]+(?::\d+(?:-\d+)?)?"
+_IN_A_PIPELINE = r"(['\"]?)(\[… ?[^\]\n]{0,1000}\])\1"
 
 
 def ref_of(store: Reading, session: Session, text: str) -> str:

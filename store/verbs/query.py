@@ -3,7 +3,7 @@
 from sightline.errors import BadRef, QueryRefused
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
-from sightline.pipeline.parse import ParsedQuery, QueryStage, parse
+from sightline.pipeline.parse import ParsedQuery, QueryStage, parse, refuse_overlong
 from sightline.pipeline.run import QueryLimits, QueryResult, run
 from sightline.profile import DEFAULT
 from sightline.search.errors import ProgramMissing, SandboxFailed
@@ -97,6 +97,7 @@ class Question(NamedTuple):
 
 def understood(asking: Asker, text: str) -> Question:
     """Return what a text asks or, if it is refused, what it plainly means. Raises what `query` raises."""
+    refuse_overlong(text)
     if "…" in text:
         text = late.without_marker(text, lambda marker: late.ref_of(asking.local, asking.session, marker))
     try:

@@ -8,6 +8,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
 from sightline.store import Target
 from sightline.typing_names import TYPE_CHECKING, Any
+from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_view import OUTLINED_LINES, Called, fields_of, is_binary, reply_from, reply_of
 from sightline.verbs.line_pieces import beyond, lines_of, page_of
@@ -56,6 +57,7 @@ def read_file(asking: Asker, request: FileRequest) -> Reply:
         FileNotReadable: there is no such file, or it cannot be read.
         BadRange: the lines do not exist.
     """
+    refuse_overlong(request._asdict())
     if names_output(asking, request.path):
         lines = (
             f"{max(request.start_line, 1)}-{request.end_line or ''}" if request.start_line or request.end_line else ""

@@ -12,6 +12,7 @@ from sightline.shape.segments import Segment, join_segments
 from sightline.store import Target
 from sightline.typing_names import TYPE_CHECKING, Any, Collection
 from sightline.verbs import late, late_verbs
+from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
@@ -78,6 +79,7 @@ def read_output(asking: Asker, request: ReadRequest) -> Reply:
         BadRange: the lines or bytes do not exist. UsageError: the arguments do not go together.
         BadPath, NotFound: the path is not supported, or leads to nothing.
     """
+    refuse_overlong(request._asdict())
     _check(request)
     ref = asking.ref_of(request.ref)
     target = asking.resolve(ref)

@@ -20,6 +20,7 @@ from sightline.shape.segments import Segment
 from sightline.store import Target, cause_of
 from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs import late, late_verbs
+from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply, in_order
@@ -107,6 +108,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
     Raises:
         UsageError: the arguments do not go together. SightlineError: nothing was run.
     """
+    refuse_overlong(request._asdict())
     if not request.line.strip():
         raise UsageError("no command was given", f"give one, such as: {asking.calls(VERB, command='ls -l')}")
     is_kill = request.command.lstrip().startswith("kill") and "@" in request.command

@@ -54,12 +54,14 @@ def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[T
         UnknownRef, ExpiredRef, AmbiguousRef: raised by `Store.resolve`.
     """
     pieces, targets, done = [], list[Target](), 0
+    known = dict[tuple[str, str], Target]()  # a ref may stand there thousands of times
     for word in words(command):
         text = command[word.start : word.end]
         bare = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
         if not _LIKE_A_REF.match(bare):
             continue
-        target = _target(bare, word.operator, resolve)
+        target = known.get((bare, word.operator)) or _target(bare, word.operator, resolve)
+        known[bare, word.operator] = target
         if target not in targets:
             targets.append(target)
         # Sightline itself takes refs, and ``@last`` may mean another output when it runs.

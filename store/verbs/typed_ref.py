@@ -58,7 +58,6 @@ def with_nearest(store: Reading, text: str, error: SightlineError) -> SightlineE
 _PROMPT = r"\s*\$\s+"
 _FOLDER = r"\s*cd\s+\S+\s*(?:&&|;)\s*"
 _OWN_NAME = r"\s*sightline\s+query\s+"
-_QUOTED_WHOLE = r"\s*(['\"])(.*)\1\s*;?\s*"
 _NAME_ALONE = rf"(?<![\w@/.'\"-])((?:cmd|file|tool)_[0-9a-f]{{4,64}}{_STREAM})(?![\w/])"
 _QUOTED_REF = rf"'(@{_BODY}{_STREAM})'"
 
@@ -70,10 +69,15 @@ def retyped(pipeline: str) -> str:
     ref gets its ``@``, and its redirection becomes an operand.
     """
     text = re.sub(f"^(?:{_PROMPT})?(?:{_FOLDER})?(?:{_OWN_NAME})?", "", pipeline)
-    if (match := re.fullmatch(_QUOTED_WHOLE, text, re.DOTALL)) and match[1] not in match[2]:
-        text = match[2]
-    text = re.sub(r"\s*;\s*$", "", text)
+    text = _without_semicolon(text.strip())
+    if len(text) > 1 and text[0] in "'\"" and text.find(text[0], 1) == len(text) - 1:
+        text = _without_semicolon(text[1:-1])
     text = re.sub(r"<\s*(?=@)", "", text)
     text = re.sub(_QUOTED_REF, r"\1", text)
     text = re.sub(rf"(@{_BODY})({'|'.join(map(re.escape, _STREAMS))})\b", lambda m: m[1] + _STREAMS[m[2]], text)
     return re.sub(_NAME_ALONE, r"@\1", text)
+
+
+def _without_semicolon(text: str) -> str:
+    text = text.rstrip()
+    return text[:-1].rstrip() if text.endswith(";") else text

@@ -80,11 +80,13 @@ class CommandParser:
     Attributes:
         about: what `argparse.ArgumentParser` is told of the command.
         declared: its options and words, in order.
+        at_error: is called once the words of a command line were found to be wrong, before the process ends.
     """
 
     def __init__(self, **about: Any) -> None:
         self.about = about
         self.declared: list[Declaration] = []
+        self.at_error: Callable[[], None] = lambda: None
         self._groups = 0
 
     def add_argument(self, *names: str, **how: Any) -> None:
@@ -99,7 +101,14 @@ class CommandParser:
     def parse_args(self, words: Sequence[str]) -> Namespace:
         """Read the words of a command line. Ends the process after help, or after an error if they are wrong."""
         given = self._plain(words)
-        return self.whole().parse_args(words, Namespace()) if given is None else Namespace(**given)
+        if given is not None:
+            return Namespace(**given)
+        try:
+            return self.whole().parse_args(words, Namespace())
+        except SystemExit as end:
+            if end.code:
+                self.at_error()
+            raise
 
     def error(self, message: str) -> NoReturn:
         """Print an error with the usage, and end the process."""

@@ -1,5 +1,7 @@
 """``sightline capture``: its options. If a hook has put it into a command, it loads only what keeps the output."""
 
+import os
+
 from sightline.doors.cli.arguments import SUPPRESS, VERBOSITY_HELP, CommandParser, Namespace, command_parser
 from sightline.errors import UsageError
 
@@ -21,7 +23,7 @@ def parser(name: str) -> CommandParser:
     )
     made.add_argument(
         "--exit-code",
-        type=int,
+        type=_exit_code,
         metavar="N",
         help="say how that command ended; otherwise only the output tells whether it failed",
     )
@@ -41,7 +43,37 @@ def parser(name: str) -> CommandParser:
         help="print the input as it comes instead of a view, for use inside a pipeline",
     )
     made.add_argument("--hook", default="", metavar="USE", help=SUPPRESS)
+    made.at_error = _pass_on
     return made
+
+
+_EXIT_CODES = range(-(1 << 31), 1 << 32)
+"""Of all systems: a shell's are 0 to 255, Windows has 32 bits, and Python writes the signal as a negative number."""
+
+
+def _exit_code(text: str) -> int:
+    if len(text) <= len(str(_EXIT_CODES.start)):
+        try:
+            code = int(text)
+        except ValueError:
+            code = _EXIT_CODES.stop
+        if code in _EXIT_CODES:
+            return code
+    from argparse import ArgumentTypeError  # only a wrong number needs it
+
+    raise ArgumentTypeError(f"{text[:40]!r} is not an exit code; write the shell's, such as --exit-code $?")
+
+
+def _pass_on() -> None:
+    """Copy standard input to standard output, so that a wrong option does not lose the output in the pipe."""
+    if os.isatty(0):
+        return
+    try:
+        while data := os.read(0, 1 << 16):
+            while data:
+                data = data[os.write(1, data) :]
+    except OSError:
+        return  # whoever read it has left, or the input cannot be read
 
 
 def main(given: Namespace) -> int:
@@ -50,7 +82,11 @@ def main(given: Namespace) -> int:
         return _keep(given)
     from sightline.doors.cli.capture_input import capture  # 25 ms, which a capture for a hook does not need
 
-    return capture(given)
+    try:
+        return capture(given)
+    except UsageError:
+        _pass_on()
+        raise
 
 
 def _keep(given: Namespace) -> int:

@@ -9,6 +9,7 @@ from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import LONG_USE, PendingCommand, forget, is_use, key_of, remember
 from sightline.harnesses.base import BASH, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
+from sightline.shell_words import LONGEST_COMMAND
 from sightline.shell_words.quoting import quoted
 from sightline.typing_names import TYPE_CHECKING, Any
 
@@ -57,7 +58,9 @@ def before_tool(
     command = tool_input.get("command")
     if not harness.may_rewrite(given):
         return None
-    if not isinstance(command, str) or not is_use(use) or any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
+    if not isinstance(command, str) or len(command) > LONGEST_COMMAND or not is_use(use):
+        return None
+    if any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
     harness_session = str(given.get("session_id", ""))
     key = key_of(str(use), harness_session)

@@ -257,7 +257,7 @@ SEARCHED_BYTES = 1 << 23
 
 SAMPLED_LINES = 150
 _WORDS = (b"FAIL", b"rror")
-_LINE_END = re.compile(rb"\r+\n")
+_LINE_END = re.compile(rb"(?<!\r)\r+\n")
 
 
 def glance(source: Source) -> bytes:

@@ -387,6 +387,19 @@ def test_capture_prints_the_view_of_what_comes_through_the_pipe(cli: Any) -> Non
     assert buffer["out"]["bytes"] == 5
 
 
+@pytest.mark.parametrize("options", [["--exit-code", "9" * 23], ["--exit-code", "x"], ["--verbosity", "x"], ["--what"]])
+def test_capture_with_a_wrong_option_passes_its_input_on(cli: Any, options: list[str]) -> None:
+    ran = cli("capture", *options, stdin=b"the only copy\n")
+    assert (ran.code, ran.out) == (2, "the only copy\n")
+    assert "Traceback" not in ran.err
+
+
+def test_a_number_that_is_no_exit_code_is_refused_with_a_hint(cli: Any) -> None:
+    assert (
+        "is not an exit code; write the shell's, such as --exit-code $?" in cli("capture", "--exit-code", "9" * 23).err
+    )
+
+
 def test_capture_without_an_exit_code_judges_by_what_the_output_says(cli: Any) -> None:
     lines = [f"line {number}" for number in range(5000)]
     lines[2500] = "error: it broke here"

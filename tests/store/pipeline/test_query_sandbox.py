@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sightline.pipeline.parse import ParsedQuery, QueryStage
+from sightline.pipeline.parse import ParsedQuery, QueryStage, parse
 from sightline.pipeline.run import QueryResult, run
 from sightline.search import executables, sandbox
 from sightline.search.errors import ProgramMissing, SandboxFailed
@@ -341,3 +341,10 @@ def test_the_environment_is_scrubbed(monkeypatch: pytest.MonkeyPatch, buffers: B
     monkeypatch.setenv("RIPGREP_CONFIG_PATH", "/tmp/ripgreprc")
     _, out, _ = spawn("env", backing=backing)
     assert {line.partition(b"=")[0] for line in out.splitlines()} == {b"LC_ALL", b"PATH", b"HOME"}
+
+
+def test_without_landlock_a_program_that_wants_a_temporary_file_says_why_it_ends(tmp_path: Path) -> None:
+    (tmp_path / "out").write_bytes(b"a,b,c," * 10_000)
+    result = run(parse("cat @last | tac -s ,", lambda _: str(tmp_path / "out")), backing=NO_BACKING)
+    assert result.exit_code != 0
+    assert b"tac: a query can write no temporary file; name a ref instead of the pipe" in result.stderr
