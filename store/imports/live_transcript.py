@@ -120,9 +120,17 @@ class LiveTranscript:
             "session": self._session._asdict(),
             "place": self._place._asdict(),
             "position": self._position,
-            "waiting": [{**one._asdict(), "call": _told(one.call)} for one in self._waiting],
+            "waiting": [{**one._asdict(), "call": _told(self._hidden(one.call))} for one in self._waiting],
             "holds": self._holds,
         }
+
+    def _hidden(self, call: ToolCall) -> ToolCall:
+        """Return a call without its secrets, if the settings hide them."""
+        told = self._store.redaction()
+        if told is None:
+            return call
+        shown, arguments = tuple(map(told.text, call.shown)), told.value(call.arguments)
+        return call._replace(command=told.text(call.command), arguments=arguments, shown=shown)
 
     def take_in(self, but: str = "") -> ToolCall | None:
         """Log the views that the transcript has by now.
@@ -294,8 +302,9 @@ class LiveTranscript:
 
     def _take_waiting(self, call: ToolCall) -> WaitingCall | None:
         """Return what waited for this call, and remove it."""
+        key = _key(self._hidden(call))
         for place, one in enumerate(self._waiting):
-            same = one.call.use == call.use if one.call.use else _key(one.call) == _key(call)
+            same = one.call.use == call.use if one.call.use else _key(self._hidden(one.call)) == key
             if same:
                 return self._waiting.pop(place)
         return None

@@ -40,6 +40,7 @@ def _kept_and_answered(
 ) -> Json | None:
     session = session_of(harness.name, call.session.id, call.cwd, call.session.agent)
     if not may_keep(store, call):
+        forget(key_of(call.use, call.session.id))
         return notes_answer(store, session, harness, event) if tells else None
     if not is_first(store.layout.root, session.name, event, call.use, given, after=_events_of(harness, BEFORE)):
         return None

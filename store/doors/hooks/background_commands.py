@@ -2,6 +2,7 @@
 
 import os
 
+from sightline.config import default_root, load_settings
 from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.kept_list import drop_shown, keep_untold
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, key_of, recall, remember
@@ -19,11 +20,12 @@ _BOUND = f"of its file only the first {LARGEST_FILE_BYTES >> 20} MiB were taken 
 
 
 def note_background(harness: Harness, call: ToolCall) -> None:
-    """Write down a command that goes on after its tool has answered. Raises OSError."""
-    if call.kind != "cmd" or not is_use(call.use):
+    """Write down a command that goes on after its tool has answered. Raises OSError, SettingError."""
+    settings = load_settings(os.path.join(default_root(), "config.toml"))
+    if call.kind != "cmd" or not is_use(call.use) or not settings.captures(call.cwd):
         return
     if written := recall(key_of(call.use, call.session.id)):  # it was rewritten
-        remember(written._replace(background=True))
+        remember(written._replace(background=True), settings)
         return
     remember(
         PendingCommand(
@@ -37,7 +39,8 @@ def note_background(harness: Harness, call: ToolCall) -> None:
             shape=False,
             agent=call.session.agent,
             background=True,
-        )
+        ),
+        settings,
     )
 
 
@@ -50,7 +53,10 @@ def take_in(harness: Harness, given: Json) -> None:
         for use, path, ends, code in ended:
             key = key_of(use, harness_session)
             pending = recall(key)
-            if pending is None or pending.session != harness_session or not store.settings.captures(cwd):
+            if pending is None or pending.session != harness_session:
+                continue
+            if not store.settings.captures(cwd):
+                forget(key)
                 continue
             session = session_of(harness.name, harness_session, cwd, pending.agent)
             if pending.parts:

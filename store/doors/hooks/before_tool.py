@@ -65,8 +65,11 @@ def before_tool(
     harness_session = str(given.get("session_id", ""))
     key = key_of(str(use), harness_session)
     inserted = rewritten(harness, command, key, through, harness.shell(given))
-    if inserted is None or not _captures(str(given.get("cwd", "")), in_parts=bool(inserted.parts)):
+    settings = load_settings(os.path.join(default_root(), "config.toml"))
+    if inserted is None or not settings.captures(str(given.get("cwd", "")) or os.getcwd()):
         return None
+    if inserted.parts and settings.redacts:
+        return None  # parts are first written to files of their own, in which no secret would be hidden
     forget(key)  # a model's server may number its calls from 0 in each turn
     remember(
         PendingCommand(
@@ -83,7 +86,8 @@ def before_tool(
             agent=str(given.get("agent_id") or ""),
             cwd=str(given.get("cwd") or ""),
             written=time.time(),
-        )
+        ),
+        settings,
     )
     return harness.rewriting(event, {**tool_input, "command": inserted.command})
 
@@ -173,10 +177,3 @@ def why_left_alone(harness: Harness, command: str) -> str:
 def _rules(harness: Harness, shell: str) -> InsertionRules:
     rules = InsertionRules(lambda name: bool(on_path(name)), harness.judged, shell == BASH, harness.joins)
     return rules if shell else rules._replace(pipefail="")
-
-
-def _captures(cwd: str, *, in_parts: bool) -> bool:
-    settings = load_settings(os.path.join(default_root(), "config.toml"))
-    if in_parts and (settings.redact_known or settings.redact_patterns):
-        return False  # parts are first written to files of their own, in which no secret would be hidden
-    return settings.captures(cwd or os.getcwd())

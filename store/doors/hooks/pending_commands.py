@@ -6,7 +6,7 @@ There is one small file a command. The rewritten command names it by a key, so t
 import os
 import time
 
-from sightline.config import HOOKS, default_root
+from sightline.config import HOOKS, Settings, default_root
 from sightline.json_text import dumps, loads
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, open_private, remove_file, write_atomically
@@ -80,8 +80,10 @@ def is_use(text: Any) -> bool:
     )  # no regular expression, since compiling one takes a millisecond
 
 
-def remember(command: PendingCommand) -> None:
-    """Write a command down. Raises OSError, UnsafeStore."""
+def remember(command: PendingCommand, settings: Settings) -> None:
+    """Write a command down, without its secrets if the settings hide them. Raises OSError, UnsafeStore."""
+    if told := settings.redaction():
+        command = command._replace(command=told.text(command.command), kept=told.text(command.kept))
     root = default_root()
     if not os.path.isdir(root):
         make_parents(root)
@@ -134,6 +136,28 @@ def pending_lists(harness: str, session: str) -> list[PendingCommand]:
     keys = {name.removesuffix(end) for name in names for end in (_ENDINGS, _LIVE) if name.endswith(end)}
     found = map(recall, sorted(keys))
     return [one for one in found if one and one.parts and (one.harness, one.session) == (harness, session)]
+
+
+def forget_ended(harness: str, session: str, agent: str) -> None:
+    """Remove what was written down for a session's commands, when none of them runs any more but in the background.
+
+    Harnesses report no end of a command that a person has refused or broken off.
+
+    Args:
+        harness: its name.
+        session: its id of the session.
+        agent: its id of the helper; empty for the agent itself.
+    """
+    try:
+        names = os.listdir(os.path.join(default_root(), HOOKS))
+    except OSError:
+        return
+    for name in names:
+        pending = recall(name.removesuffix(".json")) if name.endswith(".json") else None
+        if pending is None or pending.background or pending.parts:
+            continue
+        if (pending.harness, pending.session, pending.agent) == (harness, session, agent):
+            forget(name.removesuffix(".json"))
 
 
 def forget_old() -> None:

@@ -11,7 +11,7 @@ from sightline.config import EvidenceSettings, default_root, load_settings
 from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.hook_session import is_first, session_of
-from sightline.doors.hooks.pending_commands import forget_old, pending_lists
+from sightline.doors.hooks.pending_commands import forget_ended, forget_old, pending_lists
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 from sightline.harnesses.tool_call import plain, text_of
 from sightline.log.session_events import (
@@ -50,6 +50,7 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         late_hooks.keep_untold(broken_off, str(given.get("cwd", "")))
     if when == START:
         forget_old()
+        _forget_ended(harness, given)
     elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
         late_hooks.take_in(harness, given)
     _record_event(harness, event, given)
@@ -62,6 +63,7 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
     if when == END:
         if any(hook.when == BATCH for hook in harness.hooks):
             late_hooks.wait_until_in(session_of(harness.name, str(given.get("session_id", "")), "").name)
+        _forget_ended(harness, given)
         return _question(harness, given)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
     said += _reminder(harness, given) if when == START and harness.tells else []
@@ -71,6 +73,10 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
             session = session_of(harness.name, str(harness_session), str(given.get("cwd", "")))
             said += late_hooks.waiting_notes(store, session)
     return harness.addition(event, "\n\n".join(said)) if said else None
+
+
+def _forget_ended(harness: Harness, given: Json) -> None:
+    forget_ended(harness.name, str(given.get("session_id", "")), str(given.get("agent_id") or ""))
 
 
 def _record_event(harness: Harness, event: str, given: Json) -> None:
