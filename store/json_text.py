@@ -13,8 +13,10 @@ else:
     except ImportError:  # not every Python has it
         _c = None
 
-_NOT_READ = (ValueError, StopIteration, SystemError)
-"""What the C code raises for what is no JSON: the last where `json`, whose error it would raise, is not loaded."""
+_NOT_READ = (ValueError, StopIteration, SystemError, RecursionError)
+"""What the C code raises for what is no JSON, or is nested too deep; SystemError where `json` is not loaded."""
+
+_TOO_DEEP = "it is nested too deep"
 
 _SPACES = " \t\n\r"
 
@@ -40,7 +42,8 @@ _scan_strictly: Callable[[str, int], tuple[Any, int]] | None = _c and _c.make_sc
 
 
 def loads(text: str | bytes, *, strict: bool = False) -> Any:
-    """Return the value of a JSON text, as `json.loads` does. Raises ValueError, with the place, if it is none.
+    """Return the value of a JSON text, as `json.loads` does. Raises ValueError, with the place, if it is none,
+    or if it is nested too deep.
 
     Args:
         text: the text.
@@ -57,7 +60,10 @@ def loads(text: str | bytes, *, strict: bool = False) -> Any:
             pass
     import json  # what tells an error, or reads another encoding
 
-    return json.loads(text, parse_constant=_StrictDecoding.parse_constant if strict else None)
+    try:
+        return json.loads(text, parse_constant=_StrictDecoding.parse_constant if strict else None)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
 
 
 def first_value(text: str, at: int = 0) -> tuple[Any, int]:
@@ -73,7 +79,10 @@ def first_value(text: str, at: int = 0) -> tuple[Any, int]:
             pass
     import json  # what tells an error
 
-    return json.JSONDecoder().raw_decode(text, at)
+    try:
+        return json.JSONDecoder().raw_decode(text, at)
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
 
 
 def dumps(

@@ -10,6 +10,7 @@ import stat
 
 from sightline.errors import UnsafeStore
 from sightline.light_library import contextmanager, suppress
+from sightline.regular_files import MOST_READ_BYTES
 from sightline.typing_names import Iterator
 
 FOLDER_MODE = 0o700
@@ -162,10 +163,16 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
             written += os.write(fd, view[written : written + _WRITE_BYTES])
 
 
+class TooLarge(ValueError):
+    """A file is larger than any that is read whole."""
+
+
 def read_file(path: str, *, dir_fd: int | None = None) -> bytes:
-    """Read a small file of ours. Raises FileNotFoundError, UnsafeStore."""
+    """Read a small file of ours. Raises FileNotFoundError, UnsafeStore, TooLarge."""
     fd, status = _opened(path, os.O_RDONLY, dir_fd)
     try:
+        if status.st_size > MOST_READ_BYTES:
+            raise TooLarge(f"{path} has {status.st_size:,} bytes")
         most = status.st_size + 1  # shrinking a large buffer leaves holes in a server's memory
         data = os.read(fd, most)
         if len(data) == status.st_size:

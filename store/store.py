@@ -187,7 +187,11 @@ class Reading(Protocol):
 
 
 class Store:
-    """One store on disk. Threads may share it; close it, or use it as a context manager."""
+    """One store on disk. Threads may share it; close it, or use it as a context manager.
+
+    Attributes:
+        notices: what a person must know of the store, a sentence each, for whoever opened it to print.
+    """
 
     def __init__(
         self,
@@ -231,6 +235,7 @@ class Store:
                     f"the store at {self.layout.root} cannot be used: {what}",
                     "make room on its disk and let your account write to it, or set SIGHTLINE_HOME to another folder",
                 ) from error
+        self.notices = list[str]()
         self._patience = patience
         self._waits = waits
         self._rule_files: tuple[float, tuple[RuleFile, ...]] = (float("-inf"), ())
@@ -396,15 +401,23 @@ class Store:
             with self.layout.locked():  # if several find it broken, the first sets it aside
                 index = self._sound_index()
                 if index is None:
-                    set_aside(self.layout.index)
+                    self.notices.append(
+                        f"the index was damaged: it is made anew, and kept as {set_aside(self.layout.index)}"
+                    )
                     index = Index(self._database())
         return self._filled(index)
 
     def _filled(self, index: Index) -> Index:
         """Fill the index from the folders, unless that was completed before."""
+        index.tell = self.notices.append
         try:
             if index.is_unfilled():
-                disk.fill_index(self.layout, index, patience=self._patience, waits=self._waits)
+                unreadable = disk.fill_index(self.layout, index, patience=self._patience, waits=self._waits)
+                if unreadable:
+                    self.notices.append(
+                        f"outputs whose record cannot be read, and which are not listed: {len(unreadable):,}; "
+                        "`sightline doctor` names them"
+                    )
         except BaseException:
             index.close()
             raise
@@ -423,6 +436,9 @@ class Store:
             index.totals()
             if database.is_newer:
                 index.try_all()
+            elif database.has_others():
+                database.close()
+                return None
             return index
         except BaseException as error:
             if database is not None:

@@ -6,7 +6,8 @@ from sightline import disk
 from sightline.disk.layout import DERIVED as DERIVED
 from sightline.disk.layout import SEALED_MODE as SEALED_MODE
 from sightline.disk.live import marker_names, writer_alive
-from sightline.disk.meta import is_buffer_name, read_meta, write_meta
+from sightline.disk.meta import read_meta, write_meta
+from sightline.disk.record_check import is_buffer_name as is_buffer_name
 from sightline.disk.recording import new_buffer
 from sightline.disk.recovery import Adopted, close_interrupted, stream_files
 from sightline.log.log_index import rebuild_views

@@ -23,6 +23,7 @@ _MANY_CACHE_KIB = 16_384  # rows with hashes fall on pages all over, for which S
 _ALL_CACHE_KIB = 65_536  # the pages of 20,000 rows all over an index of a million, each of which is written once then
 _MANY_WAL_PAGES = 4_096  # 16 MiB
 _WAL_LEFT_BYTES = 1 << 20  # of some twenty captures; whoever opens the database next reads it in 0.4 ms
+_NOT_UTF_8 = "Could not decode to UTF-8"
 _left: list[sqlite3.Connection] = []
 
 
@@ -94,6 +95,12 @@ class Database:
         if version < schema.VERSION:
             with self.writing():
                 self._upgrade(self._version())
+
+    def has_others(self) -> bool:
+        """Return whether another program has added what acts on our statements, or removed what keeps the totals."""
+        rows = self.rows("SELECT type, sql FROM sqlite_master WHERE type IN ('trigger', 'view', 'index') AND sql <> ''")
+        triggers = sum(kind == "trigger" for kind, _ in rows)
+        return triggers < schema.TRIGGERS or not all(schema.is_ours(sql) for _, sql in rows)
 
     def _version(self) -> int:
         return int(self._patiently("PRAGMA user_version")[0][0])
@@ -214,13 +221,27 @@ class Database:
     def rows(self, statement: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         with self._lock:
-            return self._connection.execute(statement, parameters).fetchall()
+            try:
+                return self._connection.execute(statement, parameters).fetchall()
+            except sqlite3.OperationalError as error:
+                if _NOT_UTF_8 not in str(error):
+                    raise
+            self._connection.text_factory = _lenient_text
+            try:
+                return self._connection.execute(statement, parameters).fetchall()
+            finally:
+                self._connection.text_factory = str
 
     def row(self, statement: str, parameters: Any = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query; None if there is none."""
         with self._lock:
-            row: tuple[Any, ...] | None = self._connection.execute(statement, parameters).fetchone()
-            return row
+            try:
+                row: tuple[Any, ...] | None = self._connection.execute(statement, parameters).fetchone()
+                return row
+            except sqlite3.OperationalError as error:
+                if _NOT_UTF_8 not in str(error):
+                    raise
+            return next(iter(self.rows(statement, parameters)), None)
 
     def data_version(self) -> int:
         """A number that changes when another process has written."""
@@ -246,6 +267,11 @@ class Database:
             _left.append(self._connection)  # Python would close what nobody holds
         else:
             self.close()
+
+
+def _lenient_text(data: bytes) -> str:
+    """Read a text that none of ours can be, so that whoever checks the row can leave it out."""
+    return data.decode(errors="surrogateescape")
 
 
 def _connected(address: str, patience: float) -> sqlite3.Connection:

@@ -7,6 +7,7 @@ import sys
 
 from sightline.disk.database import Database
 from sightline.disk.errors import is_busy
+from sightline.disk.record_check import checked, checked_size
 from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import SightlineError
@@ -54,6 +55,10 @@ _HASHES_AT_ONCE = 30_000  # as long
 
 _MOST_WAITING = 256  # changes for a locked index, each of which may hold a marker's descriptor
 _PUT_HASH = "INSERT OR IGNORE INTO hashes (sha256, buffer, stream, bytes) VALUES (?, ?, ?, ?)"
+
+
+Row = tuple[Any, ...]
+"""The values of a record for its row in the index."""
 
 
 class GatheringFailed(SightlineError):
@@ -264,7 +269,7 @@ class Index(ViewIndex):
 
     def _first(self, rest: str, *parameters: Any) -> Buffer | None:
         row = self._db.row(f"SELECT {_COLUMNS} FROM buffers {rest}", parameters)  # noqa: S608
-        return _buffer(row) if row else None
+        return self._one(_buffer, row)
 
     def with_prefix(self, prefix: str, limit: int = 3) -> list[Buffer]:
         """Return records whose name begins with a prefix."""
@@ -272,7 +277,7 @@ class Index(ViewIndex):
             f"SELECT {_COLUMNS} FROM buffers WHERE name >= ? AND name < ? ORDER BY name LIMIT ?",  # noqa: S608
             (prefix, prefix + "g", limit),
         )
-        return [_buffer(row) for row in rows]
+        return self._each(_buffer, rows)
 
     def newest_command(self, back: int, session: str | None) -> Buffer | None:
         """Return the newest output of a command or tool, or one ``back`` from it; of a session, or for None of all.
@@ -404,7 +409,7 @@ class Index(ViewIndex):
             f"SELECT {_COLUMNS}, used FROM buffers WHERE {' AND '.join(where)} ORDER BY used DESC LIMIT ?",  # noqa: S608
             (*parameters, limit),
         )
-        return [Listed(_buffer(row[:-1]), row[-1]) for row in rows]
+        return self._each(lambda row: Listed(_buffer(row[:-1]), checked_size(row[-1], signed=True)), rows)
 
     def folders(self) -> list[FolderCount]:
         """Return each folder in which buffers were made, for each project that they record and each of their hosts."""
@@ -419,14 +424,20 @@ class Index(ViewIndex):
     ) -> list[ListFacts]:
         """List buffers as `listed` does, but only what is cheap: ten times as many in the same time."""
         within, parameters = _in_project(project) if project else ("1", [])
-        rows = self._db.rows(
-            "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"  # noqa: S608
-            " (SELECT COALESCE(SUM(json_extract(value, '$[1]')), 0) FROM json_each(streams)),"
-            " created, ended, exit_code, timed_out FROM buffers"
-            f" WHERE used < ? AND {within} ORDER BY used DESC LIMIT ?",
-            (characters, (1 << 62) if before is None else before, *parameters, limit),
-        )
-        return [ListFacts._make(row) for row in rows]
+        try:
+            rows = self._db.rows(
+                "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"  # noqa: S608
+                " (SELECT COALESCE(SUM(json_extract(value, '$[1]')), 0) FROM json_each(streams)),"
+                " created, ended, exit_code, timed_out FROM buffers"
+                f" WHERE used < ? AND {within} ORDER BY used DESC LIMIT ?",
+                (characters, (1 << 62) if before is None else before, *parameters, limit),
+            )
+        except sqlite3.OperationalError as error:
+            if "JSON" not in str(error):
+                raise
+            listed = self.listed(limit, before=before, project=project)  # leaves out the row that has none
+            return [_facts_of(item, characters) for item in listed]
+        return self._each(_facts, rows)
 
     def least_used(self, limit: int) -> list[Buffer]:
         """Return buffers that may be evicted, least recently used first."""
@@ -435,17 +446,17 @@ class Index(ViewIndex):
             " ORDER BY used LIMIT ?",
             (limit,),
         )
-        return [_buffer(row) for row in rows]
+        return self._each(_buffer, rows)
 
     def of_session(self, session: str) -> list[Buffer]:
         """Return what a session captured, oldest first, with evicted buffers."""
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE session = ? ORDER BY number", (session,))  # noqa: S608
-        return [_buffer(row) for row in rows]
+        return self._each(_buffer, rows)
 
     def running(self) -> list[Buffer]:
         """Return buffers whose capture has not ended, as far as the index knows."""
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM buffers WHERE state = 'running'")  # noqa: S608
-        return [_buffer(row) for row in rows]
+        return self._each(_buffer, rows)
 
     def unanswered(self) -> list[Buffer]:
         """Return commands and calls of tools that run, or broke off, without any view of them."""
@@ -453,7 +464,7 @@ class Index(ViewIndex):
             f"SELECT {_COLUMNS} FROM buffers WHERE state IN ('running', 'interrupted')"  # noqa: S608
             " AND kind IN ('cmd', 'tool') AND origin = '' AND NOT EXISTS (SELECT 1 FROM views_of WHERE buffer = name)"
         )
-        return [_buffer(row) for row in rows]
+        return self._each(_buffer, rows)
 
     def unfiltered(self) -> dict[str, str]:
         """Map the name of a command's buffer to the name of the buffer with its filters' input."""
@@ -473,7 +484,7 @@ class Index(ViewIndex):
             f"SELECT number, {_COLUMNS} FROM buffers WHERE number > ? ORDER BY number LIMIT ?",  # noqa: S608
             (number, limit),
         )
-        return [(row[0], _buffer(row[1:])) for row in rows]
+        return self._each(lambda row: (row[0], _buffer(row[1:])), rows)
 
     def hashes_of(self, name: str) -> dict[str, str] | None:
         """Return the hashes of a buffer's streams, by stream; None if it was evicted or has no record."""
@@ -537,11 +548,25 @@ def _in_project(project: Project) -> tuple[str, list[Any]]:
     return " AND ".join(conditions) or "1", parameters
 
 
+def _facts(row: Row) -> ListFacts:
+    facts = ListFacts._make(row)
+    times = (facts.created, facts.created if facts.ended is None else facts.ended)
+    if not all(isinstance(text, str) for text in (facts.name, facts.command, facts.label, facts.session, facts.state)):
+        raise ValueError("not a text")
+    if not all(isinstance(time, float) for time in times) or not isinstance(facts.exit_code, int | None):
+        raise ValueError("not a time or an exit code")
+    checked_size(facts.bytes)
+    checked_size(facts.lines)
+    return facts._replace(used=checked_size(facts.used, signed=True))
+
+
+def _facts_of(item: Listed, characters: int) -> ListFacts:
+    one = item.buffer
+    rest = (one.label, one.session, one.state, one.bytes, one.lines, one.created, one.ended, one.exit_code)
+    return ListFacts(one.name, item.used, one.command[:characters], *rest, one.timed_out)
+
+
 _STREAMS = Buffer._fields.index("streams")
-
-
-Row = tuple[Any, ...]
-"""The values of a record for its row in the index."""
 
 
 def row_of(buffer: Buffer) -> Row:
@@ -563,11 +588,8 @@ def _hashes(buffer: Buffer) -> Iterator[tuple[str, str, str, int]]:
 
 def _buffer(row: Iterable[Any]) -> Buffer:
     *fields, streams, partial, gaps, project, sealed = row
-    try:
-        infos = {name: stream_info(info) for name, info in loads(streams).items()}
-        missing = gaps_from(loads(gaps)) if gaps != "[]" else ()
-        seals = seals_from(loads(sealed)) if sealed != "[]" else ()
-        buffer = with_read_note(Buffer._make((*fields, infos, partial, missing, project, seals)))
-    except (ValueError, TypeError, AttributeError) as error:
-        raise sqlite3.DatabaseError(f"the record of {fields[0]} is malformed") from error
-    return buffer._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))
+    infos = {name: stream_info(info) for name, info in loads(streams).items()}
+    missing = gaps_from(loads(gaps)) if gaps != "[]" else ()
+    seals = seals_from(loads(sealed)) if sealed != "[]" else ()
+    buffer = checked(Buffer._make((*fields, infos, partial, missing, project, seals)), on_hosts=True)
+    return with_read_note(buffer)._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

@@ -50,8 +50,10 @@ class Rebuilt(NamedTuple):
     unreadable: list[str]
 
 
-def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) -> None:
+def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) -> list[str]:
     """Fill a new index from the folders, unless another process does so already.
+
+    It returns the names of folders without a readable record, if it has filled the index.
 
     Args:
         layout: where these lie.
@@ -64,21 +66,21 @@ def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) ->
         StoreFailed: another process still fills it.
     """
     if index.unwritable:  # it is in memory, and nobody else's
-        rebuild_buffers(layout, index)
-        return
+        return rebuild_buffers(layout, index).unreadable
     if not _entries(layout.buffers, 1) and not _entries(layout.tombstones, 1):
         with index.transaction():
             if index.is_unfilled():
                 index.set_views_stale(bool(os.listdir(layout.audit)))
-        return
+        return []
     with layout.filling(patience if waits else 0) as is_ours:
         if index.is_unfilled() and is_ours and (waits or _entries(layout.buffers, MANY) < MANY):
-            rebuild_buffers(layout, index)
+            return rebuild_buffers(layout, index).unreadable
     if index.is_unfilled():
         if waits:
             raise _being_filled(layout)
         if is_ours:
             _fill_elsewhere(layout)
+    return []
 
 
 def refill_index(layout: Layout, index: Index) -> Rebuilt:

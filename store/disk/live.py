@@ -8,9 +8,11 @@ import os
 import time
 
 from sightline.disk.layout import Layout
+from sightline.disk.record_check import is_buffer_name
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all
 
+_MARKER_BYTES = 64  # a marker has two numbers of processes
 TOUCH_SECONDS = 0.02  # as often as watchers can use; each touch wakes every inspector
 
 
@@ -85,7 +87,7 @@ def take_dead(layout: Layout, name: str) -> DeadMarker | None:
 
 def marker_names(layout: Layout) -> list[str]:
     """Return the names of buffers that have a marker, whether their writer lives or not."""
-    return [name for name in os.listdir(layout.live) if not name.startswith(".")]
+    return [name for name in os.listdir(layout.live) if not name.startswith(".") and is_buffer_name(name)]
 
 
 def writer_alive(layout: Layout, name: str) -> bool:
@@ -120,8 +122,8 @@ def process_of(layout: Layout, name: str) -> Process | None:
     if not writer_alive(layout, name):
         return None
     try:
-        with open(open_private(layout.marker(name), os.O_RDONLY)) as file:
-            words = file.read().split()[1:]
-    except FileNotFoundError:
+        with open(open_private(layout.marker(name), os.O_RDONLY), "rb") as file:
+            words = file.read(_MARKER_BYTES).split()[1:]
+        return Process(int(words[0]), words[1] == b"1") if len(words) == 2 else None
+    except (FileNotFoundError, ValueError):
         return None
-    return Process(int(words[0]), words[1] == "1") if len(words) == 2 else None

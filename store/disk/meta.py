@@ -1,13 +1,12 @@
 """``meta.json`` and tombstones: a buffer's record as a file, from which the index can be rebuilt.
 
-Names in a record become paths, so a record with a name that is not of our making is rejected whole. Fields that a newer
-version has added to a record stay when this one writes it again.
+Fields that a newer version has added to a record stay when this one writes it again.
 """
 
 from sightline.disk.layout import META, Layout
+from sightline.disk.record_check import checked
 from sightline.errors import OfNewerVersion
 from sightline.json_text import encoder, loads
-from sightline.late_pattern import late_pattern, re
 from sightline.light_library import MappingProxyType, itemgetter
 from sightline.private_files import read_file, refuse_link, write_atomically
 from sightline.records import Buffer, StreamInfo, gaps_from, seals_from, with_read_note, written_note
@@ -16,17 +15,7 @@ from sightline.typing_names import Any, Mapping
 FORMAT = 1
 """To be raised for a change that older versions would misread; a new field is not such a change."""
 
-_NAME = late_pattern(r"(cmd|file|tool)_[0-9a-f]{4,64}")
-_STREAM = r"out|err|part\.[0-9]{1,6}"
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_FAR_SECONDS = 1e12  # seconds since the epoch that no clock shows
-_USUAL_STREAMS = ("out", "err", "part.0")  # a pattern takes longer than all else in their record
-_STATES = ("running", "sealed", "interrupted", "evicted")
-
-
-def is_buffer_name(text: str) -> bool:
-    """Return whether a folder of this name can be a buffer's."""
-    return _NAME.fullmatch(text) is not None
 
 
 def encode_buffer(buffer: Buffer, kept: Mapping[str, Any] = _NOTHING, **more: Any) -> bytes:
@@ -80,10 +69,6 @@ _LATER = tuple(Buffer._field_defaults)
 _needed = itemgetter(*Buffer._fields[: -len(Buffer._field_defaults)])
 
 
-def _is_time(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) < _FAR_SECONDS
-
-
 def decode_buffer(data: bytes) -> Buffer:
     """Decode a record. Raises ValueError for anything that is not one, and OfNewerVersion."""
     fields = _fields_of(data)
@@ -94,16 +79,9 @@ def decode_buffer(data: bytes) -> Buffer:
         }
         fields["gaps"] = gaps_from(gaps) if (gaps := fields.get("gaps")) else ()
         fields["seals"] = seals_from(seals) if (seals := fields.get("seals")) else ()
-        created, ended = fields["created"], fields["ended"]
-        if not _is_time(created) or not (ended is None or _is_time(ended)):
-            raise ValueError("not a time")
-        fields["accessed"] = ended or created
-        kind = _NAME.fullmatch(fields["name"])
-        if not kind or kind[1] != fields["kind"] or fields["state"] not in _STATES:
-            raise ValueError("not a buffer's name, kind or state")
-        if not all(name in _USUAL_STREAMS or re.fullmatch(_STREAM, name) for name in fields["streams"]):
-            raise ValueError("not a stream's name")
-        return with_read_note(Buffer(*_needed(fields), **{name: fields[name] for name in _LATER if name in fields}))
+        fields["accessed"] = fields["ended"] or fields["created"]
+        found = Buffer(*_needed(fields), **{name: fields[name] for name in _LATER if name in fields})
+        return with_read_note(checked(found))
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a buffer's record: {error!r}") from error
 

@@ -5,6 +5,7 @@ with a default; triggers keep their meaning. Any other change needs a file of an
 """
 
 VERSION = 7
+TRIGGERS = 3
 
 CREATE = """
 CREATE TABLE buffers (
@@ -136,6 +137,16 @@ ALTER TABLE sessions ADD COLUMN removed REAL NOT NULL DEFAULT 0;
 """
 
 _KNOWN_LOGS = "INSERT INTO logs SELECT session, MAX(offset + length) FROM views GROUP BY session;\n"
+
+
+def _in_one_line(sql: str) -> str:
+    return " ".join(sql.split())
+
+
+def is_ours(sql: str) -> bool:
+    """Return whether a trigger, an index or a view is one of this version's, given the statement that made it."""
+    return _in_one_line(sql) in _in_one_line(CREATE)
+
 
 MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL, 5: _PROJECT, 6: _SEALS}
 """By version N, the script that leads to N + 1."""

@@ -3,7 +3,8 @@
 import time
 
 from sightline.disk.layout import Layout
-from sightline.disk.meta import is_newer
+from sightline.disk.meta import decode_buffer, is_newer
+from sightline.disk.record_check import is_time
 from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
 from sightline.json_text import loads
 from sightline.private_files import read_file
@@ -18,12 +19,21 @@ _AGAIN = {"file": "read the file again", "tool": "call the tool again"}
 def read_tombstone(layout: Layout, name: str) -> dict[str, Any] | None:
     """Return what is left of a gone buffer; None if it never existed; only the format if a newer version left it."""
     try:
-        tombstone = loads(read_file(layout.tombstone(name)))
+        data = read_file(layout.tombstone(name))
+        tombstone: dict[str, Any] = loads(data)
+        decode_buffer(data)
+        return tombstone if _is_whole(tombstone) else None
+    except OfNewerVersion:
+        return {"format": tombstone["format"]}
     except (FileNotFoundError, ValueError):
         return None
-    if not isinstance(tombstone, dict):
-        return None
-    return {"format": tombstone["format"]} if is_newer(tombstone) else tombstone
+
+
+def _is_whole(tombstone: dict[str, Any]) -> bool:
+    """Return whether it says when and how the buffer went, and what views quote of it."""
+    quotes = tombstone.get("quotes", {})
+    are_texts = isinstance(quotes, dict) and all(isinstance(text, str) for text in quotes.values())
+    return is_time(tombstone.get("gone")) and isinstance(tombstone.get("reason"), str) and are_texts
 
 
 def gone(layout: Layout, name: str) -> UnknownRef | ExpiredRef | OfNewerVersion:

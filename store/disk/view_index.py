@@ -1,6 +1,7 @@
 """The part of the index for the audit: sessions, views, notes, and facts found out about lines."""
 
 from sightline.disk.database import Database
+from sightline.disk.record_check import checked_note, checked_session, checked_size, checked_view
 from sightline.disk.sqlite import sqlite3
 from sightline.json_text import dumps, encoder, loads
 from sightline.light_library import suppress
@@ -17,7 +18,13 @@ from sightline.records import (
     line_part_from,
     shown_from,
 )
-from sightline.typing_names import Any, Iterable, Iterator, Mapping, Sequence
+from sightline.sha256 import sha256_hex
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Sequence
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    _Record = TypeVar("_Record")
 
 _SESSION = "name, harness, harness_id, client, cwd, started, title, removed"
 _VIEW_COLUMNS = "session, entry, record, offset, length"
@@ -39,6 +46,7 @@ _PUT_VIEW_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, last_in
 _PUT_VIEWS_OF = "INSERT OR IGNORE INTO views_of (buffer, view) VALUES (?, ?)"
 
 
+_NUMBER_DIGITS = 19  # from which on a number is none of SQLite's
 _ALL_STALE = 2  # value of `views_stale`: not only the views; an older version takes it for 1
 
 
@@ -73,7 +81,12 @@ class ViewRow(NamedTuple):
 
 
 class ViewIndex:
-    """Statements on who asked and what was shown. The audit files are the truth, and this finds the way into them."""
+    """Statements on who asked and what was shown. The audit files are the truth, and this finds the way into them.
+
+    Attributes:
+        is_damaged: whether a row was met that none of ours can be.
+        tell: gets a sentence about that once, for a person.
+    """
 
     NEWEST_FIRST = "number DESC"
     OLDEST_FIRST = "number"
@@ -81,6 +94,29 @@ class ViewIndex:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+        self.is_damaged = False
+        self.tell: Callable[[str], None] = lambda _: None
+
+    def _each(self, read: "Callable[[tuple[Any, ...]], _Record]", rows: Iterable[tuple[Any, ...]]) -> "list[_Record]":
+        """Read rows, except those that none of ours can be; after such a row, the next opening makes the index anew."""
+        found = []
+        for row in rows:
+            try:
+                found.append(read(row))
+            except (ValueError, TypeError, KeyError, AttributeError):
+                self._mark_damaged()
+        return found
+
+    def _one(self, read: "Callable[[tuple[Any, ...]], _Record]", row: tuple[Any, ...] | None) -> "_Record | None":
+        """Read a row as `_each` does."""
+        return next(iter(self._each(read, () if row is None else (row,))), None)
+
+    def _mark_damaged(self) -> None:
+        if not self.is_damaged:
+            self.is_damaged = True
+            self.tell("rows of the index were damaged and are left out: the next command makes it anew")
+            with suppress(sqlite3.Error), self._db.hurried():
+                self._db.execute("UPDATE totals SET views_stale = ?", (_ALL_STALE,))
 
     def is_unfilled(self) -> bool:
         """Whether the index is new, and knows nothing yet of what the folders hold."""
@@ -107,12 +143,12 @@ class ViewIndex:
     def session(self, name: str) -> Session | None:
         """Return the record of a session."""
         row = self._db.row(f"SELECT {_SESSION} FROM sessions WHERE name = ?", (name,))  # noqa: S608
-        return Session(*row) if row else None
+        return self._one(_session, row)
 
     def sessions(self) -> list[Session]:
         """Return all sessions, the newest first."""
         rows = self._db.rows(f"SELECT {_SESSION} FROM sessions ORDER BY started DESC")  # noqa: S608
-        return [Session(*row) for row in rows]
+        return self._each(_session, rows)
 
     def session_counts(self) -> dict[str, SessionCounts]:
         """Return what each session asked and captured, by name; a session that only did one of these is included."""
@@ -218,7 +254,7 @@ class ViewIndex:
     def view(self, session: str, number: int) -> IndexedView | None:
         """Return one view of a session."""
         row = self._db.row(_VIEW + "WHERE session = ? AND entry = ?", (session, number))
-        return _view(row) if row else None
+        return self._one(_view, row)
 
     def views(
         self, *, buffer: str | None = None, session: str | None = None, since: float = 0.0, limit: int = -1
@@ -237,7 +273,7 @@ class ViewIndex:
             parameters.append(session)
         newest = f"WHERE {' AND '.join(where)} ORDER BY {self.NEWEST_FIRST} LIMIT ?"
         rows = self._db.rows(_VIEW + newest, (*parameters, limit))
-        return [_view(row) for row in rows]
+        return self._each(_view, rows)
 
     def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
         """Yield the views of one buffer, of one session or of all, oldest first.
@@ -252,15 +288,15 @@ class ViewIndex:
         for at in range(0, len(numbers), _BATCH):
             batch = numbers[at : at + _BATCH]
             marks = ", ".join("?" * len(batch))
-            for row in self._db.rows(f"{_VIEW}WHERE number IN ({marks}) ORDER BY {self.OLDEST_FIRST}", batch):
-                yield _view(row)
+            rows = self._db.rows(f"{_VIEW}WHERE number IN ({marks}) ORDER BY {self.OLDEST_FIRST}", batch)
+            yield from self._each(_view, rows)
 
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
         """Return (number, view) for views indexed after a number, in the order of indexing; or only a session's."""
         where, parameters = ("session = ? AND ", [session]) if session is not None else ("", list[Any]())
         statement = f"SELECT number, {_VIEW_COLUMNS} FROM views WHERE {where}number > ? ORDER BY number LIMIT ?"  # noqa: S608
         rows = self._db.rows(statement, (*parameters, number, limit))
-        return [(row[0], _view(row[1:])) for row in rows]
+        return self._each(lambda row: (row[0], _view(row[1:])), rows)
 
     def newest_view(self) -> int:
         """Return the largest number of a view, 0 if there is none; it falls only when all are indexed anew."""
@@ -309,13 +345,14 @@ class ViewIndex:
         """Return notes, oldest first: all, or those on one buffer."""
         where, parameters = ("WHERE buffer = ?", (buffer,)) if buffer is not None else ("", ())
         rows = self._db.rows(f"SELECT record FROM notes {where}", parameters)  # noqa: S608
-        return sorted((_note(row[0]) for row in rows), key=lambda note: note.time)
+        return sorted(self._each(_note, rows), key=lambda note: note.time)
 
     def note(self, note_id: str) -> Note | None:
         """Return one note."""
         session, _, entry = note_id.rpartition(":")
-        row = self._db.row("SELECT record FROM notes WHERE session = ? AND entry = ?", (session, int(entry or -1)))
-        return _note(row[0]) if row else None
+        number = int(entry) if entry.isdigit() and len(entry) < _NUMBER_DIGITS else -1
+        row = self._db.row("SELECT record FROM notes WHERE session = ? AND entry = ?", (session, number))
+        return self._one(_note, row)
 
     def forget_notes(self, session: str) -> None:
         """Remove a session's notes, so that they can be indexed anew."""
@@ -323,19 +360,33 @@ class ViewIndex:
 
     def derived(self, buffer: str, key: str) -> str | None:
         """Return a fact that was found out about a buffer's lines before."""
-        row = self._db.row("SELECT value FROM derived WHERE buffer = ? AND key = ?", (buffer, key))
-        return str(row[0]) if row else None
+        row = self._db.row("SELECT value FROM derived WHERE buffer = ? AND key = ?", (buffer, key + _WITH_CHECK))
+        check, _, value = row[0].partition(" ") if row and isinstance(row[0], str) else ("", "", "")
+        return value if check and check == _check_of(value) else None
 
     def put_derived(self, buffer: str, key: str, value: str) -> None:
         """Keep a fact about a buffer's lines, so that it need not be found again, if the index can be written to."""
         with suppress(sqlite3.OperationalError), self._db.hurried():
             self._db.execute(
-                "INSERT OR REPLACE INTO derived (buffer, key, value) VALUES (?, ?, ?)", (buffer, key, value)
+                "INSERT OR REPLACE INTO derived (buffer, key, value) VALUES (?, ?, ?)",
+                (buffer, key + _WITH_CHECK, f"{_check_of(value)} {value}"),
             )
 
 
-def _note(record: str) -> Note:
-    return Note(**known_fields(Note, loads(record)))
+_WITH_CHECK = "+check"
+"""In the key of a fact whose value begins with its hash, so that what others put there is no fact."""
+
+
+def _check_of(value: str) -> str:
+    return sha256_hex(value.encode(errors="surrogatepass"))[:16]
+
+
+def _session(row: tuple[Any, ...]) -> Session:
+    return checked_session(Session(*row))
+
+
+def _note(row: tuple[Any, ...]) -> Note:
+    return checked_note(Note(**known_fields(Note, loads(row[0]))))
 
 
 def _stretches(rows: Iterable[ViewRow]) -> Iterator[ViewRow]:
@@ -362,13 +413,11 @@ _dumps = encoder(ensure_ascii=False)
 
 def _view(row: tuple[Any, ...]) -> IndexedView:
     session, number, record, offset, length = row
-    try:
-        fields = known_fields(View, loads(record))
-        fields["refs"] = tuple(fields["refs"])
-        for name in ("shown", "asked", "matched"):
-            fields[name] = tuple(map(shown_from, fields.get(name, ())))
-        if fields.get("parts") is not None:
-            fields["parts"] = tuple(map(line_part_from, fields["parts"]))
-        return IndexedView(View(id=f"{session}:{number}", session=session, number=number, **fields), offset, length)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise sqlite3.DatabaseError(f"the record of view {session}:{number} is malformed") from error
+    fields = known_fields(View, loads(record))
+    fields["refs"] = tuple(fields["refs"])
+    for name in ("shown", "asked", "matched"):
+        fields[name] = tuple(map(shown_from, fields.get(name, ())))
+    if fields.get("parts") is not None:
+        fields["parts"] = tuple(map(line_part_from, fields["parts"]))
+    view = checked_view(View(id=f"{session}:{number}", session=session, number=number, **fields))
+    return IndexedView(view, checked_size(offset), checked_size(length))

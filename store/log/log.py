@@ -8,12 +8,15 @@ import _thread
 import fcntl
 import os
 
+from sightline.disk.record_check import is_session_name
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.json_text import encoder, loads
-from sightline.light_library import closing
+from sightline.light_library import closing, suppress
+from sightline.log.entry_check import checked_entry
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all, write_atomically
 from sightline.records import storable
+from sightline.regular_files import MOST_READ_BYTES
 from sightline.sha256 import sha256_hex
 from sightline.typing_names import Any, BinaryIO, Callable, Iterator, Sequence
 
@@ -306,54 +309,76 @@ def read_entry(file: BinaryIO, number: int, offset: int, length: int) -> dict[st
     """Read an entry by its number and its place, or wherever it stands now. Raises BrokenChain if it is gone."""
     file.seek(offset)
     try:
-        entry = _decode(file.read(length), "the log")
+        entry = entry_of(file.read(min(length, MOST_READ_BYTES)))
     except BrokenChain:
         entry = {}
     if entry.get("n") == number:
         return entry
     file.seek(0)
-    for line in file:
-        if line.endswith(b"\n") and (entry := _decode(line, "the log")).get("n") == number:
-            return entry
+    for _, line in _lines_of(file):
+        with suppress(BrokenChain):
+            if (entry := entry_of(line)).get("n") == number:
+                return entry
     raise BrokenChain(f"the log has no entry {number}", "the log was changed from outside")
 
 
+def logged_sessions(folder: str) -> dict[str, int]:
+    """Return the sizes of the audit files in a folder, by session; a file whose name is no session's is left out."""
+    sizes = {}
+    with os.scandir(folder) as files:
+        for file in files:
+            session, dot, ending = file.name.rpartition(".")
+            if dot and ending == "jsonl" and is_session_name(session):
+                with suppress(FileNotFoundError):
+                    sizes[session] = file.stat(follow_symlinks=False).st_size
+    return sizes
+
+
 def read_all(path: str) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
-    """Yield all whole lines with their places. Raises BrokenChain for a line that is not a JSON object."""
+    """Yield all whole lines with their places; an empty entry for what no version wrote, which `verify` reports."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
-        for place, entry, _ in _lines_of(file, path):
-            yield place, entry
+        for place, line in _lines_of(file):
+            yield place, _entry_or_nothing(line, path)
 
 
 def read_from(path: str, offset: int) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
     """Yield lines as `read_all` does, from where a line begins."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         file.seek(offset)
-        for line in file:
-            if not line.endswith(b"\n"):
-                return  # unfinished: never sent
-            entry = _decode(line, path)
-            yield LinePlace(int(entry.get("n", -1)), offset, len(line)), entry
-            offset += len(line)
+        number = -1
+        for place, line in _lines_of(file, offset):
+            entry = _entry_or_nothing(line, path)
+            number = entry.get("n", number + 1)
+            yield place._replace(number=number), entry
 
 
-def _lines_of(file: BinaryIO, name: str) -> Iterator[tuple[LinePlace, dict[str, Any], bytes]]:
-    offset = 0
-    for number, line in enumerate(file):
-        if not line.endswith(b"\n"):
+def _entry_or_nothing(line: bytes, path: str) -> dict[str, Any]:
+    try:
+        return entry_of(line, path)
+    except BrokenChain:
+        return {}
+
+
+def _lines_of(file: BinaryIO, offset: int = 0) -> Iterator[tuple[LinePlace, bytes]]:
+    """Yield the whole lines from where one begins, with the last even if it is longer than any that is read."""
+    number = 0
+    while line := file.readline(MOST_READ_BYTES):
+        if not line.endswith(b"\n") and len(line) < MOST_READ_BYTES:
             return  # unfinished: never sent
-        yield LinePlace(number, offset, len(line)), _decode(line, name), line
+        yield LinePlace(number, offset, len(line)), line
+        if not line.endswith(b"\n"):
+            return
         offset += len(line)
+        number += 1
 
 
-def _decode(line: bytes, path: str) -> dict[str, Any]:
+def entry_of(line: bytes, path: str = "the log") -> dict[str, Any]:
+    """Return the entry of a line. Raises BrokenChain if no version that this one knows wrote it."""
     try:
         entry = loads(line)
-    except ValueError:
-        entry = None
-    if not isinstance(entry, dict):
-        raise BrokenChain(f"{path} has a line that is not what was written", "`sightline doctor` says which")
-    return entry
+        return entry if isinstance(entry, dict) and is_newer(entry) else checked_entry(entry, line)
+    except ValueError as error:
+        raise BrokenChain(f"{path} has a line that is not what was written", "`sightline doctor` says which") from error
 
 
 def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool = False) -> int:
@@ -363,13 +388,21 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool 
     """
     fd = _open_locked(path)
     try:
-        lines, blanked = [], 0
-        for place, entry in read_all(path):
-            if entry.get("text") is not None and wanted(entry):
-                entry["text"] = None
-                blanked += 1
-            fields = {key: value for key, value in entry.items() if key not in TIES}
-            lines.append(Encoded.kept(fields).tied(place.number, entry["prev"], entry["hash"], entry.get("v", FORMAT)))
+        lines, blanked = list[bytes](), 0
+        with open(os.dup(fd), "rb") as file:
+            for place, line in _lines_of(file):
+                try:
+                    entry = entry_of(line, path)
+                except BrokenChain:
+                    lines.append(line)
+                    continue
+                if entry.get("text") is not None and wanted(entry):
+                    entry["text"] = None
+                    blanked += 1
+                    fields = {key: value for key, value in entry.items() if key not in TIES}
+                    version = entry.get("v", FORMAT)
+                    line = Encoded.kept(fields).tied(place.number, entry["prev"], entry["hash"], version)
+                lines.append(line)
         if blanked:
             write_atomically(path, b"".join(lines), durable=durable)
         return blanked
@@ -396,7 +429,12 @@ def verify_lines(file: BinaryIO, name: str, take: Callable[[LinePlace, dict[str,
         OfNewerVersion: names the first line that only a newer version can check.
     """
     previous, count = NO_HASH, 0
-    for place, entry, line in _lines_of(file, name):
+    for place, line in _lines_of(file):
+        try:
+            entry = entry_of(line, name)
+        except BrokenChain as error:
+            where = f"{name}:{place.number + 1}"
+            raise BrokenChain(f"{where} is not what was written", "the log was changed from outside") from error
         if is_newer(entry):
             raise OfNewerVersion(f"{name}:{place.number + 1}")
         fields = {key: value for key, value in entry.items() if key not in TIES}

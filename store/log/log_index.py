@@ -12,8 +12,8 @@ from sightline import disk
 from sightline.disk.errors import cause_of, is_busy
 from sightline.disk.index import Index
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import SightlineError, StoreFailed
-from sightline.light_library import partial
+from sightline.errors import BadRange, BadRef, SightlineError, StoreFailed
+from sightline.light_library import partial, suppress
 from sightline.log import log
 from sightline.log.sessions import header_of, session_from
 from sightline.log.views import Other, indexed_view, traced_of, with_shown
@@ -79,14 +79,11 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
     others, sessions = list[Other](), list[Session]()
     sizes: dict[str, int] = {}
     used: dict[str, float] = {}
-    for file in sorted(os.listdir(store.layout.audit)):
-        session_name, dot, ending = file.rpartition(".")
-        if ending == "jsonl" and dot:
-            sizes[session_name] = os.stat(os.path.join(store.layout.audit, file)).st_size  # it may grow meanwhile
-            views = _read_views(store, session_name, sessions, others)
-            # If the clock was set back, a session's later views keep the time of its earlier ones.
-            for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
-                found.put(when, (when, indexed))
+    for session_name, sizes[session_name] in sorted(log.logged_sessions(store.layout.audit).items()):  # they may grow
+        views = _read_views(store, session_name, sessions, others)
+        # If the clock was set back, a session's later views keep the time of its earlier ones.
+        for when, indexed in zip(accumulate((one.view.time for one in views), max), views, strict=True):
+            found.put(when, (when, indexed))
     with store.index.transaction():
         for name in sizes:
             store.index.forget_views(name)
@@ -110,20 +107,18 @@ def _index_anew(store: Store, found: "Sorter[tuple[float, IndexedView]]") -> int
 def _read_views(store: Store, session: str, sessions: list[Session], others: list[Other]) -> list[IndexedView]:
     """Return the views of a session's file, as far as it can be read; its other entries go into the two lists."""
     views: dict[int, IndexedView] = {}
-    try:
+    with suppress(FileNotFoundError):
         for place, entry in log.read_all(store.layout.audit_file(session)):
-            if entry.get("kind") == "session":
-                if entry["session"]["name"] != session:  # the name becomes a path
-                    raise log.BrokenChain(f"the log of {session} says that it is another's")
-                sessions.append(session_from(entry))
-            elif entry.get("kind") == "view":
-                views[place.number] = indexed_view(session, place, entry)
-            elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
-                views[found.view.number] = found._replace(view=with_shown(found.view, traced_of(entry)))
-            else:
-                others.append(Other(session, place.number, entry))
-    except (log.BrokenChain, KeyError, TypeError):
-        pass  # changed from outside, which the doctor reports
+            with suppress(KeyError, TypeError):  # an entry without a field of its kind was changed from outside
+                if entry.get("kind") == "session":
+                    if entry["session"]["name"] == session:  # the name becomes a path
+                        sessions.append(session_from(entry))
+                elif entry.get("kind") == "view":
+                    views[place.number] = indexed_view(session, place, entry)
+                elif entry.get("kind") == "shown" and (found := views.get(entry["of"])):
+                    views[found.view.number] = found._replace(view=with_shown(found.view, traced_of(entry)))
+                else:
+                    others.append(Other(session, place.number, entry))
     return list(views.values())
 
 
@@ -157,9 +152,7 @@ def _sessions_behind(store: Store, session: str | None = None) -> list[str]:
         return []
     store.index.compared = now
     known = store.index.logs()
-    with os.scandir(store.layout.audit) as files:
-        sizes = [(file.name.removesuffix(".jsonl"), file) for file in files if file.name.endswith(".jsonl")]
-        return [name for name, file in sizes if file.stat(follow_symlinks=False).st_size > known.get(name, 0)]
+    return [name for name, size in log.logged_sessions(store.layout.audit).items() if size > known.get(name, 0)]
 
 
 class _Tail(NamedTuple):
@@ -196,10 +189,8 @@ def _catch_up(store: Store, session: str, tail: _Tail) -> None:
         return
     with store.index.transaction():
         for place, entry in tail.entries:
-            try:
+            with suppress(KeyError, TypeError):  # as in `_read_views`
                 _index_entry(store, session, place, entry)
-            except (KeyError, TypeError):
-                continue  # changed from outside, which the doctor reports
         store.index.set_log(session, max(tail.end, store.index.indexed_bytes(session)))
 
 
@@ -213,8 +204,6 @@ def _tail(store: Store, session: str, begin: int) -> _Tail:
             end = place.offset + place.length
     except FileNotFoundError:
         pass
-    except log.BrokenChain:  # changed from outside, which the doctor reports; it is not read again
-        end = os.stat(path).st_size
     return _Tail(entries, end)
 
 
@@ -256,10 +245,8 @@ def append_entry(store: Store, session: Session, entry: dict[str, Any]) -> int:
 def index_others(index: Index, others: Iterable[Other]) -> None:
     """Index entries that are not views, of any sessions; an entry that was changed from outside is left out."""
     for other in sorted(others, key=lambda one: float(one.entry.get("time", 0.0))):
-        try:
+        with suppress(KeyError, BadRef, BadRange):  # it was changed from outside
             _index_other(index, other)
-        except (KeyError, TypeError):
-            continue
 
 
 def _index_other(index: Index, other: Other) -> None:

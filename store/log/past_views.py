@@ -186,7 +186,7 @@ def _index_lost(store: Store, session: str, views: Sequence[IndexedView]) -> Non
         return
     _, header = next(log.read_all(store.layout.audit_file(session)))
     with store.index.transaction():
-        if store.index.session(session) is None:
+        if store.index.session(session) is None and header.get("kind") == "session":
             store.index.put_session(session_from(header))
         store.index.add_buffers(buffers)
         for view in views:

@@ -251,9 +251,7 @@ def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, .
     Returns:
         The number of blanked texts, and the sessions whose turn it was, but whose texts the fleet lacks.
     """
-    paths = [
-        os.path.join(store.layout.audit, file) for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")
-    ]
+    paths = [store.layout.audit_file(session) for session in log.logged_sessions(store.layout.audit)]
     sizes = {path: os.stat(path) for path in paths}
     over = sum(status.st_size for status in sizes.values()) - store.settings.max_view_bytes
     lacked: set[str] = set()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 from sightline.errors import StoreFailed
-from sightline.json_text import loads
+from sightline.log import log
 from sightline.log.session_events import (
     COMPACTED,
     COMPACTING,
@@ -25,6 +25,7 @@ from sightline.log.session_events import (
 )
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session, known_fields
+from sightline.regular_files import MOST_READ_BYTES
 from sightline.sha256 import sha256_hex
 from sightline.store import Reading, Store, cause_of
 
@@ -190,7 +191,7 @@ def _read(store: Reading, session: str) -> _Found:
                     if file.read(len(found.last)) != found.last:
                         found = known[session] = _Found()
                         file.seek(0)
-                for line in file:
+                while line := file.readline(MOST_READ_BYTES):
                     if not line.endswith(b"\n"):
                         break
                     found.end += len(line)
@@ -207,8 +208,8 @@ _TAIL_BYTES = 120  # of a line: they contain its hash
 
 def _take(found: _Found, line: bytes) -> None:
     try:
-        entry = loads(line)
-        number = int(entry["n"])
+        entry = log.entry_of(line)
+        number = entry["n"]
         match entry.get("kind"):
             case "context":
                 summary = entry.get("text", "") if "text" in entry else ""
@@ -224,5 +225,5 @@ def _take(found: _Found, line: bytes) -> None:
             case "message":
                 fields = known_fields(AgentMessage, entry)
                 found.messages.append(AgentMessage(**{**fields, "text": entry.get("text"), "number": number}))
-    except (ValueError, TypeError, KeyError):
+    except (log.BrokenChain, TypeError, KeyError):
         return  # changed from outside, which the doctor reports

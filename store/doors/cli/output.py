@@ -201,7 +201,9 @@ class Door:
             return expired.name
 
     def close(self) -> None:
-        """Close the open stores, but for what the end of the process closes sooner."""
+        """Print what must be known of the store, and close the stores, but for what the end of the process closes."""
+        for notice in self.local.notices:
+            write_err(dim(f"sightline: {notice}") + "\n")
         if self.shared is not None:
             self.shared.close()
         if process_ends():

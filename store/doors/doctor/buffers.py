@@ -9,6 +9,7 @@ from sightline.capture.repair import (
     SEALED_MODE,
     has_streams,
     has_writer,
+    is_buffer_name,
     is_folder_of_buffer,
     make_record,
     record_on_disk,
@@ -38,6 +39,9 @@ def check_folders(store: Store, derived: Derived, advance: Advance) -> Iterator[
             advance("folders", 1)
             if folder.is_symlink():
                 yield CheckResult("problem", f"{folder.path} is a symbolic link; nothing follows it: remove it")
+            if not is_buffer_name(folder.name):
+                yield CheckResult("problem", f"{printable(folder.path)} is no buffer's folder: move it away")
+                continue
             if store.index.has(folder.name):
                 continue
             yield from check_files(folder.path, derived)

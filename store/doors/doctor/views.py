@@ -1,7 +1,6 @@
 """What `doctor` checks about views: each chain holds, the index has all of them, and their buffers have not changed."""
 
 import contextlib
-import os
 from collections.abc import Iterator
 
 from sightline.doors.doctor.check_result import Advance, CheckResult
@@ -22,9 +21,9 @@ def check_views(store: Store, advance: Advance) -> Iterator[CheckResult]:
     is_known = True
     known = last_known(store)
     _read_records(store)
-    files = {file.removesuffix(".jsonl") for file in os.listdir(store.layout.audit) if file.endswith(".jsonl")}
+    files = log.logged_sessions(store.layout.audit)
     tally = _Tally(store, advance)
-    for session in sorted(files | known.keys()):
+    for session in sorted(files.keys() | known.keys()):
         tally.begin(session)
         try:
             lines += verify_log(store, session, known.get(session, 0), tally.take)
