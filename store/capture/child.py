@@ -187,6 +187,12 @@ def not_started(program: str, cwd: str | None, error: OSError | ValueError) -> C
             "check that it is a program and that its x bit is set",
             126,
         )
+    if error.errno == errno.E2BIG:
+        return CommandNotStarted(
+            f"{program}: the command is longer than the system takes (128 KiB in one argument on Linux)",
+            "write it into a file and run that: bash FILE",
+            126,
+        )
     return CommandNotStarted(f"{program}: not started ({error.strerror})", "", 126)
 
 

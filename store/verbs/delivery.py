@@ -11,8 +11,9 @@ from sightline.log.views import Appended, Traced, append_view, index_soon, recor
 from sightline.records import Buffer, Gap, LinePart, Shown, joined_notes
 from sightline.shape.budgets import Room
 from sightline.shape.segments import Segment, join_segments
+from sightline.shape.source import LINE_LIMIT
 from sightline.store import Store, Target
-from sightline.typing_names import TYPE_CHECKING, Callable, Collection, Iterator, Mapping, Sequence
+from sightline.typing_names import TYPE_CHECKING, Any, Callable, Collection, Iterator, Mapping, Sequence
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes
@@ -52,6 +53,8 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
         reply = _with_what_is_missing(reply, partial)
     if asking.local.settings.redacts:
         reply = _without_secrets(asking, reply)
+    if any(_REPLACED in segment.text for segment in reply.body):
+        reply = _with_replaced_bytes(asking, reply, buffers)
     text = render(reply)
     logged = None
     try:
@@ -131,11 +134,7 @@ def _as_many_as_fit(room: Room, reply: Reply, held: "list[WaitingNote]") -> "lis
 def _with(reply: Reply, notes: "list[WaitingNote]") -> Reply:
     if not notes:
         return reply
-    has_code = "exit_code" in reply.fields
-    fields = in_order({**reply.fields, "notes": [note.field for note in notes]})
-    if not has_code:
-        fields.pop("exit_code", None)
-    return reply._replace(fields=fields, missing=True)
+    return _with_fields(reply, {"notes": [note.field for note in notes]})
 
 
 def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
@@ -166,6 +165,33 @@ def _of_altered(reply: Reply, altered: Sequence[Buffer]) -> Reply:
     return _with_field(reply, "altered", {one.ref: one.altered for one in altered})
 
 
+_REPLACED = "\ufffd"  # stands in a text for bytes that are not UTF-8
+
+
+def _with_replaced_bytes(asking: Asker, reply: Reply, buffers: Sequence[Buffer]) -> Reply:
+    """Say in a reply how many bytes it shows as replacement characters.
+
+    Of whole lines they are counted in the stream; of a text without its lines, each such character counts as one.
+    """
+    targets = {target.ref: target for one in buffers for target in (Target(one, name) for name in one.streams)}
+    count, is_exact = 0, True
+    for segment in reply.body:
+        if _REPLACED not in segment.text:
+            continue
+        target = None if segment.partial else targets.get(segment.ref)
+        if target is None:
+            count, is_exact = count + segment.text.count(_REPLACED), False
+            continue
+        with asking.store.open_text(target) as source:
+            lines = source.lines(segment.first, segment.last, max(LINE_LIMIT, source.byte_count))
+            count += sum(len(line.data) - len(line.data.decode(errors="ignore").encode()) for line in lines)
+    if not count:
+        return reply
+    what = "byte that is not UTF-8 is" if count == 1 else "bytes that are not UTF-8 are"
+    said = f"{'' if is_exact else 'at least '}{count:,} {what} shown as {_REPLACED}"
+    return _with_fields(reply, {"note": joined_notes(reply.fields.get("note") or "", said)})
+
+
 def _without(streams: Collection[tuple[str, str]], traced: Traced) -> Traced:
     """Return the lines and parts of lines that are not of these streams."""
 
@@ -182,9 +208,13 @@ def _without(streams: Collection[tuple[str, str]], traced: Traced) -> Traced:
 def _with_field(reply: Reply, name: str, told: Mapping[str, str]) -> Reply:
     """Add a field to the reply that says something of some of its buffers, by ref."""
     text = next(iter(told.values())) if len(reply.shows.refs) == 1 else "; ".join(map(": ".join, told.items()))
-    has_code = "exit_code" in reply.fields
-    fields = in_order({**reply.fields, name: text})
-    if not has_code:
+    return _with_fields(reply, {name: text})
+
+
+def _with_fields(reply: Reply, added: Mapping[str, Any]) -> Reply:
+    """Add fields to the reply, which a door then shows."""
+    fields = in_order({**reply.fields, **added})
+    if "exit_code" not in reply.fields:
         fields.pop("exit_code", None)
     return reply._replace(fields=fields, missing=True)
 

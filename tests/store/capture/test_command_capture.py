@@ -209,6 +209,7 @@ def test_what_cannot_be_started_leaves_nothing_behind(store: Store, tmp_path: Pa
         ([str(tmp_path)], None, 126, "cannot be executed"),
         (["nul\0character"], None, 126, "cannot be started"),
         (["half \ud800 pair"], None, 126, "cannot be started"),
+        (["true", "x" * 20_000_000], None, 126, "longer than the system takes"),
         (["true"], str(tmp_path / "no-such-folder"), 126, "no-such-folder: no such file"),
         (["no-such-program"], str(tmp_path), 127, "no-such-program: command not found"),
     ):

@@ -460,6 +460,23 @@ def test_where_no_view_matches_that_is_said(cli: Any, numbers: str) -> None:
     assert cli("views", "--session", "nobody").code == 2
 
 
+@pytest.mark.parametrize(
+    ("written", "asked", "said"),
+    [
+        (r"ok \377\376 x\nfine\n\303\n", "show @last", "3 bytes that are not UTF-8"),
+        (r"ok \377\376 x\nfine\n\303\n", "show @last --lines 2-3", "1 byte that is not UTF-8"),
+        (r"ok \377\376 x\nfine\n\303\n", "show @last --lines 2-2", ""),
+        (r"\357\277\275 itself\n", "show @last", ""),
+        (r"ok \377\376 x\n", "query 'cat @last'", "at least 2 bytes that are not UTF-8"),
+    ],
+)
+def test_bytes_that_are_no_utf_8_are_counted_in_a_reply(cli: Any, written: str, asked: str, said: str) -> None:
+    cli("run", "-c", f"printf '{written}'")
+    note = json.loads(cli(*shlex.split(asked), "--json").out).get("note", "")
+    assert said in note
+    assert bool(note) == bool(said)
+
+
 def test_program_without_a_name_is_not_started(cli: Any) -> None:
     ran = cli("run", "--", "")
     assert ran.code == 127
