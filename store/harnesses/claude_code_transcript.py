@@ -18,7 +18,8 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
   ``isCompactSummary``. ``microcompact_boundary``: old results went from the context; ``compactedToolIds`` names them.
 - ``attachment`` with ``attachment.type`` ``file``: a file that the harness read itself, after a compaction or because
   a person named it. A prompt whose ``parentUuid`` lies further back was written after a rewind.
-- A session that was resumed or forked may repeat lines of another one, with the same ``uuid``.
+- A forked session repeats lines of another one, each with ``forkedFrom {sessionId, messageUuid}``; one that was resumed
+  by an older version does so under its own ``sessionId`` or the other's. The ``uuid`` is the same, as a rule.
 
 ``claude -p --output-format stream-json`` prints the same messages with ``session_id``, ``tool_use_result`` and
 ``parent_tool_use_id``, without times.
@@ -50,6 +51,7 @@ from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
     KeptText,
+    Lineage,
     ToldEvent,
     TranscriptItem,
     TranscriptReading,
@@ -125,6 +127,19 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     if any("type" in record and any(name in record for name in names) for record in file.records):
         return file.of_lines(Parser(file.path, file.written))
     return None
+
+
+def lineage_of(records: Iterator[dict[str, Any]]) -> Lineage | None:
+    """Return whose history a transcript may repeat, by its first records; None for another file."""
+    beginning, sessions, parents = "", list[str](), list[str]()
+    for record in records:
+        if isinstance(record.get("uuid"), str):
+            beginning = beginning or record["uuid"]
+            sessions.append(text_of(record.get("sessionId")))
+            parents.append(text_of(dict_of(record.get("forkedFrom")).get("sessionId")))
+    if not beginning:
+        return None
+    return Lineage(sessions[-1], tuple(dict.fromkeys(one for one in parents if one)), beginning)
 
 
 def left_of(text: str, start: int = 0, stream: str = "out") -> KeptText:
@@ -340,7 +355,7 @@ class Parser:
         failed = block.get("is_error") is True
         told = record.get("toolUseResult", record.get("tool_use_result")) if alone else None
         made = self._result(asked, told, block.get("content"), "\n".join(shown), failed, session.id)
-        unique = text_of(record.get("uuid"))
+        unique = text_of(dict_of(record.get("forkedFrom")).get("messageUuid")) or text_of(record.get("uuid"))
         return ToolCall(
             session=session,
             id=f"{unique}/{place}" if unique and place else unique or unique_id(session.id, use or f"line {line}"),
@@ -363,7 +378,9 @@ class Parser:
         )
 
     def _session(self, record: dict[str, Any]) -> CallSession:
-        name = text_of(record.get("sessionId", record.get("session_id"))) or self._folder_session
+        """Return the session of a record: of a copied one, that from which it was copied."""
+        name = text_of(dict_of(record.get("forkedFrom")).get("sessionId"))
+        name = name or text_of(record.get("sessionId", record.get("session_id"))) or self._folder_session
         agent = text_of(record.get("agentId", record.get("parent_tool_use_id")))
         known = self._started.get((name, agent))
         if known is None:

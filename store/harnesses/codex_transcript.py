@@ -4,7 +4,9 @@ They lie in ``~/.codex/sessions/YYYY/MM/DD/rollout-TIME-SESSION.jsonl``.
 
 This is how version 0.169.0 was seen to write them. A line is ``{"timestamp", "type", "payload"}``:
 
-- ``session_meta``: ``{id, cwd, cli_version, timestamp}``; a forked one begins with those of the first session.
+- ``session_meta``: ``{id, cwd, cli_version, timestamp, forked_from_id?, source?: {subagent: {thread_spawn:
+  {parent_thread_id}}}}``. A forked or spawned session has its own first, then the records of its parent, that one's
+  first, with their times or all with the time of the copying. They count for the session that made them.
 - ``response_item``: ``function_call {name, namespace?, arguments (JSON), call_id}``, ``custom_tool_call {name, input,
   call_id}``, ``local_shell_call {action: {command, working_directory}, call_id}``, and their ``…_output {call_id,
   output}``: a text, or blocks, as the model saw it.
@@ -41,6 +43,7 @@ from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
     KeptText,
+    Lineage,
     ToldEvent,
     TranscriptItem,
     TranscriptReading,
@@ -86,6 +89,9 @@ _PROGRAMS = ("exec", "wait")
 _ASKS_MORE = "write_stdin"
 """The tool that shows what a command, which goes on, has written since."""
 
+_COPYING_SECONDS = 0.5
+"""The longest time between two records that are copied; a model takes longer for its first reply."""
+
 _PENDING = 10_000
 _INNER = 500  # calls of one program that are kept until its output comes
 _EMPTY: dict[str, Any] = {}
@@ -96,6 +102,27 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     if any("payload" in record and "type" in record for record in file.records):
         return file.of_lines(Parser(file.path, file.written))
     return None
+
+
+def lineage_of(records: Iterator[dict[str, Any]]) -> Lineage | None:
+    """Return whose history a rollout may repeat, by its first records; None for another file."""
+    first = next(records, _EMPTY)
+    if first.get("type") != "session_meta" or "payload" not in first:
+        return None
+    own = dict_of(first["payload"])
+    session, parents = text_of(own.get("id", own.get("session_id"))), _parents_of(own)
+    for record in records:
+        if record.get("type") != "session_meta":
+            break
+        parents += (text_of(dict_of(record.get("payload")).get("id")),)
+    return Lineage(session, tuple(one for one in parents if one not in ("", session)))
+
+
+def _parents_of(meta: dict[str, Any]) -> tuple[str, ...]:
+    """Return the ids of the sessions from which one comes, by its first record."""
+    spawn = dict_of(dict_of(dict_of(meta.get("source")).get("subagent")).get("thread_spawn"))
+    stated = (meta.get("forked_from_id"), spawn.get("parent_thread_id"), meta.get("parent_thread_id"))
+    return tuple(dict.fromkeys(filter(None, map(text_of, stated))))
 
 
 def left_of(text: str, stream: str = "out") -> KeptText:
@@ -118,11 +145,13 @@ def left_of(text: str, stream: str = "out") -> KeptText:
 class _Asked(NamedTuple):
     """A call that waits for its result, or has it and waits for its output."""
 
+    session: CallSession
     tool: str
     arguments: Any
     command: str
     cwd: str
     time: float
+    is_copy: bool = False
     whole: dict[str, Any] = _EMPTY
     output: Any = None
     answered: float = 0.0
@@ -136,8 +165,10 @@ class Parser:
     def __init__(self, path: str, written: float) -> None:
         """Prepare to read; the file's name gives the session if no record does."""
         found = re.search(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$", path)
-        self._session = CallSession(HARNESS.name, found[1] if found else "", HARNESS.name, "", written)
-        self._named = False
+        self._session = self._own = CallSession(HARNESS.name, found[1] if found else "", HARNESS.name, "", written)
+        self._named = self._is_copying = False
+        self._copied_until = 0.0
+        self._origins: tuple[str, ...] = ()
         self._time = written
         self._asked: dict[str, _Asked] = {}
         self._answered: set[str] = set()
@@ -186,23 +217,28 @@ class Parser:
         self._time = when(record.get("timestamp"), self._time)
         payload = dict_of(record.get("payload"))
         stamp = text_of(record.get("timestamp"))
+        self._look_for_end_of_copy()
         if kind == "session_meta":
             if not self._named:
                 self._begin(payload)
                 yield self._told("", ContextChange(self._session.started, STARTED, whole=True))
+            else:
+                self._begin_copy(payload)
+        elif kind == "response_item" and payload.get("type") != "message":
+            yield from self._item(payload, line)
+        elif kind == "event_msg" and payload.get("type") != "thread_rolled_back":
+            yield from self._event(payload, line)
+        elif self._is_copying:
+            pass  # it happened to another session
         elif kind == "compacted":
             summary = plain(text_of(payload.get("message")))
             yield self._told(stamp, ContextChange(self._time, COMPACTED, summary=summary, kept=()))
-        elif kind == "turn_context":
-            self._session = self._session._replace(cwd=self._session.cwd or text_of(payload.get("cwd")))
-        elif kind == "response_item" and payload.get("type") == "message":
-            yield from self._said(payload, stamp)
+        elif kind == "turn_context" and not self._session.cwd:
+            self._session = self._own = self._session._replace(cwd=text_of(payload.get("cwd")))
         elif kind == "response_item":
-            yield from self._item(payload, line)
-        elif kind == "event_msg" and payload.get("type") == "thread_rolled_back":
-            yield self._told(stamp, ContextChange(self._time, REWOUND))
+            yield from self._said(payload, stamp)
         elif kind == "event_msg":
-            yield from self._event(payload, line)
+            yield self._told(stamp, ContextChange(self._time, REWOUND))
 
     def _told(self, stamp: str, what: SessionEvent) -> ToldEvent:
         return ToldEvent(self._session, what._replace(id=stamp, told=TRANSCRIPT))
@@ -222,12 +258,33 @@ class Parser:
                 yield self._told(stamp, AgentMessage(self._time, plain(text)))
 
     def _begin(self, payload: dict[str, Any]) -> None:
-        """Take the first record; further ones belong to the session from which this one was forked."""
+        """Take the first record, which is of the session itself."""
         self._named = True
+        self._session = self._own = self._session_of(payload)
+        self._origins, self._copied_until = _parents_of(payload), self._time
+
+    def _begin_copy(self, payload: dict[str, Any]) -> None:
+        """Take a further first record: if it is of another session, that one's history follows, or did so before."""
+        other = self._session_of(payload)
+        if other.id in (self._own.id, ""):
+            return
+        self._origins = tuple(dict.fromkeys((*self._origins, other.id)))
+        if self._copied_until and not self._is_copying:
+            self._is_copying = True
+            self._session = other._replace(id=self._origins[0])
+
+    def _look_for_end_of_copy(self) -> None:
+        """Note whether a record may still be copied: it is as old as the last one, or came at once after it."""
+        if self._copied_until and self._time <= self._copied_until + _COPYING_SECONDS:
+            self._copied_until = max(self._copied_until, self._time)
+        else:
+            self._copied_until, self._is_copying, self._session = 0.0, False, self._own
+
+    def _session_of(self, payload: dict[str, Any]) -> CallSession:
         name = text_of(payload.get("id", payload.get("session_id"))) or self._session.id
         client = " ".join(filter(None, (HARNESS.name, text_of(payload.get("cli_version")))))
         started = when(payload.get("timestamp"), self._time)
-        self._session = CallSession(HARNESS.name, name, client, text_of(payload.get("cwd")), started)
+        return CallSession(HARNESS.name, name, client, text_of(payload.get("cwd")), started)
 
     def _item(self, payload: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         call = text_of(payload.get("call_id"))
@@ -239,7 +296,7 @@ class Parser:
                 del self._asked[next(iter(self._asked))]
         elif payload.get("type") in _OUTPUTS:
             self._answered.add(call)
-            asked = self._asked.pop(call, _Asked("tool", None, "", self._session.cwd, self._time))
+            asked = self._asked.pop(call, None) or self._new("tool", None, "", self._session.cwd)
             asked = asked._replace(output=_output(payload.get("output")), answered=self._time, line=line)
             number = str(dict_of(asked.arguments).get("session_id")) if asked.tool == _ASKS_MORE else ""
             of = self._running.get(number, "")
@@ -271,7 +328,10 @@ class Parser:
         cwd = text_of(given.get("workdir", given.get("working_directory"))) or self._session.cwd
         tool = f"{space}__{name}" if space and space.startswith("mcp__") else name
         runs = name in _SHELLS and isinstance(command, str)
-        return _Asked(tool, arguments, plain(str(command)) if runs else "", cwd, self._time)
+        return self._new(tool, arguments, plain(str(command)) if runs else "", cwd)
+
+    def _new(self, tool: str, arguments: Any, command: str, cwd: str) -> _Asked:
+        return _Asked(self._session, tool, arguments, command, cwd, self._time, self._is_copying)
 
     def _event(self, payload: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         item = dict_of(payload.get("item"))
@@ -307,8 +367,8 @@ class Parser:
         words = _line([str(word) for word in command]) if isinstance(command, list) else ""
         tool = "exec_command" if words else f"mcp__{text_of(item.get('server'))}__{text_of(item.get('tool'))}"
         arguments = item.get("arguments") if not words else {"cmd": words}
-        asked = _Asked(tool, arguments, plain(words), self._session.cwd, self._time, item, None, self._time, line)
-        return self._call(call, asked)
+        asked = self._new(tool, arguments, plain(words), self._session.cwd)
+        return self._call(call, asked._replace(whole=item, answered=self._time, line=line))
 
     def finish(self) -> Iterator[TranscriptItem]:
         """Yield commands whose end was never written, and calls of a program that never had output."""
@@ -329,13 +389,15 @@ class Parser:
         """
         shown = shown_of(asked.output)
         made = ToolCall(
-            session=self._session,
-            id=unique_id(self._session.id, call),
+            session=asked.session,
+            id=unique_id(asked.session.id, call),
             use=call,
             line=asked.line,
             asked=asked.time,
             answered=asked.answered,
             ended=asked.ended,
+            origins=self._origins,
+            is_copy=asked.is_copy,
             tool=asked.tool,
             arguments=asked.arguments,
             kind="cmd" if asked.command else "tool",

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping
 
 from sightline.harnesses import known
 from sightline.harnesses.base import Harness
-from sightline.harnesses.transcript import Candidate, NotReadable, Transcript, TranscriptReading
+from sightline.harnesses.transcript import Candidate, Lineage, NotReadable, Transcript, TranscriptReading
 from sightline.json_text import loads
 from sightline.named_tuple import NamedTuple
 
 _HEAD_BYTES = 1 << 16
 _LINES_LOOKED_AT = 20
+_LINES = ".jsonl"  # how names of transcripts of lines end; others repeat nobody's history
 
 
 class TranscriptSource(NamedTuple):
@@ -103,8 +104,27 @@ def open_reading(source: TranscriptSource) -> TranscriptReading | None:
     return reading
 
 
+def lineage_of(source: TranscriptSource) -> tuple[Harness, Lineage] | None:
+    """Return whose transcript a file is, and whose history it may repeat; None if its harness does not say that.
+
+    Only its first lines are read, since that is done for all files before an import.
+    """
+    if not source.path.endswith(_LINES):
+        return None
+    try:
+        with open(source.path, "rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return None  # whoever opens it for reading says so
+    for harness in transcribing():
+        read = getattr(harness.transcripts(), "lineage_of", None)
+        if read and (found := read(_records(head))):
+            return harness, found
+    return None
+
+
 def _records(head: bytes) -> Iterator[dict[str, object]]:
-    for line in head.split(b"\n")[:_LINES_LOOKED_AT]:
+    for line in head.split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]:
         try:
             record = loads(line)
         except (ValueError, RecursionError):

@@ -66,6 +66,7 @@ from sightline.log.session_events import (
     SessionSubject,
     subject_of,
 )
+from sightline.records import LONG_ID
 from sightline.typing_names import Any
 
 _CUT_HEAD = re.compile(r"\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n")
@@ -109,6 +110,7 @@ class Parts:
         """Prepare; the whole of long outputs lies below this folder."""
         self._folder = folder
         self._given: set[str] = set()
+        self._made_by: dict[tuple[str, float], str] = {}  # sessions by the id and time of each call that they made
         self._begun: set[str] = set()
         self._subjects: set[str] = set()  # sessions whose subject is known
         self._events: set[str] = set()
@@ -138,7 +140,8 @@ class Parts:
         """Yield the call of a part once it has ended, and later that its result went from the context."""
         if name not in self._given and (call := self._call(name, session, part)):
             self._given.add(name)
-            yield call
+            if len(call.use) < LONG_ID or self._made_by.setdefault((call.use, call.asked), session.id) == session.id:
+                yield call  # else its session was forked from that one, whose history it repeats under other ids
         pruned = number(dict_of(dict_of(part.get("state")).get("time")).get("compacted"))
         if name in self._given and pruned and name not in self._pruned:
             self._pruned.add(name)

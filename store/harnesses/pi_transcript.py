@@ -2,12 +2,13 @@
 
 They lie in ``~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl``.
 
-Version 0.73.1 was seen to write this. The first line is ``{"type": "session", version, id, timestamp, cwd}``, and
-others are entries ``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content, timestamp}``: of
-``assistant`` the content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is ``{toolCallId, toolName,
-content, details, isError}``, whose content is what the model saw. ``compaction`` holds ``{summary, firstKeptEntryId,
-tokensBefore}``. A long output of a command lies whole in a file in the folder for temporary files, which the result
-names; it is read as long as it exists.
+Version 0.73.1 was seen to write this. The first line is ``{"type": "session", version, id, timestamp, cwd}``, of a
+forked session with ``parentSession``, the path of the one whose entries follow as they are there. Others are entries
+``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content, timestamp}``: of ``assistant`` the
+content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is ``{toolCallId, toolName, content, details,
+isError}``, whose content is what the model saw. ``compaction`` holds ``{summary, firstKeptEntryId, tokensBefore}``. A
+long output of a command lies whole in a file in the folder for temporary files, which the result names; it is read as
+long as it exists.
 """
 
 import os
@@ -27,6 +28,7 @@ from sightline.harnesses.tool_call import (
 from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
+    Lineage,
     SessionParser,
     ToldEvent,
     TranscriptItem,
@@ -48,6 +50,18 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     return file.of_lines(Parser(file.written)) if is_session else None
 
 
+def lineage_of(records: Iterator[dict[str, Any]]) -> Lineage | None:
+    """Return whose history a session may repeat, by its first entry; None for another file."""
+    first = next(records, {})
+    return Lineage(text_of(first.get("id")), _parents_of(first)) if first.get("type") == "session" else None
+
+
+def _parents_of(first: dict[str, Any]) -> tuple[str, ...]:
+    """Return the id of the session from which one was forked: it stands in the name of that one's file."""
+    name = os.path.basename(text_of(first.get("parentSession"))).removesuffix(".jsonl")
+    return (name.rpartition("_")[2],) if name else ()
+
+
 class Parser(SessionParser):
     """Makes calls from the entries of a session."""
 
@@ -63,6 +77,7 @@ class Parser(SessionParser):
         if kind == "session":
             cwd = plain(text_of(record.get("cwd")))
             self._session = self._session._replace(id=text_of(record.get("id")), cwd=cwd, started=self._time)
+            self._origins = _parents_of(record)
         elif kind == "message":
             yield from self._message(dict_of(record.get("message")), text_of(record.get("id")), line)
         elif kind == "compaction":

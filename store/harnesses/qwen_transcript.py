@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from sightline.harnesses.qwen import HARNESS, made_of
-from sightline.harnesses.tool_call import ToolCall, dict_of, list_of, number, plain, text_of
+from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, number, plain, text_of
 from sightline.harnesses.transcript import (
     BadRecord,
     Candidate,
@@ -52,12 +52,15 @@ class Parser(SessionParser):
     def __init__(self, written: float) -> None:
         """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
         super().__init__(HARNESS.name, written)
+        self._own: CallSession | None = None
 
     def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
         kind, event = record.get("type"), text_of(record.get("uuid"))
-        if not self._session.id:
-            self._begin(record)
+        if not self._own:
+            self._own = self._begin(record)
+        origin = text_of(dict_of(record.get("forkedFrom")).get("sessionId"))  # in a copy of that session's history
+        self._session = self._own._replace(id=origin) if origin else self._own
         parts = [dict_of(one) for one in list_of(dict_of(record.get("message")).get("parts"))]
         if kind in ("user", "assistant"):
             yield from self._said(parts, event, is_agent=kind == "assistant")
@@ -73,8 +76,8 @@ class Parser(SessionParser):
         elif kind != "system":
             yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
 
-    def _begin(self, record: dict[str, Any]) -> None:
-        self._session = self._session._replace(
+    def _begin(self, record: dict[str, Any]) -> CallSession:
+        return self._session._replace(
             id=text_of(record.get("sessionId")),
             client=" ".join(filter(None, (HARNESS.name, text_of(record.get("version"))))),
             cwd=plain(text_of(record.get("cwd"))),

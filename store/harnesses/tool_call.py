@@ -111,6 +111,10 @@ class ToolCall(NamedTuple):
         first: number of the first line of the parts, if a file was read from a line on.
         saved: a file that may have a single part whole; None for none.
         of: the id of the tool use that ran the command of which this shows more; empty for none.
+        origins: ids of the sessions in whose transcripts it may stand, too, because that of its session begins with a
+            copy of theirs; those that made it have it already.
+        is_copy: whether its transcript says that it is such a copy; then its session is the one that is taken to have
+            made it, and its times may be those of the copying.
         ended: when its command ended, if that went on after the result; 0 if it did not, or that is not known.
     """
 
@@ -138,6 +142,8 @@ class ToolCall(NamedTuple):
     saved: SavedOutput | None = None
     of: str = ""
     ended: float = 0.0
+    origins: tuple[str, ...] = ()
+    is_copy: bool = False
 
     @property
     def text(self) -> str:

@@ -181,6 +181,20 @@ class Candidate(NamedTuple):
         return DocumentReading(self.transcript, read)
 
 
+class Lineage(NamedTuple):
+    """What the beginning of a transcript says about whose history it may repeat.
+
+    Attributes:
+        session: the harness' id of its session.
+        parents: ids of the sessions from which this one was forked, resumed or spawned.
+        beginning: id of its first record; transcripts that share it are copies of one beginning. Empty if not known.
+    """
+
+    session: str
+    parents: tuple[str, ...] = ()
+    beginning: str = ""
+
+
 class TranscriptReading(Protocol):
     """A transcript that is being read. A reading yields nothing twice."""
 
@@ -236,6 +250,7 @@ class SessionParser:
         self._time = written
         self._asked: dict[str, tuple[float, str, Any]] = {}
         self._has_subject = False
+        self._origins: tuple[str, ...] = ()  # sessions whose history this one may begin with
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
@@ -298,6 +313,7 @@ class SessionParser:
             kind="cmd" if isinstance(command, str) else "tool",
             command=plain(command) if isinstance(command, str) else "",
             cwd=self._session.cwd,
+            origins=self._origins,
         )
 
     def named(self, tool: str) -> str:
@@ -519,6 +535,7 @@ def bounded_call(call: ToolCall, otherwise: float) -> ToolCall:
     return call._replace(
         id=_id(call.id),
         use=_id(call.use),
+        origins=tuple(map(_id, call.origins)),
         asked=asked,
         answered=max(asked, _time(call.answered, asked)),
         ended=_time(call.ended, 0.0),

@@ -25,6 +25,7 @@ from sightline.harnesses.transcript import (
 )
 from sightline.imports.batches import MOST_WRITING, Calls, Ran, Writings
 from sightline.imports.past_call import KeptCall, buffer_of_command, is_of_another, named_call
+from sightline.imports.reading_order import reading_order
 from sightline.json_text import dumps, loads
 from sightline.log.past_views import SAME_SECONDS, LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
 from sightline.log.retention import enforce_limits
@@ -183,6 +184,7 @@ class Importer:
         self._placed: dict[str, float] = {}
         self._logged: set[str] = set()  # buffers of the batch being recorded, once the log has them
         self._silent: set[str] = set()
+        self._diverged: set[str] = set()  # paths of transcripts that go beyond the history that they repeat
         self._growing: set[str] = set()  # paths of transcripts with calls that wait
         self._first: dict[str, dict[str, tuple[str, float]]] = {}  # id and time of the first call, by path and use
         self._told: dict[str, list[SessionEvent]] = {}  # by session; logged after the views that they follow
@@ -193,12 +195,12 @@ class Importer:
         return self._store.settings
 
     def run(self, sources: Iterable[TranscriptSource]) -> ImportCounts:
-        """Import transcripts, those that were written last first.
+        """Import transcripts in `reading_order`.
 
         Raises:
             StoreFailed: the store cannot keep them; earlier imports stay.
         """
-        ordered = sorted(sources, key=lambda source: source.written, reverse=True)
+        ordered = reading_order(sources)
         try:
             for at, source in enumerate(ordered):
                 if self.is_known(source):
@@ -301,6 +303,9 @@ class Importer:
             self._tell(source, event.line, event.text)
             return
         event = bounded_call(event, source.written)
+        if event.origins and self._is_of_origin(source, event):
+            self._count(known=1)
+            return
         session = self._session(event.session, source.written)
         known = self._known[session.name]
         first_id, first_asked = self._first.setdefault(source.path, {}).setdefault(event.use, (event.id, event.asked))
@@ -352,12 +357,33 @@ class Importer:
         within = SAME_SECONDS if has_times else math.inf
         is_used = not is_other and known.was_taken(call.use, named)
         is_used = is_used or known.takes_shown(call.use, named, call.asked, within)
+        is_used = is_used or (not call.is_copy and known.takes_copied(call.use, named))
         if not is_used:
-            known.taken.setdefault(call.use, []).append(named)
+            (known.copied if call.is_copy else known.taken).setdefault(call.use, []).append(named)
             is_again = is_again or (call.id in known.imported and is_of_another(store, call, named, within))
             if is_again and call.id == unique_id(call.session.id, call.use):
                 call = call._replace(id=timed_id(call))
         return call, is_used
+
+    def _is_of_origin(self, source: TranscriptSource, call: ToolCall) -> bool:
+        """Return whether a call is in the log of a session with whose history its own transcript begins.
+
+        Short ids count from 1 in each session, so those mean the same only until the first that differs.
+        """
+        if len(call.use) < LONG_ID and source.path in self._diverged:
+            return False
+        named = named_call(self._store, call)
+        if any(self._known_of(call.session.harness, one).has_copy_of(call.use, named) for one in call.origins):
+            return True
+        self._diverged.add(source.path)
+        return False
+
+    def _known_of(self, harness: str, session: str) -> LoggedCalls:
+        """Return what the log has of a session of which this import may have no transcript."""
+        name = safe_name(f"{harness}-{session}")
+        if name not in self._known:
+            self._known[name] = known_calls(self._store, {name, safe_name(session)})
+        return self._known[name]
 
     def _take_event(self, source: TranscriptSource, event: ToldEvent) -> None:
         if isinstance(event.what, AgentMessage | SessionSubject) and not self.limits.evidence.messages:

@@ -464,6 +464,8 @@ def _told(call: ToolCall) -> Json:
 def _waiting_from(fields: Json) -> WaitingCall:
     told = known_fields(ToolCall, fields["call"])
     session = CallSession(**known_fields(CallSession, told["session"]))
-    call = ToolCall(**{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": ()})
+    call = ToolCall(
+        **{**told, "session": session, "shown": tuple(told["shown"]), "parts": (), "inner": (), "origins": ()}
+    )
     shown = tuple(map(shown_from, fields.get("shown", ())))
     return WaitingCall(call, str(fields.get("buffer", "")), shown, bool(fields.get("is_logged")))

@@ -282,6 +282,10 @@ def _request(call: ToolCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
         "tool": call.tool,
         "arguments": clipped(arguments, _ARGUMENT_CHARACTERS),
         "caller": {name: value for name, value in caller.items() if value},
-        **({} if is_recorded else {"imported": {"from": call.session.harness, "id": call.id}}),
+        **({} if is_recorded else {"imported": _source(call)}),
         "alone_bytes": len(text.encode()) if is_recorded else None,
     }
+
+
+def _source(call: ToolCall) -> dict[str, Any]:
+    return {"from": call.session.harness, "id": call.id, **({"copy": True} if call.is_copy else {})}

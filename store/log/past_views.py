@@ -98,6 +98,8 @@ class LoggedCalls(NamedTuple):
         shown: calls that were logged as they happened, by short ids of tool uses, which a model's server may give to
             several; without those that a call of a transcript has matched.
         taken: calls that were imported, likewise, with all.
+        copied: calls that were imported from a copy of the session's history, likewise; their times may be those of the
+            copying.
     """
 
     imported: set[str]
@@ -105,6 +107,20 @@ class LoggedCalls(NamedTuple):
     nameless: list[Nameless]
     shown: dict[str, list[Nameless]]
     taken: dict[str, list[Nameless]]
+    copied: dict[str, list[Nameless]]
+
+    def has_copy_of(self, use: str, call: Nameless) -> bool:
+        """Return whether a call that stands in a copy of the session's history is in its log."""
+        if len(use) >= LONG_ID:
+            return use in self.uses
+        return any(is_alike(one, call) for of in (self.shown, self.taken, self.copied) for one in of.get(use, ()))
+
+    def takes_copied(self, use: str, call: Nameless) -> bool:
+        """Return whether a call was imported from a copy of the session's history; if so, that is used up."""
+        found = next((one for one in self.copied.get(use, ()) if is_alike(one, call)), None)
+        if found:
+            self.copied[use].remove(found)
+        return found is not None
 
     def takes_shown(self, use: str, call: Nameless, asked: float, within: float = SAME_SECONDS) -> bool:
         """Return whether a call that was logged as it happened can be this one; if so, it is used up.
@@ -148,7 +164,7 @@ def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
 
     Calls that were logged but not indexed, because an import ended in between, are indexed now.
     """
-    known = LoggedCalls(set(), set(), [], {}, {})
+    known = LoggedCalls(set(), set(), [], {}, {}, {})
     for name in sessions:
         indexed = store.index.artifacts(name)
         lost: list[IndexedView] = []
@@ -162,7 +178,9 @@ def known_calls(store: Store, sessions: Iterable[str]) -> LoggedCalls:
                     _note(known.uses, request.get("caller"), "tool_use")
                     for use in _noted(request.get("caller"), "tool_use"):
                         if isinstance(shown, float) and len(use) < LONG_ID:
-                            calls = known.taken if "imported" in request else known.shown
+                            about = request.get("imported")
+                            is_copy = isinstance(about, dict) and about.get("copy") is True
+                            calls = known.copied if is_copy else known.taken if about else known.shown
                             calls.setdefault(use, []).append(_named(request, shown))
                     if (nameless := _nameless(request, shown)) is not None:
                         known.nameless.append(nameless)

@@ -1,9 +1,11 @@
 """Recorded transcripts, made ones, and what came of importing them."""
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,62 @@ class Claude:
         """A command that went well, and what it wrote."""
         told = {"stdout": out, "stderr": "", "interrupted": False}
         return [self.use(number, command), self.result(number, out.rstrip("\n") or "(no output)", told)]
+
+
+LONG_AGO = datetime(2026, 6, 1, 10, tzinfo=UTC).timestamp()
+ENDED = "Process exited with code {}"
+
+
+class Rollout:
+    """Lines of a rollout, a second apart."""
+
+    def __init__(self, session: str, since: float = LONG_AGO, **meta: Any) -> None:
+        self.now = since
+        self.session = session
+        self.lines = [self.line("session_meta", id=session, cwd="/repo", cli_version="0.142.0", **meta)]
+
+    def line(self, kind: str, **payload: Any) -> dict[str, Any]:
+        stamp = datetime.fromtimestamp(self.now, UTC).isoformat().replace("+00:00", "Z")
+        return {"timestamp": stamp, "type": kind, "payload": payload}
+
+    def call(self, use: str, name: str, arguments: dict[str, Any], result: str) -> "Rollout":
+        """Add a call, and its result a second later."""
+        asked = self.line(
+            "response_item", type="function_call", name=name, arguments=json.dumps(arguments), call_id=use
+        )
+        self.now += 1
+        self.lines += [asked, self.line("response_item", type="function_call_output", call_id=use, output=result)]
+        return self
+
+    def ran(self, use: str, command: str, out: str = "", state: str = ENDED.format(0)) -> "Rollout":
+        """Add a command."""
+        return self.call(use, "exec_command", {"cmd": command}, _codex_result(state, out))
+
+    def polled(self, use: str, out: str, state: str) -> "Rollout":
+        """Add a look at what the command that goes on has written since."""
+        return self.call(use, "write_stdin", {"session_id": 77, "chars": ""}, _codex_result(state, out))
+
+    def said(self, text: str) -> "Rollout":
+        """Add a message of the agent."""
+        block = {"type": "output_text", "text": text}
+        self.lines.append(self.line("response_item", type="message", role="assistant", content=[block]))
+        return self
+
+    def copy(self, other: "Rollout") -> "Rollout":
+        """Add the lines of another rollout at this time, as a fork does."""
+        self.lines += [{**one, "timestamp": self.lines[0]["timestamp"]} for one in other.lines]
+        self.now += 5
+        return self
+
+    def write(self, folder: Path) -> Path:
+        """Write it, as a file that nobody writes any more."""
+        path = write_lines(folder / f"rollout-2026-06-01T10-00-00-{self.session}.jsonl", *self.lines)
+        os.utime(path, (LONG_AGO, LONG_AGO))
+        return path
+
+
+def _codex_result(state: str, out: str) -> str:
+    return f"Chunk ID: a1\nWall time: 1.0 seconds\n{state}\nOriginal token count: 2\nOutput:\n{out}"
 
 
 def buffers(store: Store) -> list[Buffer]:
