@@ -34,7 +34,7 @@ from sightline.records import Buffer, Note, Seal
 from sightline.records import Narrowing as Narrowing
 from sightline.records import Target as Target
 from sightline.refs import Ref
-from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Protocol
+from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Protocol
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change as Change
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sightline.disk.merged_streams import MergedReader
     from sightline.disk.pretty import Facts
     from sightline.disk.recording import Recording as Recording
+    from sightline.disk.stand_ins import StandIns as StandIns
     from sightline.disk.streams import StreamReader as StreamReader
     from sightline.protocols import Feed as Feed
     from sightline.protocols import HostAlarm as HostAlarm
@@ -684,6 +685,27 @@ class Store:
             return self.path(target)
         return disk.pretty_path(self.layout, target.buffer, target.stream, facts)
 
+    def stand_ins(self, wanted: Iterable[tuple[Target, bool]]) -> "StandIns":
+        """Make the files that a command gets in place of its refs.
+
+        Args:
+            wanted: what the refs name, and whether the command only reads it.
+
+        Raises:
+            StoreFailed: one cannot be made, so that the command must not run.
+            ExpiredRef, UnsafeStore: raised by `open`.
+        """
+        given = [
+            disk.WantedRef(
+                target.ref,
+                self.local_copy(target),
+                is_growing=target.buffer.state == "running" and target.stream != "all",
+                only_read=only_read,
+            )
+            for target, only_read in wanted
+        ]
+        return disk.take_stand_ins(self.layout, given)
+
     def pretty_facts(self, target: Target) -> "Facts | None":
         """Return the facts of a result block's pretty form; None for a stream whose lines are those of its bytes."""
         if target.buffer.kind != "tool":
@@ -768,7 +790,10 @@ class Store:
         """
         totals = self.index.totals()
         oldest = time.time() - self.settings.max_age_days * _DAY_SECONDS
-        count, size = totals.buffers - self.settings.max_buffers, totals.bytes - self.settings.max_bytes
+        size = totals.bytes - self.settings.max_bytes
+        if os.path.isdir(self.layout.refs) and os.listdir(self.layout.refs):
+            size += disk.stand_in_bytes(self.layout)
+        count = totals.buffers - self.settings.max_buffers
         crowded = count > 0 or size > 0
         newest = {item.buffer.name for item in self.index.listed(1)} if crowded else set()
         over = []

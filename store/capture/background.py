@@ -12,6 +12,7 @@ import sys
 from sightline.capture.child import not_started
 from sightline.capture.command import CommandCapture
 from sightline.config import FleetSettings, Settings
+from sightline.disk.stand_ins import StandIns
 from sightline.errors import CommandNotStarted, StoreFailed
 from sightline.json_text import dumps, loads
 from sightline.light_library import suppress
@@ -29,6 +30,7 @@ def start_in_background(
     session: str,
     label: str = "",
     timeout: float | None = None,
+    stand_ins: StandIns | None = None,
 ) -> str:
     """Start such a capture, and return its buffer's name.
 
@@ -40,6 +42,7 @@ def start_in_background(
         session: the session that captures.
         label: a name for the buffer.
         timeout: seconds after which the command is ended; None for never.
+        stand_ins: files that the command gets in place of refs, which the other process releases.
 
     Raises:
         CommandNotStarted: there is no such program.
@@ -55,6 +58,7 @@ def start_in_background(
         "session": session,
         "label": label,
         "timeout": timeout,
+        "stand_ins": [stand_ins.folder, stand_ins.use, stand_ins.fd] if stand_ins else None,
     }
     words = [sys.executable, "-P", "-m", "sightline.capture.background"]
     try:
@@ -64,6 +68,7 @@ def start_in_background(
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=(stand_ins.fd,) if stand_ins else (),
         )
     except OSError as error:
         raise not_started(words[0], None, error) from error
@@ -78,6 +83,8 @@ def start_in_background(
         raise CommandNotStarted(*answer["not_started"])
     if "failed" in answer:
         raise StoreFailed(answer["failed"], answer.get("hint", "nothing was run"))
+    if stand_ins:
+        stand_ins.hand_over()
     return str(answer["name"])
 
 
@@ -102,6 +109,7 @@ def run_handed_over() -> None:
             session=request["session"],
             label=request["label"],
             timeout=request["timeout"],
+            stand_ins=StandIns(*handed) if (handed := request.get("stand_ins")) else None,
             started=lambda name: _answer({"name": name}),
         )
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 
+from sightline.disk.live import group_lives
 from sightline.errors import CommandNotStarted
 from sightline.named_tuple import NamedTuple
 from sightline.plain_signal import signal
@@ -11,6 +12,9 @@ from sightline.plain_signal import signal
 PIPE_BYTES = 1 << 20  # the default of 64 KiB would wake the reader sixteen times as often
 SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
 _COPY_FROM = 10  # above all descriptors that a child is given
+INHERITED = 99
+"""The number of a further inherited descriptor: beyond those that scripts and shells choose."""
+
 RESTORED_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 """Python ignores these signals; a child must not."""
 
@@ -49,13 +53,7 @@ class Child(NamedTuple):
     @property
     def group_lives(self) -> bool:
         """Return whether anything of its own group is left, after it was waited for itself."""
-        if not self.own_group:
-            return False
-        try:
-            os.killpg(self.pid, 0)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return not _only_zombies(self.pid)
+        return self.own_group and group_lives(self.pid)
 
     def close_streams(self) -> None:
         """Stop reading what it, or what it left behind, writes."""
@@ -94,13 +92,21 @@ def shell_argv(command: str) -> list[str]:
     return [shell, "-c", command]
 
 
-def start(argv: list[str], *, cwd: str | None = None, stdin: int | None = None, own_group: bool = True) -> Child:
+def start(
+    argv: list[str],
+    *,
+    cwd: str | None = None,
+    stdin: int | None = None,
+    own_group: bool = True,
+    inherited: int | None = None,
+) -> Child:
     """Start a program.
 
     Args:
         argv: the program and its arguments; the program is searched on PATH.
         cwd: working directory; ours by default.
         stdin: descriptor for its standard input; nothing (``/dev/null``) by default.
+        inherited: a descriptor above INHERITED that it inherits, too.
         own_group: whether it gets a session, and so a process group, of its own, and no terminal.
 
     Raises:
@@ -113,7 +119,7 @@ def start(argv: list[str], *, cwd: str | None = None, stdin: int | None = None, 
             stdin = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
             theirs.append(stdin)
         out_write, err_write = _pipe(ours, theirs), _pipe(ours, theirs)
-        pid = _spawn(argv, (stdin, out_write, err_write), own_group, cwd)
+        pid = _spawn(argv, (stdin, out_write, err_write), own_group, cwd, inherited)
         out_read, err_read = ours
         ended, waited = _watch(pid)
         ours.clear()
@@ -139,26 +145,41 @@ def _pipe(ours: list[int], theirs: list[int]) -> int:
     return write
 
 
-def _spawn(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, cwd: str | None) -> int:
+def _spawn(
+    argv: list[str], descriptors: tuple[int, int, int], own_group: bool, cwd: str | None, inherited: int | None
+) -> int:
     if cwd is not None:
-        return _spawn_in(argv, descriptors, own_group, cwd)
+        return _spawn_in(argv, descriptors, own_group, cwd, inherited)
     actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(descriptors)]
     if 0 in descriptors and descriptors[0] != 0:
-        return _spawn_in(argv, descriptors, own_group, None)  # our own 0 was closed, and subprocess can deal with that
+        # Our own 0 was closed, and subprocess can deal with that.
+        return _spawn_in(argv, descriptors, own_group, None, inherited)
+    if inherited is not None:
+        actions.append((os.POSIX_SPAWN_DUP2, inherited, min(INHERITED, os.sysconf("SC_OPEN_MAX") - 1)))
     environment = getattr(os.environ, "_data", os.environ)  # as bytes; else each variable is decoded and encoded
     try:
         return os.posix_spawnp(
             argv[0], argv, environment, file_actions=actions, setsid=own_group, setsigdef=RESTORED_SIGNALS
         )
     except NotImplementedError:
-        return _spawn_in(argv, descriptors, own_group, None)
+        return _spawn_in(argv, descriptors, own_group, None, inherited)
 
 
-def _spawn_in(argv: list[str], descriptors: tuple[int, int, int], own_group: bool, cwd: str | None) -> int:
+def _spawn_in(
+    argv: list[str], descriptors: tuple[int, int, int], own_group: bool, cwd: str | None, inherited: int | None
+) -> int:
     import subprocess  # 4 ms, which only another working directory needs
 
     stdin, out, err = descriptors
-    process = subprocess.Popen(argv, stdin=stdin, stdout=out, stderr=err, cwd=cwd, start_new_session=own_group)
+    process = subprocess.Popen(
+        argv,
+        stdin=stdin,
+        stdout=out,
+        stderr=err,
+        cwd=cwd,
+        start_new_session=own_group,
+        pass_fds=() if inherited is None else (inherited,),
+    )
     process.returncode = 0  # we wait for it ourselves
     return process.pid
 
@@ -223,20 +244,3 @@ def _watch(pid: int) -> tuple[int, list[int] | None]:
 
     threading.Thread(target=wait, name="sightline-wait", daemon=True).start()
     return read, waited
-
-
-def _only_zombies(group: int) -> bool:
-    """Return whether all that is left of a group are zombies; False if the system does not tell."""
-    try:
-        pids = [name for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return False
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                state, _, pgrp = file.read().rpartition(b")")[2].split()[:3]
-        except (OSError, ValueError):
-            continue
-        if int(pgrp) == group and state not in (b"Z", b"X"):
-            return False
-    return bool(pids)

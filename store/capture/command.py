@@ -17,6 +17,7 @@ from sightline.typing_names import TYPE_CHECKING, Callable
 if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import FilterPipe, Unfiltered
     from sightline.capture.filters import FilterSplit
+    from sightline.disk.stand_ins import StandIns  # only a command with refs has any
 else:
     Unfiltered = object  # written as a name in quotes, it would take 1.5 ms at every start
 
@@ -78,6 +79,7 @@ class CommandCapture:
         stdin: int | None = None,
         own_group: bool = True,
         keep: bool = True,
+        stand_ins: "StandIns | None" = None,
         split: "FilterSplit | None" = None,
         echo: Echo | None = None,
         unkept_to: Echo | None = None,
@@ -98,6 +100,7 @@ class CommandCapture:
             stdin: descriptor for its standard input; none by default.
             own_group: whether it gets a process group of its own; otherwise a terminal's keys reach both it and us.
             keep: False if nothing may be kept, so that the output is only echoed and returned.
+            stand_ins: files that the command gets in place of refs, released when it has ended.
             split: where the trailing filters of a shell's command begin, whose input is kept, too.
             echo: gets the bytes, too, as they come.
             unkept_to: gets all bytes if the store keeps nothing; not used together with `echo`.
@@ -111,6 +114,7 @@ class CommandCapture:
         self._own_group = own_group
         self._echo = echo
         self._started = started
+        self._stand_ins = stand_ins
         self._split = split
         self._filter_pipe: FilterPipe | None = None
         self._child: Child | None = None
@@ -171,7 +175,13 @@ class CommandCapture:
         self._began = time.monotonic()
         argv = self._redirected()
         try:
-            self._child = start(argv, cwd=self._cwd, stdin=self._stdin, own_group=self._own_group)
+            self._child = start(
+                argv,
+                cwd=self._cwd,
+                stdin=self._stdin,
+                own_group=self._own_group,
+                inherited=self._stand_ins.fd if self._stand_ins else None,
+            )
         except BaseException:
             if self._filter_pipe:
                 self._filter_pipe.finish()
@@ -179,6 +189,8 @@ class CommandCapture:
             raise
         child = self._child
         try:
+            if self._stand_ins and child.own_group:
+                self._stand_ins.tell_group(child.pid)
             if begun:
                 begun(child.pid)
             for number in self._early:
@@ -223,6 +235,8 @@ class CommandCapture:
 
     def _sealed(self, note: str) -> Captured:
         """Seal the buffer, all having come."""
+        if self._stand_ins:
+            self._stand_ins.release()
         seconds = self._ended - self._began
         ended_at = time.time() - (time.monotonic() - self._ended)
         status = self._status or 0
@@ -299,6 +313,8 @@ class CommandCapture:
         if self._status is None:
             child.kill(signal.SIGKILL)
             self._status = child.wait()
+        if self._stand_ins:
+            self._stand_ins.release()
         if self._filter_pipe:
             self._filter_pipe.finish()
             self._filter_pipe.abandon()
@@ -307,6 +323,8 @@ class CommandCapture:
 
     def discard(self) -> None:
         """Drop the buffer, because the command will not run."""
+        if self._stand_ins:
+            self._stand_ins.release()
         self._recorder.discard()
 
     def stop(self, number: int = signal.SIGTERM, *, insist: bool = True) -> None:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from sightline.disk.seals import standing as standing
     from sightline.disk.seals import unsettled as unsettled
     from sightline.disk.sorter import with_sorter as with_sorter
+    from sightline.disk.stand_ins import WantedRef as WantedRef
+    from sightline.disk.stand_ins import stand_in_bytes as stand_in_bytes
+    from sightline.disk.stand_ins import sweep_stand_ins as sweep_stand_ins
+    from sightline.disk.stand_ins import take_stand_ins as take_stand_ins
     from sightline.disk.stream_files import content_path as content_path
     from sightline.disk.stream_files import open_merged as open_merged
     from sightline.disk.stream_files import open_stream as open_stream
@@ -47,6 +51,7 @@ else:
         recovery=("adopt", "adopt_dead", "amend_waiting", "take_in_sealed", "waiting_for_index"),
         seals=("SEALED_STATES", "UNKNOWN", "compared", "standing", "unsettled"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
+        stand_ins=("WantedRef", "stand_in_bytes", "sweep_stand_ins", "take_stand_ins"),  # 1 ms, for refs in commands
         stream_files=(
             "content_path",
             "open_merged",
@@ -64,6 +69,7 @@ __all__ = [
     "Changes",
     "Recording",
     "RefLookup",
+    "WantedRef",
     "adopt",
     "adopt_dead",
     "amend_waiting",
@@ -80,10 +86,13 @@ __all__ = [
     "read_tombstone",
     "refill_index",
     "reserve",
+    "stand_in_bytes",
     "standing",
     "stream_path",
+    "sweep_stand_ins",
     "take_bytes",
     "take_in_sealed",
+    "take_stand_ins",
     "unsettled",
     "waiting_for_index",
     "with_progress",

@@ -127,3 +127,29 @@ def process_of(layout: Layout, name: str) -> Process | None:
         return Process(int(words[0]), words[1] == b"1") if len(words) == 2 else None
     except (FileNotFoundError, ValueError):
         return None
+
+
+def group_lives(group: int) -> bool:
+    """Return whether anything of a process group is left that can still do something."""
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return not _only_zombies(group)
+
+
+def _only_zombies(group: int) -> bool:
+    """Return whether all that is left of a group are zombies; False if the system does not tell."""
+    try:
+        pids = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return False
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                state, _, pgrp = file.read().rpartition(b")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue
+        if int(pgrp) == group and state not in (b"Z", b"X"):
+            return False
+    return bool(pids)

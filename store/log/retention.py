@@ -57,6 +57,7 @@ def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
         store: the store.
         with_unshipped: whether to remove what a fleet lacks, which else stays as long as the disk has room.
     """
+    disk.sweep_stand_ins(store.layout)
     evicted: list[str] = []
     freed = 0
     waiting: dict[str, int] = {}

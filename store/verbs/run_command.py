@@ -17,7 +17,7 @@ from sightline.records import Buffer, joined_notes, known_fields
 from sightline.refs import format_ref, is_ack
 from sightline.shape.budgets import budget_for
 from sightline.shape.segments import Segment
-from sightline.store import Target, cause_of
+from sightline.store import cause_of
 from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
@@ -29,6 +29,8 @@ from sightline.verbs.safety import reason_to_confirm
 if TYPE_CHECKING:  # only a command that filters itself needs it
     from sightline.capture.filter_pipe import Unfiltered
     from sightline.capture.filters import FilterSplit
+    from sightline.store import StandIns
+    from sightline.verbs.substitution import Substitution
 
 VERB = "run_command"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+%@")  # need no quotes
@@ -136,20 +138,28 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
         reply := late_verbs.query_instead(asking, request.command, verb=VERB, logged=request.logged())
     ):
         return reply
-    argv, targets = _argv(asking, request)
+    found = _refs_in(asking, request)
     settings = asking.local.settings
     if not request.acknowledge_risk and (
         reason := reason_to_confirm(request.line, settings.confirm, settings.confirm_not, cwd)
     ):
         return _ask_back(asking, request._replace(cwd=cwd), reason)
-    for target in targets:
+    if found is None:
+        start = Start(shell_argv(request.command) if request.command else list(request.argv), cwd)
+        return _run(asking, request, start, doorway)
+    for target in found.targets:
         asking.local.touch(target.buffer.name)
-    if request.background:
-        reply = _background(asking, request, argv, cwd)
-    else:
-        reply = _foreground(asking, request, argv, cwd, doorway)
+    stand_ins = asking.local.stand_ins(found.wanted) if found.wanted else None
+    paths = stand_ins.paths if stand_ins else {}
+    argv = shell_argv(found.command(paths)) if request.command else found.argv(paths)
+    try:
+        reply = _run(asking, request, Start(argv, cwd, stand_ins), doorway)
+    except BaseException:
+        if stand_ins:
+            stand_ins.release()
+        raise
     # These are the buffers that it reads, whose lines may stand in its output.
-    return reply.about([target.buffer.name for target in targets]) if targets else reply
+    return reply.about([target.buffer.name for target in found.targets]) if found.targets else reply
 
 
 def _asks_only(request: RunRequest, doorway: Doorway) -> bool:
@@ -158,14 +168,31 @@ def _asks_only(request: RunRequest, doorway: Doorway) -> bool:
     return "@" in request.command and plain and doorway.echo is None
 
 
-def _argv(asking: Asker, request: RunRequest) -> tuple[list[str], tuple[Target, ...]]:
+class Start(NamedTuple):
+    """How a command is started.
+
+    Attributes:
+        argv: the program and its arguments, with paths in place of refs.
+        cwd: the folder.
+        stand_ins: the files at those paths; None without any.
+    """
+
+    argv: list[str]
+    cwd: str
+    stand_ins: "StandIns | None" = None
+
+
+def _run(asking: Asker, request: RunRequest, start: Start, doorway: Doorway) -> Reply:
+    return _background(asking, request, start) if request.background else _foreground(asking, request, start, doorway)
+
+
+def _refs_in(asking: Asker, request: RunRequest) -> "Substitution | None":
+    """Return the command with its refs; None without any."""
     if "@" not in request.line:
-        return (shell_argv(request.command) if request.command else list(request.argv)), ()
-    path = asking.local.local_copy
+        return None
     if request.command:
-        substituted = late_verbs.substitute(request.command, asking.resolve, path)
-        return shell_argv(substituted.command), substituted.targets
-    return late_verbs.substitute_words(list(request.argv), asking.resolve, path)
+        return late_verbs.substitute(request.command, asking.resolve)
+    return late_verbs.substitute_words(request.argv, asking.resolve)
 
 
 def _split(request: RunRequest, argv: list[str]) -> "FilterSplit | None":
@@ -175,19 +202,20 @@ def _split(request: RunRequest, argv: list[str]) -> "FilterSplit | None":
     return late.left_side(request.command, argv)
 
 
-def _foreground(asking: Asker, request: RunRequest, argv: list[str], cwd: str, doorway: Doorway) -> Reply:
-    split = _split(request, argv)
+def _foreground(asking: Asker, request: RunRequest, start: Start, doorway: Doorway) -> Reply:
+    split = _split(request, start.argv)
     capture = CommandCapture(
         asking.local,
-        argv,
+        start.argv,
         command=request.line,
-        cwd=cwd,
+        cwd=start.cwd,
         session=asking.session.name,
         label=request.label,
         timeout=request.limit_secs(asking.profile),
         stdin=doorway.stdin,
         own_group=doorway.own_group,
-        keep=asking.local.settings.captures(cwd),
+        keep=asking.local.settings.captures(start.cwd),
+        stand_ins=start.stand_ins,
         split=split,
         echo=doorway.echo,
         unkept_to=doorway.unkept_to,
@@ -265,17 +293,18 @@ def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
     return {"unfiltered_output": kept.ref, "unfiltered_lines": kept.lines, "unfiltered_bytes": kept.bytes}
 
 
-def _background(asking: Asker, request: RunRequest, argv: list[str], cwd: str) -> Reply:
-    if not asking.local.settings.captures(cwd):
+def _background(asking: Asker, request: RunRequest, start: Start) -> Reply:
+    if not asking.local.settings.captures(start.cwd):
         raise UsageError("nothing is kept of what runs in this folder (capture = off)", "run it in the foreground")
     name = late.start_in_background(
         asking.local,
-        argv,
+        start.argv,
         command=request.line,
-        cwd=cwd,
+        cwd=start.cwd,
         session=asking.session.name,
         label=request.label,
         timeout=request.limit_secs(asking.profile),
+        stand_ins=start.stand_ins,
     )
     return _goes_on(asking, request, name)
 

@@ -5,7 +5,7 @@ Single quotes, ``\\@``, comments and here-documents are left unchanged.
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sightline.errors import BadRef
 from sightline.named_tuple import NamedTuple
@@ -34,26 +34,62 @@ class CommandWord(NamedTuple):
     program: str = ""
 
 
-class Substituted(NamedTuple):
-    """A command with paths in place of refs.
+_READERS = {"cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "rg", "cut", "tr", "comm", "diff", "cmp", "join",
+            "paste", "nl", "tac", "rev", "fold", "fmt", "column", "jq", "strings", "od", "less", "more", "file", "stat",
+            "ls", "test", "[", "echo", "printf", "md5sum", "sha1sum", "sha256sum", "cksum"}  # fmt: skip
+"""Programs that write to no file that they are given."""
+
+
+class RefWord(NamedTuple):
+    """A word of a command that a path replaces.
 
     Attributes:
-        command: the command to run.
+        target: what its ref names.
+        only_read: whether the program that gets it only reads its files.
+    """
+
+    target: Target
+    only_read: bool
+
+
+class Substitution(NamedTuple):
+    """A command, or its arguments, with the refs that are to be replaced by paths.
+
+    Attributes:
+        parts: texts that stay, and refs.
         targets: what the refs name, each once, in order.
     """
 
-    command: str
+    parts: tuple[str | RefWord, ...]
     targets: tuple[Target, ...]
 
+    @property
+    def wanted(self) -> list[RefWord]:
+        """The targets that need a path, each once, and whether all programs that get one only read it."""
+        found = dict[str, RefWord]()
+        for part in self.parts:
+            if isinstance(part, RefWord):
+                before = found.get(part.target.ref, part)
+                found[part.target.ref] = part._replace(only_read=part.only_read and before.only_read)
+        return list(found.values())
 
-def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[Target], str]) -> Substituted:
-    """Replace refs by paths.
+    def command(self, paths: Mapping[str, str]) -> str:
+        """Return the command line with paths, given by ref."""
+        return "".join(part if isinstance(part, str) else shlex.quote(paths[part.target.ref]) for part in self.parts)
+
+    def argv(self, paths: Mapping[str, str]) -> list[str]:
+        """Return the arguments with paths, given by ref."""
+        return [part if isinstance(part, str) else paths[part.target.ref] for part in self.parts]
+
+
+def substitute(command: str, resolve: Callable[[str], Target]) -> Substitution:
+    """Find the refs of a command line.
 
     Raises:
         BadRef: a word looks like a ref and is none, is written to, or names lines.
         UnknownRef, ExpiredRef, AmbiguousRef: raised by `Store.resolve`.
     """
-    pieces, targets, done = [], list[Target](), 0
+    parts, targets, done = list[str | RefWord](), list[Target](), 0
     known = dict[tuple[str, str], Target]()  # a ref may stand there thousands of times
     for word in words(command):
         text = command[word.start : word.end]
@@ -65,25 +101,26 @@ def substitute(command: str, resolve: Callable[[str], Target], path: Callable[[T
         if target not in targets:
             targets.append(target)
         # Sightline itself takes refs, and ``@last`` may mean another output when it runs.
-        put = target.ref if word.program == "sightline" else shlex.quote(path(target))
-        pieces += [command[done : word.start], put]
+        is_ours = word.program == "sightline"
+        only_read = word.operator == "<" or word.program in _READERS
+        parts += [command[done : word.start], target.ref if is_ours else RefWord(target, only_read)]
         done = word.end
-    return Substituted("".join([*pieces, command[done:]]), tuple(targets))
+    return Substitution((*parts, command[done:]), tuple(targets))
 
 
-def substitute_words(
-    argv: list[str], resolve: Callable[[str], Target], path: Callable[[Target], str]
-) -> tuple[list[str], tuple[Target, ...]]:
-    """Replace refs in arguments without a shell; ``\\@`` begins plain text. Raises what `substitute` raises."""
-    replaced, targets = [], list[Target]()
+def substitute_words(argv: Sequence[str], resolve: Callable[[str], Target]) -> Substitution:
+    """Find the refs in arguments without a shell; ``\\@`` begins plain text. Raises what `substitute` raises."""
+    parts, targets = list[str | RefWord](), list[Target]()
+    only_read = bool(argv) and argv[0].rpartition("/")[2] in _READERS
     for word in argv:
         if _LIKE_A_REF.match(word):
-            targets.append(_target(word, "", resolve))
-            word = path(targets[-1])
-        elif word.startswith("\\") and _LIKE_A_REF.match(word, 1):
-            word = word[1:]
-        replaced.append(word)
-    return replaced, tuple(targets)
+            target = _target(word, "", resolve)
+            parts.append(RefWord(target, only_read))
+            if target not in targets:
+                targets.append(target)
+        else:
+            parts.append(word[1:] if word.startswith("\\") and _LIKE_A_REF.match(word, 1) else word)
+    return Substitution(tuple(parts), tuple(targets))
 
 
 def _target(text: str, operator: str, resolve: Callable[[str], Target]) -> Target:

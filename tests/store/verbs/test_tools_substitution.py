@@ -34,7 +34,8 @@ def _path(target: Target) -> str:
 
 
 def _put(command: str) -> str:
-    return substitute(command, _resolve, _path).command
+    found = substitute(command, _resolve)
+    return found.command({word.target.ref: _path(word.target) for word in found.wanted})
 
 
 @each(
@@ -129,8 +130,26 @@ def test_ref_right_before_its_own_err_stays_apart_from_it() -> None:
 
 
 def test_each_stream_is_named_once_in_order() -> None:
-    found = substitute(f"cat {KNOWN}.err {KNOWN} {KNOWN}.err", _resolve, _path).targets
-    assert [target.stream for target in found] == ["err", "out"]
+    found = substitute(f"cat {KNOWN}.err {KNOWN} {KNOWN}.err", _resolve)
+    assert [target.stream for target in found.targets] == ["err", "out"]
+    assert [word.target.stream for word in found.wanted] == ["err", "out"]
+
+
+@each(
+    ("command", "only_read"),
+    [
+        (f"cat {KNOWN}", True),
+        (f"/usr/bin/wc -l {KNOWN} | sort", True),
+        (f"anything < {KNOWN}", True),
+        (f"sed -n 1p {KNOWN}", False),
+        (f"cat {KNOWN}; rm {KNOWN}", False),
+        (f"rm {KNOWN}; cat {KNOWN}", False),
+        (f"while read line; do :; done < {KNOWN}", True),
+        (f"xargs cat {KNOWN}", False),
+    ],
+)
+def test_ref_is_only_read_if_each_of_its_programs_only_reads(command: str, only_read: bool) -> None:
+    assert [word.only_read for word in substitute(command, _resolve).wanted] == [only_read]
 
 
 @pytest.mark.parametrize("redirection", [">", ">>", "2>", ">|", "&>", ">&", "<>", "> ", "2>> "])
@@ -197,9 +216,10 @@ def test_scanner_finishes_on_any_text_before_a_ref(before: str) -> None:
 
 
 def test_arguments_without_a_shell_are_words_each() -> None:
-    words, targets = substitute_words(["cat", KNOWN, f"x {KNOWN}", f"\\{KNOWN}", "\\x", "'@last'"], _resolve, _path)
+    found = substitute_words(["cat", KNOWN, f"x {KNOWN}", f"\\{KNOWN}", "\\x", "'@last'"], _resolve)
+    words = found.argv({KNOWN: "/a store/it's/out"})
     assert words == ["cat", "/a store/it's/out", f"x {KNOWN}", KNOWN, "\\x", "'@last'"]
-    assert len(targets) == 1
+    assert len(found.targets) == 1
 
 
 @pytest.fixture
@@ -216,7 +236,7 @@ def test_commands_read_the_bytes_that_refs_name(agent: Any, buffer: Buffer) -> N
     assert agent.run(f"cat {ref}.all").text == "out 1\nout 2\nerr 1\n"
     assert agent.run(f"diff {ref} {ref}.err").text == "1,2c1\n< out 1\n< out 2\n---\n> err 1\n"
     assert agent.run(argv=("cat", f"{ref}.err")).text == "err 1\n"
-    assert agent.run(f"echo {ref}").text == agent.store.path(Target(buffer, "out")) + "\n"
+    assert agent.run(f"echo {ref}").text == f"{agent.store.layout.refs}/{ref}\n"
 
 
 def test_empty_stream_reads_as_empty(agent: Any) -> None:
@@ -258,10 +278,8 @@ def test_the_beginning_of_a_name_will_do_where_it_is_one_only(agent: Any, person
 
 
 def test_sightline_in_a_command_gets_refs_and_not_their_paths(agent: Any, buffer: Buffer) -> None:
-    asked = substitute(
-        "cd x && sightline show @last --lines 1; cat @last", agent.asking.resolve, agent.store.local_copy
-    )
-    ran, _, read = asked.command.partition("; cat ")
+    asked = substitute("cd x && sightline show @last --lines 1; cat @last", agent.asking.resolve)
+    ran, _, read = asked.command({buffer.ref: "/a/path"}).partition("; cat ")
     assert ran.startswith("cd x && sightline show @cmd_")
     assert not read.startswith("@")
 
