@@ -23,7 +23,7 @@ from sightline.log.sessions import SHELL, current_session, header_of, safe_name
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.profile import Profile, load_profile
-from sightline.records import Session, storable
+from sightline.records import Session, joined_notes, storable
 from sightline.search.processes import Cancel
 from sightline.shape.budgets import ROOMY, Room
 from sightline.shape.segments import Segment
@@ -245,6 +245,7 @@ class Invocation(NamedTuple):
         options: how the server is to behave.
         commands: runs a command.
         sent: the replies that are sent.
+        note: what its reply must say besides.
     """
 
     asking: Asker
@@ -253,6 +254,7 @@ class Invocation(NamedTuple):
     options: Options
     commands: Commands
     sent: "SentReplies"
+    note: str = ""
 
     def cancellable(self) -> Asker:
         """The asker, whose queries and waits end when the call is cancelled."""
@@ -280,6 +282,9 @@ def call_tool(invocation: Invocation, tool: str, arguments: dict[str, Any]) -> N
     if invocation.call.cancelled:  # nobody sees this reply, so it must not be in the log
         return
     reply = with_caller(reply, invocation.caller)
+    if invocation.note:
+        note = joined_notes(reply.fields.get("note") or "", invocation.note)
+        reply = reply._replace(fields={**reply.fields, "note": note})
     asking = invocation.asking
     invocation.sent.deliver(asking, reply, render, lambda text: invocation.call.answer(result_of(asking, reply, text)))
 
@@ -494,15 +499,17 @@ class Handlers:
         """The session and the caller of a request."""
         return self._sessions.of(context)
 
-    def call_tool(self, call: OpenCall) -> None:
-        """Answer ``tools/call``. Raises Rejected where there is no such tool."""
+    def call_tool(self, call: OpenCall, note: str = "") -> None:
+        """Answer ``tools/call``, with a note in the reply. Raises Rejected where there is no such tool."""
         name, arguments = call.params.get("name"), call.params.get("arguments") or {}
         if not isinstance(name, str) or name not in self._options.tools:
             raise Rejected(INVALID_PARAMS, f"Unknown tool: {str(name)[:100]}", {"tools": list(self._options.tools)})
         if not isinstance(arguments, dict):
             raise Rejected(INVALID_PARAMS, "arguments is no object")
         call_tool(
-            Invocation(*self.asking(call.context), call, self._options, self._commands, self.sent), name, arguments
+            Invocation(*self.asking(call.context), call, self._options, self._commands, self.sent, note),
+            name,
+            arguments,
         )
 
     def list_resources(self, call: OpenCall) -> None:

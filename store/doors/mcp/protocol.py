@@ -152,6 +152,8 @@ _CACHED_MS = {
 }
 """How long a client may keep the results of the methods that must say so, in milliseconds."""
 
+ROOTS_CHANGED = "notifications/roots/list_changed"
+
 EVERY_SECONDS = 1.0
 """How often a client that wants progress is told that its call is still running."""
 
@@ -231,6 +233,12 @@ def opened_by(params: Mapping[str, Any]) -> Context:
     if not isinstance(wanted, str):
         raise Rejected(INVALID_PARAMS, "initialize: protocolVersion is missing or no string")
     return Context(wanted if wanted in LEGACY else LEGACY[0], client_label(params.get("clientInfo")))
+
+
+def has_roots(params: Mapping[str, Any]) -> bool:
+    """Whether the client of an ``initialize`` has roots, the folders it works in, which can then be asked for."""
+    capabilities = params.get("capabilities")
+    return isinstance(capabilities, dict) and isinstance(capabilities.get("roots"), dict)
 
 
 def client_label(info: Any) -> str:

@@ -16,6 +16,7 @@ from sightline.typing_names import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     from sightline.doors.mcp.handlers import Handlers
+    from sightline.doors.mcp.roots import ClientRoots
     from sightline.verbs.asker import Calls
 
 
@@ -25,6 +26,7 @@ class Service:
     Attributes:
         options: how it is to behave.
         threads: answer calls and run commands.
+        roots: the roots of the one client; None if it has none.
     """
 
     def __init__(self, options: Options, calls: "Calls | None" = None) -> None:
@@ -36,6 +38,7 @@ class Service:
         """
         self.options = options
         self.threads = WorkerThreads()
+        self.roots: ClientRoots | None = None
         self._calls = calls
         self._lock = threading.Lock()
         self._handlers: Handlers | None = None
@@ -123,12 +126,17 @@ def _list_templates(_: Service, call: OpenCall) -> None:
     call.answer(templates())
 
 
+def _call_tool(service: Service, call: OpenCall) -> None:
+    note = service.roots.settled() if service.roots else ""
+    service.handlers().call_tool(call, note)
+
+
 Handler = Callable[[Service, OpenCall], None]
 """Answers a call, or raises an error, which `Service.answer` turns into an answer."""
 
 METHODS: dict[str, Handler] = {
     "tools/list": _list_tools,
-    "tools/call": lambda service, call: service.handlers().call_tool(call),
+    "tools/call": _call_tool,
     "resources/list": lambda service, call: service.handlers().list_resources(call),
     "resources/templates/list": _list_templates,
     "resources/read": lambda service, call: service.handlers().read_resource(call),

@@ -13,6 +13,7 @@ from sightline.doors.mcp.protocol import (
     LEGACY,
     META,
     METHOD_NOT_FOUND,
+    ROOTS_CHANGED,
     CallRequest,
     Context,
     Id,
@@ -29,6 +30,7 @@ from sightline.doors.mcp.protocol import (
     encode,
     error_of,
     finished,
+    has_roots,
     introduction,
     notification_of,
     opened_by,
@@ -165,10 +167,14 @@ class StdioServer:
             case Notification():
                 self._notified(message)
             case Response():
-                pass  # an answer asks nothing
+                if self._service.roots:
+                    self._service.roots.take(message.id, message.result)
 
     def _notified(self, message: Notification) -> None:
-        """Handle a notification: only a cancellation matters, and only of a request that is being answered."""
+        """Handle a notification: of roots, or of a cancellation of a request that is being answered."""
+        if self._service.roots and message.method in ("notifications/initialized", ROOTS_CHANGED):
+            self._service.roots.ask()
+            return
         number = message.params.get("requestId")
         if message.method != "notifications/cancelled" or not isinstance(number, int | str) or isinstance(number, bool):
             return
@@ -185,6 +191,10 @@ class StdioServer:
                 raise Rejected(METHOD_NOT_FOUND, f"Method not found in {context.version}: {method}")
             if method == "initialize":
                 context = self._opened = opened_by(params)
+                if has_roots(params) and not self._service.options.root:
+                    from sightline.doors.mcp.roots import ClientRoots  # `urllib` takes 4 ms, and few clients have roots
+
+                    self._service.roots = ClientRoots(self._send)
         except Rejected as rejection:
             send(error_of(message.id, rejection.code, rejection.message, rejection.data))
             return

@@ -34,6 +34,7 @@ class McpClient:
         version: str = "2025-06-18",
         name: str = "a-client",
         program: list[str] | None = None,
+        capabilities: dict[str, Any] | None = None,
         **environment: str,
     ) -> None:
         """Start the server; unless the version is the modern one, with the handshake."""
@@ -61,7 +62,8 @@ class McpClient:
         self.opened: dict[str, Any] = {}
         if version != MODERN:
             told = {"name": name, "version": "1.2"}
-            self.opened = self.request("initialize", protocolVersion=version, capabilities={}, clientInfo=told)
+            able = capabilities or {}
+            self.opened = self.request("initialize", protocolVersion=version, capabilities=able, clientInfo=told)
             self.notify("notifications/initialized")
 
     def _read(self) -> None:
