@@ -669,13 +669,14 @@ class Store:
 
     def path_by_content(self, target: Target) -> str:
         """Return the same file under the name ``SHA256.json``; while it is still written, that of `path`."""
-        return disk.content_path(self.layout, target.buffer, target.stream)
+        return disk.content_path(self.layout, self.checked(target.buffer, target.stream), target.stream)
 
     def open_text(self, target: Target) -> "StreamReader":
         """Open a stream for reading by lines: as `open`, but for a result's JSON block in its pretty form."""
         facts = self.pretty_facts(target)
         if facts is None:
             return self.open(target)
+        self.checked(target.buffer, target.stream)
         return disk.open_pretty(self.layout, target.buffer, target.stream, facts)
 
     def local_copy(self, target: Target, *, raw: bool = False) -> str:
@@ -683,6 +684,7 @@ class Store:
         facts = None if raw else self.pretty_facts(target)
         if facts is None:
             return self.path(target)
+        self.checked(target.buffer, target.stream)
         return disk.pretty_path(self.layout, target.buffer, target.stream, facts)
 
     def stand_ins(self, wanted: Iterable[tuple[Target, bool]]) -> "StandIns":

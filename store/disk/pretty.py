@@ -6,15 +6,18 @@ The file's size and hash are part of the block's MIME type, so that they go wher
 
 import os
 import re
+from contextlib import suppress
 
 from sightline.disk.errors import store_failed
 from sightline.disk.layout import SEALED_MODE, Layout
+from sightline.disk.seals import status_of
 from sightline.disk.stream_files import open_stream
 from sightline.disk.streams import StreamReader
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, write_all
 from sightline.records import Buffer
-from sightline.sha256 import INLINE_BYTES, Hasher, hash_file
+from sightline.refs import format_ref
+from sightline.sha256 import Hasher, hash_file
 from sightline.shape.json.pretty import pretty
 
 JSON_MIME = "application/json"
@@ -48,6 +51,8 @@ def facts_of(buffer: Buffer, stream: str) -> Facts | None:
 def write_pretty(layout: Layout, name: str, stream: str, source: StreamReader) -> tuple[Facts, int]:
     """Make the pretty form of a stream of valid JSON; return its facts and its number of lines.
 
+    It has the stream's modification time for as long as nobody changes it.
+
     Several processes may do so at once: each writes its own file, and all of these are equal.
 
     Raises:
@@ -60,6 +65,7 @@ def write_pretty(layout: Layout, name: str, stream: str, source: StreamReader) -
         try:
             made = _write(fd, source)
             os.fchmod(fd, SEALED_MODE)
+            os.utime(fd, ns=(source.status[1], source.status[1]))
         finally:
             os.close(fd)
         os.replace(temporary, path)
@@ -93,8 +99,8 @@ def pretty_path(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> st
         ExpiredRef, StoreFailed: the stream is gone, or the file cannot be written.
     """
     path = layout.pretty(buffer.name, stream)
-    if not _is_sound(path, facts):
-        with open_stream(layout, buffer, stream) as source:
+    with open_stream(layout, buffer, stream) as source:
+        if not _is_sound(path, facts, source.status[1]):
             write_pretty(layout, buffer.name, stream, source)
     return path
 
@@ -102,19 +108,23 @@ def pretty_path(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> st
 def open_pretty(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> StreamReader:
     """Open a stream's pretty form, under the stream's ref. Raises what `pretty_path` raises."""
     path = pretty_path(layout, buffer, stream, facts)
-    with open_stream(layout, buffer, stream) as source:
-        ref = source.ref
-    return StreamReader(open_private(path, os.O_RDONLY), ref)
+    return StreamReader(open_private(path, os.O_RDONLY), format_ref(buffer.name, stream))
 
 
-def _is_sound(path: str, facts: Facts) -> bool:
-    """Return whether the file has its facts; of a large file, only the size is compared."""
+def _is_sound(path: str, facts: Facts, made_of: int) -> bool:
+    """Return whether the file has its facts; one that has the stream's modification time is not hashed for that."""
     try:
         fd = open_private(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:
-        size = os.fstat(fd).st_size
-        return size == facts.bytes and (size > INLINE_BYTES or hash_file(fd, size) == facts.sha256)
+        size, mtime_ns = status_of(os.fstat(fd))
+        if mtime_ns == made_of or size != facts.bytes:
+            return size == facts.bytes
+        is_sound = hash_file(fd, size) == facts.sha256
+        if is_sound:
+            with suppress(OSError):  # it is hashed again the next time
+                os.utime(fd, ns=(made_of, made_of))
+        return is_sound
     finally:
         os.close(fd)

@@ -105,7 +105,11 @@ def content_path(layout: Layout, buffer: Buffer, stream: str) -> str:
         return path
     named = layout.stream(buffer.name, sha256 + CONTENT_NAME_ENDING)
     refuse_all_but_file(named)
+    if buffer.is_altered(stream):
+        return path
     try:
+        if os.path.exists(named) and not os.path.samefile(path, named):  # one of the two was replaced
+            remove_file(named)
         os.link(path, named)
     except FileExistsError:
         pass
@@ -119,20 +123,27 @@ def _merged_path(layout: Layout, buffer: Buffer, path: str) -> str:
     try:
         if single := merged.single:
             return stream_path(layout, buffer, single)
-        if not os.path.exists(path) or os.stat(path).st_mode & 0o777 != SEALED_MODE:
+        made_of = max(merged.source(stream).status[1] for stream in STREAM_CODES)
+        if not os.path.exists(path) or not _is_made_of(os.stat(path), made_of):
             try:
                 merged.copy_to(path)
+                if buffer.state != "running":  # a copy of a running stream would be a part
+                    os.chmod(path, SEALED_MODE)
+                    os.utime(path, ns=(made_of, made_of))
             except OSError as error:
                 what = cause_of(error, layout.root).what
                 raise StoreFailed(
                     f"both streams of {buffer.ref} cannot be written to one file: {what}",
                     f"ask for each, {buffer.ref} and {buffer.ref}.err; `sightline show {buffer.ref}.all` shows both",
                 ) from error
-            if buffer.state != "running":  # a copy of a running stream would be a part
-                os.chmod(path, SEALED_MODE)
         return path
     finally:
         merged.close()
+
+
+def _is_made_of(status: os.stat_result, mtime_ns: int) -> bool:
+    """Return whether a file that was made from streams is as it was made: it has their time, and is read-only."""
+    return status.st_mtime_ns == mtime_ns and status.st_mode & 0o777 == SEALED_MODE
 
 
 def take_bytes(layout: Layout, buffer: Buffer, *, at_least: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sightline.capture.file import capture_file
+from sightline.capture.result import ResultBlock, capture_result
 from sightline.disk import seals
 from sightline.disk.meta import encode_buffer, fields_in, read_meta
 from sightline.disk.sharing import share_stream
@@ -355,3 +356,53 @@ def test_what_a_dead_writer_left_is_sealed(store: Store) -> None:
     assert [seal.file for seal in buffer.seals] == ["err", "out", "order"]
     overwrite(file_of(store, buffer), b"X")
     assert opened(store, buffer).altered
+
+
+# what is made from streams
+
+
+def test_both_streams_as_one_file_are_made_anew_if_that_file_was_changed(store: Store, keep: Keep) -> None:
+    buffer = keep(b"out\n", b"err\n")
+    path = Path(store.path(Target(buffer, "all")))
+    made = path.stat().st_ino
+    assert Path(store.path(Target(buffer, "all"))).stat().st_ino == made
+    overwrite(path, b"OUT")
+    assert Path(store.path(Target(buffer, "all"))).read_bytes() == b"out\nerr\n"
+    replace(path, b"out\nERR\n")
+    assert Path(store.path(Target(buffer, "all"))).read_bytes() == b"out\nerr\n"
+
+
+def test_a_stream_under_the_name_of_its_content_is_that_stream(store: Store, keep: Keep) -> None:
+    buffer = keep(LARGE)
+    target = Target(buffer, "out")
+    path = Path(store.path_by_content(target))
+    assert path.name.endswith(".json")
+    replace(path, b"other")
+    assert Path(store.path_by_content(target)).read_bytes() == LARGE
+    replace(file_of(store, buffer), b"other")
+    assert store.path_by_content(target) == str(file_of(store, buffer))  # it has not that content
+
+
+def test_a_large_pretty_form_that_was_changed_is_made_anew(store: Store) -> None:
+    data = json.dumps({"key": list(range(300_000))}).encode()
+    buffer = capture_result(store, [ResultBlock([data])], command="t", cwd="/", session="s")
+    assert isinstance(buffer, Buffer)
+    path = Path(store.local_copy(Target(buffer, "part.0")))
+    whole, made = path.read_bytes(), path.stat().st_ino
+    assert len(whole) > 1 << 20
+    assert Path(store.local_copy(Target(buffer, "part.0"))).stat().st_ino == made
+    overwrite(path, b"[")
+    assert Path(store.local_copy(Target(buffer, "part.0"))).read_bytes() == whole
+
+
+@pytest.mark.parametrize("has_pretty", [True, False])
+def test_a_changed_result_can_be_read(store: Store, has_pretty: bool) -> None:
+    data = json.dumps({"key": list(range(3000))}).encode()
+    buffer = capture_result(store, [ResultBlock([data])], command="t", cwd="/", session="s")
+    assert isinstance(buffer, Buffer)
+    if not has_pretty:
+        os.unlink(store.layout.pretty(buffer.name, "part.0"))
+    replace(file_of(store, buffer, "part.0"), b"{no JSON")
+    with store.open_text(Target(buffer, "part.0")) as reader:
+        assert reader.line_count
+    assert store.checked(buffer).altered
