@@ -220,6 +220,11 @@ class Buffer(NamedTuple):
         """Return the seal of a file; None if it has none."""
         return next((seal for seal in self.seals if seal.file == file), None)
 
+    @property
+    def is_unsealed(self) -> bool:
+        """Whether nothing tells if it was changed, since a version without seals captured it."""
+        return self.state in ("sealed", "interrupted") and any(self.seal(stream) is None for stream in self.streams)
+
     def is_altered(self, file: str) -> bool:
         """Return whether a file is known to have other bytes than were captured."""
         return any(seal.altered for seal in self.seals if seal.file == file)

@@ -502,6 +502,8 @@ class Store:
 
     def with_progress(self, buffer: Buffer) -> Buffer:
         """Return the record with the present facts of its streams, if it is still running."""
+        if buffer.name in self._seals:
+            return buffer._replace(seals=self._seals[buffer.name])
         if buffer.state == "running" and self.index.unwritable:
             buffer = self._adopt(buffer.name) or buffer
         return disk.with_progress(self.layout, buffer) if buffer.state == "running" else buffer

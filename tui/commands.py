@@ -66,7 +66,7 @@ LEGEND = (
     ("▘ ·", "shown in part; only counted or searched"),
     ("!", "a failure that no agent saw"),
     ("✓ ✗ ?", "ended well; did not; how is not known"),
-    ("● ◌ ◔", "running; interrupted; partial"),
+    ("● ◌ ◔ ≠", "running; interrupted; partial; altered"),
     ("▁", "today above this rule, earlier days below"),
 )
 """What the signs mean."""

@@ -9,7 +9,7 @@ from sightline.shape.summary import human_bytes
 from sightline.store import SharedPlace
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import StoreCounted
-from sightline.tui.common.phrases import MARKS, counted
+from sightline.tui.common.phrases import ALTERED, MARKS, counted
 from sightline.tui.common.strips import StripPart, width_of
 from sightline.tui.common.visible_text import title
 
@@ -71,11 +71,23 @@ class Header(Bar):
         self._tell()
 
     def _tell(self) -> None:
-        facts = (self._judged(), self._doubted(), self._captures(), self._scoped(), self._polls(), *self._held())
+        facts = (
+            self._judged(),
+            self._altered(),
+            self._doubted(),
+            self._captures(),
+            self._scoped(),
+            self._polls(),
+            *self._held(),
+        )
         self.say((whole_facts([parts for parts in facts if parts], self.size.width or inf), ()))
 
     def _judged(self) -> list[StripPart]:
         return verdict_parts(self._verdict) if self._verdict is not None else [StripPart("Sightline", "strong")]
+
+    def _altered(self) -> list[StripPart]:
+        altered = self._verdict.altered if self._verdict else 0
+        return [StripPart(f"{ALTERED} {altered:,} altered", "failed")] if altered else []
 
     def _doubted(self) -> list[StripPart]:
         doubted = self._verdict.doubted if self._verdict else 0
@@ -136,8 +148,9 @@ def verdict_parts(verdict: "Verdict") -> list[StripPart]:
         return [StripPart("looking for failures…", "dim")]
     left = f", {len(verdict.skipped):,} too large to tell" if verdict.skipped else ""
     if not verdict.failures:
-        return [StripPart(f"no failures{left}", "dim" if left else "ok")]
-    return [StripPart(f"✓ {counted(verdict.failures, 'failure')}, all seen{left}", "ok")]
+        return [StripPart(f"no failures{left}", "dim" if left or verdict.altered else "ok")]
+    seen = f"{counted(verdict.failures, 'failure')}, all seen{left}"
+    return [StripPart(seen, "dim") if verdict.altered else StripPart(f"✓ {seen}", "ok")]
 
 
 def _warning(held: int, most: int) -> str:

@@ -228,6 +228,14 @@ class Inspector(BufferActions):
             for deed in waiting:
                 deed()
 
+    def on_output_checked(self, message: messages.OutputChecked) -> None:
+        """Show in its row and above it whether the shown output is still what was captured."""
+        if not self._is_whole or self._buffer is None or self._buffer.name != message.buffer.name:
+            return
+        self._buffer = message.buffer
+        self.query_one(Info).about(message.buffer)
+        self._index_changes.ask()
+
     def on_live_switched(self, message: messages.LiveSwitched) -> None:
         """Follow the newest output, or stop; the header says so, and the viewer stays at the output's end."""
         if self._is_whole:

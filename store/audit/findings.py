@@ -68,6 +68,8 @@ class Audited(NamedTuple):
         examined_here: number of outputs that were examined because no host has said what it found in them.
         running: number of outputs of other hosts that are still running, and were not looked at.
         unread: number of outputs and of logs that could not be read, so that nothing is known of them.
+        unsealed: number of outputs that a version without seals captured, and that nobody has opened since, so that
+            nobody knows whether they were changed.
     """
 
     found: list[Finding]
@@ -77,6 +79,7 @@ class Audited(NamedTuple):
     examined_here: int = 0
     running: int = 0
     unread: int = 0
+    unsealed: int = 0
 
 
 def audited(store: Reading, since: float, session: str = "", project: Project | None = None) -> Audited | None:

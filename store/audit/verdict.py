@@ -38,6 +38,7 @@ class Verdict(NamedTuple):
         skipped: names of buffers that are too large to examine in a moment.
         older: whether there are more than `MOST_BUFFERS` buffers, so that nothing is said of the others.
         doubted: number of claims in the newest sessions that nothing supports; 0 while that is not known.
+        altered: number of outputs whose bytes were changed after their capture.
         told: the failures that stood in no view, counted in words: ``at least 20,001 failures``.
     """
 
@@ -47,6 +48,7 @@ class Verdict(NamedTuple):
     skipped: frozenset[str] = frozenset()
     older: bool = False
     doubted: int = 0
+    altered: int = 0
     told: str = ""
 
 
@@ -93,6 +95,7 @@ class VerdictReader:
         self._running: dict[str, int] = {}
         self._failing: dict[str, _Failing] = {}
         self._skipped: dict[str, None] = {}
+        self._altered: dict[str, None] = {}
         self._claims: DoubtedClaims | None = None
         self._doubted, self._claims_read = 0, 0.0
 
@@ -125,6 +128,7 @@ class VerdictReader:
             skipped=frozenset(self._skipped),
             older=self._older,
             doubted=self._doubted,
+            altered=len(self._altered),
         )
 
     # what came since
@@ -164,7 +168,7 @@ class VerdictReader:
         """Forget buffers that the store no longer has, of which so many were used since; some of these are new."""
         total = self._store.index.totals().buffers
         if total < self._total + came or self._project:  # how many came in other projects is not known
-            for known in (self._failing, self._skipped):
+            for known in (self._failing, self._skipped, self._altered):
                 for name in [name for name in known if not self._is_there(name)]:
                     del known[name]
         self._total = total
@@ -219,12 +223,15 @@ class VerdictReader:
     def _look_at(self, used: int, name: str) -> None:
         self._failing.pop(name, None)
         self._skipped.pop(name, None)
+        self._altered.pop(name, None)
         buffer = self._store.index.buffer(name)
         if buffer is None:
             return  # it was removed before its turn
         if buffer.state == "running":
             self._running[buffer.name] = used
             return
+        if self._store.checked(buffer).altered:
+            self._altered[name] = None
         if buffer.kind != "cmd" or buffer.state == "evicted" or not buffer.bytes:
             return
         try:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
 
-from sightline.records import Buffer, Gap, StreamInfo
+from sightline.records import Buffer, Gap, Seal, StreamInfo
 from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
 from sightline.tui.buffers.matcher import terms_of
 from sightline.tui.buffers.order import Heading, ListOrder
@@ -201,6 +201,13 @@ def test_durations(seconds: float, worded: str) -> None:
 )
 def test_short_counts(count: int, worded: str) -> None:
     assert short_count(count) == worded
+
+
+def test_an_altered_output_is_marked_unless_a_failure_was_overlooked_in_it() -> None:
+    altered = BUFFER._replace(partial="cut by Claude Code", seals=(Seal("out", 5, 1, (7, 2)),))
+    assert "✗◆≠" in shown(150, altered)
+    assert "✗◆!" in shown(150, altered, seen=Seen(0.5, overlooked=True, at_most=True))
+    assert facts(altered, NOW)[1] == "altered: out was changed after its capture: 7 B instead of 5 B"
 
 
 def test_of_a_partial_output_that_is_marked_unless_a_failure_was_overlooked_in_it() -> None:

@@ -251,7 +251,9 @@ def state_with(buffer: Buffer, part: Seen | None, own: Seen | None = None) -> st
 
 
 def _told(buffer: Buffer, overlooked: bool | None, faded: str) -> StripPart:
-    """The mark for what must not be missed: an overlooked failure, or else that the output is partial."""
+    """The mark for what must not be missed: an overlooked failure, else that the output is altered, or partial."""
+    if buffer.altered and not overlooked:
+        return StripPart(wording.ALTERED, faded or "failed")
     if overlooked or not buffer.partial:
         return StripPart(OVERLOOKED if overlooked else " ", "failed")
     return StripPart(wording.PARTIAL, faded or "interrupted")

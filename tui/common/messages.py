@@ -168,6 +168,12 @@ class ResultClosed(Message):
     """A person has closed a result."""
 
 
+class OutputChecked(Told):
+    """Opening an output has shown that its record was wrong about its seals: the record as it is now."""
+
+    buffer: Buffer
+
+
 # places in an output
 
 

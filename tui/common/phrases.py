@@ -38,6 +38,9 @@ PIN = "◆"
 PARTIAL = "◔"
 """The mark of an output of which only a part reached the store, and of the places where something is missing."""
 
+ALTERED = "≠"
+"""The mark of an output whose bytes were changed after its capture."""
+
 
 def age(seconds: float) -> str:
     """Write an age in at most four characters: ``now``, ``30s``, ``5m``, ``3h``, ``12d``, ``2y``."""
@@ -148,7 +151,10 @@ def facts(buffer: Buffer, now: float, called: str = "") -> list[str]:
         told.append(human_seconds(seconds))
     if err := buffer.stream("err").lines:
         told.append(f"{err:,} on stderr")
-    told.insert(1, f"partial: {buffer.lost}" if buffer.partial else "")
+    told[1:1] = [
+        f"altered: {buffer.altered}" if buffer.altered else "",
+        f"partial: {buffer.lost}" if buffer.partial else "",
+    ]
     told += [buffer.label, buffer.note, "pinned" if buffer.pinned else "", buffer.cwd, called or buffer.session]
     return [fact for fact in told if fact]
 

@@ -77,7 +77,7 @@ def read_dossier(store: Reading, name: str) -> Dossier:
     buffer = store.index.buffer(name)
     if buffer is None:
         buffer = store.resolve(format_ref(name)).buffer
-    buffer = store.with_progress(buffer)
+    buffer = store.checked(store.with_progress(buffer))
     gone = buffer.state == "evicted"
     paths = (
         {}
@@ -123,6 +123,8 @@ def _capture(dossier: Dossier, now: float) -> Iterator[Fact]:
     yield Fact("state", state, "" if buffer.state == "sealed" else state_of(buffer))  # sealed is neutral
     if buffer.kind == "cmd" and buffer.ended is not None:
         yield Fact("ended", _ending(buffer), state_of(buffer))
+    if buffer.altered:
+        yield Fact("altered", buffer.altered, "failed")
     if buffer.is_partial:
         yield Fact("partial", buffer.lost, "interrupted")
     yield Fact("began", _moment(buffer.created))

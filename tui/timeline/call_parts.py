@@ -14,7 +14,7 @@ from sightline.records import Note
 from sightline.refs import format_ref
 from sightline.shape.summary import human_bytes
 from sightline.tui.common.command_words import START_CHARS, command_parts, parts_in
-from sightline.tui.common.phrases import PARTIAL, counted, short_bytes, short_count
+from sightline.tui.common.phrases import ALTERED, PARTIAL, counted, short_bytes, short_count
 from sightline.tui.common.strips import ELLIPSIS, StripPart, cut, fitted, pad, width_of
 from sightline.tui.common.visible_text import title
 from sightline.tui.timeline.call_reader import ContextLoss, Row
@@ -171,7 +171,9 @@ def _call_parts(call: Call, width: int, look: CallLook) -> list[StripPart]:
         StripPart(FAILED, "failed")
         if call.failed
         else StripPart("·", "interrupted" if call.failed_before_filter else "dim"),
-        StripPart(OVERLOOKED, "failed") if unseen else StripPart(PARTIAL if call.partial else " ", "interrupted"),
+        StripPart(OVERLOOKED if unseen else ALTERED, "failed")
+        if unseen or call.altered
+        else StripPart(PARTIAL if call.partial else " ", "interrupted"),
         StripPart(" "),
         StripPart(pad(clock(view.time, look.now), _TIME_CELLS) + " ", "dim"),
     ]
@@ -309,6 +311,8 @@ def shown_parts(call: Call) -> list[StripPart]:
         parts.append(StripPart("cut", "interrupted"))
     if call.partial:
         parts.append(StripPart(f"partial: {title(call.partial)}", "interrupted"))
+    if call.altered:
+        parts.append(StripPart(f"altered: {call.altered}", "failed"))
     if call.looks_on:
         parts.append(StripPart("to a person: no agent saw it", "interrupted"))
     if call.again:

@@ -10,11 +10,15 @@ from sightline.store import Reading
 from sightline.tui.common import late
 from sightline.tui.common.hexdump import is_binary, open_dump
 from sightline.tui.common.line_painter import plain_text
+from sightline.tui.common.messages import OutputChecked
 from sightline.tui.common.output_reader import OutputReader, open_reader, streams_of
 from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.viewer.awaited_lines import WAIT_SECONDS
 from sightline.tui.viewer.line_strips import Highlighter
+
+_HASHED_AT_ONCE_BYTES = 8 << 20
+"""10 ms: a larger output of a version without seals is hashed in another thread when it is first opened."""
 
 SETTLE_SECONDS = 0.06  # a marker is touched every 20 ms at most, so no word may come of a burst's end
 SYNTAX_SECONDS = 0.05  # after the first screen the library for syntax is loaded
@@ -121,7 +125,12 @@ class OutputOpener:
         if self._wanted is None or buffer is None or buffer.name != self._wanted.name:
             self._stream, self._hex = "", None
         self._wanted = buffer
-        first = self.opened is None and buffer is not None and buffer.state == "sealed"
+        first = (
+            self.opened is None
+            and buffer is not None
+            and buffer.state == "sealed"
+            and (bool(buffer.seals) or buffer.bytes <= _HASHED_AT_ONCE_BYTES)
+        )
         is_here = self._store.place is None
         if first and is_here and (read := self._plan()):  # quick, because its index is complete
             self._opens.carry_out_now(read)
@@ -195,15 +204,18 @@ class OutputOpener:
                 reading = open_dump(store, buffer, stream)
             timed = buffer.kind == "cmd" and next(reading.times(1, 1), None) is not None
             syntax = known or (_syntax(buffer, stream, reading) if self._with_syntax else None)
-            opened = OpenOutput(buffer, reading, reading.line_count, stream, as_hex, timed, syntax)
+            opened = OpenOutput(store.checked(buffer), reading, reading.line_count, stream, as_hex, timed, syntax)
             return opened if same is None or opened.as_before(same) else opened.at_place_of(same, store, *standing)
 
         return read
 
     def _take(self, opened: OpenOutput) -> None:
-        if not opened.is_of(self._wanted):
+        if self._wanted is None or not opened.is_of(self._wanted):
             _drop(opened)
             return
+        if opened.buffer.seals != self._wanted.seals:
+            self._wanted = self._wanted._replace(seals=opened.buffer.seals)
+            self._widget.post_message(OutputChecked(self._wanted))
         before, self.opened, self._is_awaited = self.opened, opened, False
         self._taken(before, opened)
         if before is not None:

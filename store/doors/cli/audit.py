@@ -69,6 +69,7 @@ def main(given: Namespace) -> int:
         rows = [one._asdict() for one in found]
         told = {"findings": rows, "counts": counts, "gone": gone, "not_judged": done.not_judged}
         told |= {"examined_here": done.examined_here, "running": done.running, "unread": done.unread}
+        told["unsealed"] = done.unsealed
         print_json(told | {"failed": failing})
     else:
         nothing = "nothing was captured, so nothing was judged\n"
@@ -81,6 +82,8 @@ def main(given: Namespace) -> int:
             write_out(f"examined here, since their hosts have not told what failed: {_outputs(done.examined_here)}\n")
         if done.running:
             write_out(f"not examined, since they are still running: {_outputs(done.running)}\n")
+        if done.unsealed:
+            write_out(f"not checked for changes, since an older version captured them: {_outputs(done.unsealed)}\n")
         if done.unread:
             write_out(f"could not be read, so nothing is known of them: {done.unread:,} of the outputs and logs\n")
         if offline:
@@ -106,7 +109,8 @@ def _audited(store: Reading, given: Namespace) -> Audited:
     gone = unknowable(store, calls, sessions, scope.since)
     unread = set[str]()
     found = find_all(store, calls, captured, scope.session, unread)
-    return Audited(found, gone, len(captured), not_judged(captured), unread=len(unread))
+    unsealed = sum(one.is_unsealed for one in captured)
+    return Audited(found, gone, len(captured), not_judged(captured), unread=len(unread), unsealed=unsealed)
 
 
 def _outputs(count: int) -> str:

@@ -1,6 +1,7 @@
 """The verdict: which failures no agent saw, kept up to date as captures and views come and go."""
 
 import time
+from pathlib import Path
 
 from sightline.audit import verdict
 from sightline.audit.evidence.session_evidence import DoubtedClaims
@@ -140,3 +141,17 @@ def test_a_claim_is_judged_again_when_a_call_before_it_is_logged_late(store: Sto
     shows = Shows("run_command", {"command": "pytest -q"}, refs=(tests.name,), exit_code=0)
     record_view(store, AGENT, shows, [Segment("3 passed in 0.10s\n")])
     assert claims.count() == 0
+
+
+def test_outputs_whose_bytes_were_changed_are_counted_whatever_they_are(store: Store) -> None:
+    recording = store.begin("tool", "ask", "/", "agent-1")
+    recording.append("part.0", b"text\n")
+    for buffer, stream in ((recording.seal(exit_code=None), "part.0"), (ran(store, exit_code=0), "out")):
+        path = Path(store.layout.stream(buffer.name, stream))
+        path.chmod(0o600)
+        path.write_text("other\n")
+    ran(store, exit_code=0)
+    reader = VerdictReader(store)
+    assert reader.step(60).altered == 2
+    store.remove(buffer, "removed")
+    assert reader.step(60).altered == 1
