@@ -15,7 +15,7 @@ from sightline.audit.findings import Finding, find_others
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import HEADLINES, ending
-from sightline.audit.timeline import Call, CallTotals, calls_of, captured_by, seen_after, totals_of, unknowable
+from sightline.audit.timeline import Call, CallTotals, calls_of, captured_by, gone_of, seen_after, totals_of, unknowable
 from sightline.log.call_names import call_name
 from sightline.log.session_list import list_sessions
 from sightline.named_tuple import NamedTuple
@@ -86,7 +86,7 @@ class Brief(NamedTuple):
         made: when it was made, seconds since the epoch.
         since: beginning of the period; 0 for the beginning of the log.
         totals: totals of the calls.
-        ran: number of commands that were run.
+        ran: number of commands that were run, those whose output has expired included.
         failed: number of these that did not end well.
         sections: the sections that have entries.
         unknown: what nobody can tell, in sentences.
@@ -138,7 +138,8 @@ def make_brief(
     others = find_others(store, calls, captured, session, unread)
     doubts = [one for one in others if one.kind in ALARMS]
     beside = [one for one in others if one.kind not in ALARMS]
-    runs = [buffer for buffer in newest if buffer.kind == "cmd" and not filtered_from(buffer)]
+    kept = [*newest, *buffers_in(gone_of(store, names, since), project)]
+    runs = [buffer for buffer in kept if buffer.kind == "cmd" and not filtered_from(buffer)]
     failed = [buffer for buffer in runs if buffer.failed]
     sections = (
         _missed_section(missed),
@@ -190,7 +191,8 @@ def _finding(one: Finding) -> BriefItem:
 
 
 def _run(buffer: Buffer) -> BriefItem:
-    return BriefItem(buffer.ref, f"{ending(buffer)}: {call_name(buffer)}")
+    ended = f"{ending(buffer._replace(state='sealed'))}, expired" if buffer.state == "evicted" else ending(buffer)
+    return BriefItem(buffer.ref, f"{ended}: {call_name(buffer)}")
 
 
 def _running(buffer: Buffer) -> BriefItem:

@@ -434,6 +434,13 @@ def captured_by(store: Reading, sessions: Iterable[str], since: float = 0.0) -> 
     return sorted((buffer for buffer in there if not buffer.is_unanswered), key=lambda buffer: buffer.created)
 
 
+def gone_of(store: Reading, sessions: Iterable[str], since: float = 0.0) -> list[Buffer]:
+    """Return the records of expired buffers that sessions captured, newest first, from a time on."""
+    found = [buffer for name in dict.fromkeys(sessions) for buffer in store.index.of_session(name)]
+    expired = [one for one in found if one.state == "evicted" and one.created >= since]
+    return sorted(expired, key=lambda one: one.created, reverse=True)
+
+
 def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], since: float = 0.0) -> list[str]:
     """Return the names of outputs that were removed before they were shown whole, so what was missed is unknown.
 
@@ -444,8 +451,7 @@ def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], s
         since: earliest capture, seconds since the epoch.
     """
     names = dict.fromkeys(sessions)
-    evicted = [one for name in names for one in store.index.of_session(name) if one.state == "evicted"]
-    gone = {one.name: _lines_of(one) for one in evicted if one.kind != "file" and one.created >= since}
+    gone = {one.name: _lines_of(one) for one in gone_of(store, names, since) if one.kind != "file"}
     asked = dict.fromkeys(name for call in calls for name in call.view.refs if not name.startswith("file_"))
     for name in asked:  # the index no longer has those that a person removed
         left = store.tombstone(name) if name not in gone and store.index.buffer(name) is None else None

@@ -229,7 +229,7 @@ class Importer:
 
         None is removed for its age, which counts from its last use, and that is its import.
         """
-        if self._unsettled < SETTLE_BUFFERS:
+        if self._unsettled < min(SETTLE_BUFFERS, self.limits.max_buffers):
             return False
         totals = self._store.index.totals()
         return (

@@ -135,8 +135,9 @@ def _limits(importer: Importer) -> str:
     gone = f"{_counted(counts.evicted, 'older output')} gave way" if counts.evicted else ""
     left = f"{_counted(counts.left_out, 'older transcript')} not read" if counts.left_out else ""
     return (
-        f"the store keeps {limits.max_buffers:,} outputs and {human_bytes(limits.max_bytes)}: "
-        f"{', '.join(filter(None, (gone, left)))}; max_buffers and max_bytes in config.toml raise that"
+        f"the store keeps {_counted(limits.max_buffers, 'output')} and {human_bytes(limits.max_bytes)}: "
+        f"{', '.join(filter(None, (gone, left)))}; "
+        "to have more, raise max_buffers and max_bytes in config.toml before importing"
     )
 
 

@@ -1,6 +1,7 @@
 """The brief: what was run and missed, in sections whose items lead to the lines; alike as text, Markdown and data."""
 
 from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
+from sightline.log.retention import evict
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
@@ -39,6 +40,14 @@ def test_each_question_is_answered_by_items_that_lead_there(store: Store) -> Non
     assert told["again"] == ["@cmd_00000c"]
     assert brief.verdict == "! 1 failure no agent saw"
     assert (brief.ran, brief.failed) == (4, 2)
+
+
+def test_commands_whose_output_has_expired_still_count(store: Store) -> None:
+    evict(store, filled(store).resolve("@cmd_00000b").buffer)
+    brief = make_brief(store)
+    assert (brief.ran, brief.failed) == (4, 2)
+    failed = next(section for section in brief.sections if section.name == "failed")
+    assert "exit 1, expired: make test" in [item.text for item in failed.items]
 
 
 def test_text_markdown_and_data_tell_the_same(store: Store) -> None:

@@ -138,8 +138,8 @@ def test_damaged_records_are_told_with_file_and_line(cli: Any, transcript: Path)
 
 def test_limits_that_let_older_outputs_go_are_told(cli: Any, transcript: Path) -> None:
     ran = cli("import", str(transcript), SIGHTLINE_MAX_BUFFERS="1")
-    assert "the store keeps 1 outputs" in ran.err
-    assert "1 older output gave way" in ran.err
+    assert "the store keeps 1 output and" in ran.err
+    assert "1 older output gave way; to have more, raise max_buffers" in ran.err
 
 
 def test_following_brings_what_is_written_and_ends_with_a_key(cli: Any, transcript: Path) -> None:
