@@ -13,6 +13,7 @@ import time
 
 from sightline import disk
 from sightline.config import Settings, default_root, judge_store, load_settings, settings_state
+from sightline.disk.clock import Clock, note_start
 from sightline.disk.database import BUSY_SECONDS, Database, identity_of, set_aside
 from sightline.disk.errors import anothers, is_busy, is_full, store_failed, unwritable
 from sightline.disk.errors import cause_of as cause_of
@@ -80,6 +81,7 @@ IndexFailed = sqlite3.Error
 _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # needed for SQLite and a tombstone, with some reserve
 _RETRY_SECONDS = 2.0  # between two tries to write to a store that could not be written to
+_CLOCK_SECONDS = 60.0  # between two looks whether the clock has jumped
 _RULES_SECONDS = 1.0  # between two looks at added files of rules
 
 
@@ -237,6 +239,8 @@ class Store:
                     "make room on its disk and let your account write to it, or set SIGHTLINE_HOME to another folder",
                 ) from error
         self.notices = list[str]()
+        self._opened = time.time()
+        self._clock: Clock | None = None
         self._patience = patience
         self._waits = waits
         self._rule_files: tuple[float, tuple[RuleFile, ...]] = (float("-inf"), ())
@@ -786,6 +790,12 @@ class Store:
         known = self.index.of_artifact(artifact)
         return disk.waiting_for_index(self.layout, artifact) if known is None and marker_names(self.layout) else known
 
+    def clock(self) -> Clock:
+        """Return what the store's starts say of the clock, by which outputs expire; this counts as one of them."""
+        if self._clock is None or abs(time.time() - self._clock.seen) > _CLOCK_SECONDS:
+            self._clock = note_start(self.layout, lambda: self.index.last_use_before(self._opened))
+        return self._clock
+
     def over_limits(self, batch: int = 64) -> list[Buffer]:
         """Return buffers over the limits of count, bytes and age, in a batch, least recently used first.
 
@@ -794,6 +804,8 @@ class Store:
         """
         totals = self.index.totals()
         oldest = time.time() - self.settings.max_age_days * _DAY_SECONDS
+        if self.clock().before is not None:
+            oldest = float("-inf")
         size = totals.bytes - self.settings.max_bytes
         if os.path.isdir(self.layout.refs) and os.listdir(self.layout.refs):
             size += disk.stand_in_bytes(self.layout)

@@ -439,6 +439,11 @@ class Index(ViewIndex):
             return [_facts_of(item, characters) for item in listed]
         return self._each(_facts, rows)
 
+    def last_use_before(self, time: float) -> float | None:
+        """Return the last use of any buffer before a time; None if there is none."""
+        row = self._db.row("SELECT MAX(accessed) FROM buffers WHERE accessed < ?", (time,))
+        return row[0] if row and isinstance(row[0], float) else None
+
     def least_used(self, limit: int) -> list[Buffer]:
         """Return buffers that may be evicted, least recently used first."""
         rows = self._db.rows(

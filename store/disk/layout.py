@@ -39,6 +39,7 @@ class Layout:
         self.audit = os.path.join(self.root, "audit")
         self.tombstones = os.path.join(self.root, "tombstones")
         self.refs = os.path.join(self.root, "refs")  # exists once a command was given a ref
+        self.clock = os.path.join(self.root, "clock.json")
         self.imports = os.path.join(self.root, "imports.json")  # exists once a past session was imported
         self.outbox = os.path.join(self.root, "outbox")  # exists while a note waits to be sent
         self.waiting = os.path.join(self.root, HOOKS, "waiting")  # names sessions of which a harness has more to tell

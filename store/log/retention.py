@@ -40,6 +40,7 @@ class Collected(NamedTuple):
         unshipped: names of buffers over the limits that stay, because the fleet does not have them yet.
         unshipped_bytes: their bytes.
         unshipped_logs: sessions whose texts stay over the log's limit, because the fleet lacks some of them.
+        clock: why nothing expires by its age yet; empty if things do.
     """
 
     evicted: list[str]
@@ -48,6 +49,7 @@ class Collected(NamedTuple):
     unshipped: tuple[str, ...] = ()
     unshipped_bytes: int = 0
     unshipped_logs: tuple[str, ...] = ()
+    clock: str = ""
 
 
 def enforce_limits(store: Store, *, with_unshipped: bool = False) -> Collected:
@@ -243,7 +245,7 @@ def collect(store: Store, *, with_unshipped: bool = False) -> Collected:
     disk.adopt_dead(store.layout, store.index)
     collected = enforce_limits(store, with_unshipped=with_unshipped)
     blanked, waiting = _limit_log(store, with_unshipped=with_unshipped)
-    return collected._replace(views_blanked=blanked, unshipped_logs=waiting)
+    return collected._replace(views_blanked=blanked, unshipped_logs=waiting, clock=store.clock().in_words())
 
 
 def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, ...]]:

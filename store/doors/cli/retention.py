@@ -74,6 +74,8 @@ def gc(given: Namespace) -> int:
             f"{len(collected.evicted)} expired ({human_bytes(collected.bytes)}), {collected.views_blanked} views "
             f"blanked; {totals.buffers:,} buffers with {human_bytes(totals.bytes)} stay\n"
         )
+        if collected.clock:
+            write_out(f"{collected.clock}\n")
         if collected.unshipped:
             write_out(
                 f"{len(collected.unshipped):,} over the limits stay ({human_bytes(collected.unshipped_bytes)}), since "

@@ -228,6 +228,7 @@ def test_the_one_used_last_stays_whatever_the_limits(store: Store, keep: Keep) -
 
 
 def test_age_is_limited(store: Store, keep: Keep) -> None:
+    store.clock()
     old, new = keep(b"old"), keep(b"new")
     store.index.touch(old.name, 1000.0)
     store.touch(new.name)
