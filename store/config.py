@@ -14,7 +14,7 @@ from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.ownership import others_could_write
 from sightline.private_files import close_folder
-from sightline.profile import DEFAULT, check_profile_name
+from sightline.profile import DEFAULT, check_profile_name, load_profile
 from sightline.regular_files import read_regular
 from sightline.typing_names import TYPE_CHECKING, Any, Callable, Mapping
 
@@ -121,10 +121,10 @@ class Settings(NamedTuple):
         trusted_stores: in your own settings: stores that you use although others own or may write their folders.
     """
 
-    max_buffers: int = 1_000
-    max_bytes: int = 2 * GIB
-    max_age_days: float = 30.0
-    max_view_bytes: int = 512 * MIB
+    max_buffers: int = 100_000
+    max_bytes: int = 4 * GIB
+    max_age_days: float = 180.0
+    max_view_bytes: int = 2 * GIB
     max_stream_bytes: int = 4 * GIB
     profile: str = DEFAULT.name
     durable: bool = False
@@ -257,6 +257,8 @@ def load_settings(path: str, environment: Mapping[str, str] = os.environ) -> Set
                 values[key] = _READERS[key](text, f"the environment: {variable}")
             elif key in _FLEET_VARIABLES:
                 values["fleet"] = values.get("fleet", FleetSettings())._replace(**{key.removeprefix("fleet_"): text})
+    if values.get("profile", DEFAULT.name) != DEFAULT.name and "max_buffers" not in values:
+        values["max_buffers"] = load_profile(values["profile"]).max_buffers or Settings().max_buffers
     return Settings(**values)
 
 

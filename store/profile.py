@@ -171,11 +171,14 @@ class Profile(NamedTuple):
         name: its name.
         about: what it is, in a sentence.
         timeout_secs: seconds after which a command is ended, unless the caller says.
+        max_buffers: how many outputs a store keeps whose settings choose the profile and give no number; 0 for the
+            usual number.
     """
 
     name: str = "sightline"
     about: str = "the default: small honest views, failures first"
     timeout_secs: int = 600
+    max_buffers: int = 0
     short: Short = Short()
     budgets: Budgets = Budgets()
     cut: Cut = Cut()

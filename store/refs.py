@@ -9,6 +9,8 @@ from sightline.named_tuple import NamedTuple
 
 KINDS = ("cmd", "file", "tool")
 HEX_DIGITS = 6  # 24 bits: collisions start near 4,800 buffers, and a name then gets longer
+MANY_HEX_DIGITS = 8  # from MANY_BUFFERS on: a mistyped ref of 6 digits would name another of 100,000 in 0.6 % of cases
+MANY_BUFFERS = 10_000
 PREFIX_DIGITS = 4  # the shortest prefix that a person may type
 SHA_PREFIX_DIGITS = 6
 

@@ -194,6 +194,7 @@ class Store:
 
     Attributes:
         notices: what a person must know of the store, a sentence each, for whoever opened it to print.
+        filled: gets how many outputs of how many are read while a lost index is made anew; None for nobody.
     """
 
     def __init__(
@@ -239,6 +240,7 @@ class Store:
                     "make room on its disk and let your account write to it, or set SIGHTLINE_HOME to another folder",
                 ) from error
         self.notices = list[str]()
+        self.filled: Callable[[int, int], None] | None = None
         self._opened = time.time()
         self._clock: Clock | None = None
         self._patience = patience
@@ -417,7 +419,8 @@ class Store:
         index.tell = self.notices.append
         try:
             if index.is_unfilled():
-                unreadable = disk.fill_index(self.layout, index, patience=self._patience, waits=self._waits)
+                told: dict[str, Any] = {} if self.filled is None else {"filled": self.filled}
+                unreadable = disk.fill_index(self.layout, index, patience=self._patience, waits=self._waits, **told)
                 if unreadable:
                     self.notices.append(
                         f"outputs whose record cannot be read, and which are not listed: {len(unreadable):,}; "
@@ -793,8 +796,20 @@ class Store:
     def clock(self) -> Clock:
         """Return what the store's starts say of the clock, by which outputs expire; this counts as one of them."""
         if self._clock is None or abs(time.time() - self._clock.seen) > _CLOCK_SECONDS:
-            self._clock = note_start(self.layout, lambda: self.index.last_use_before(self._opened))
+            self._clock = note_start(self.layout, self._last_use)
         return self._clock
+
+    def _last_use(self) -> float | None:
+        """Return the last use before this start; asked once, at the first start of a version that notes starts."""
+        last = self.index.last_use_before(self._opened)
+        days = self.settings.max_age_days
+        if last is not None and days == Settings().max_age_days:
+            self.notices.append(
+                f"outputs now stay {days:.0f} days, {self.settings.max_buffers:,} of them and "
+                f"{self.settings.max_bytes >> 30} GiB at most: max_age_days, max_buffers and max_bytes in "
+                f"{self.layout.config} change that"
+            )
+        return last
 
     def over_limits(self, batch: int = 64) -> list[Buffer]:
         """Return buffers over the limits of count, bytes and age, in a batch, least recently used first.

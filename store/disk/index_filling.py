@@ -50,7 +50,15 @@ class Rebuilt(NamedTuple):
     unreadable: list[str]
 
 
-def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) -> list[str]:
+Filled = Callable[[int, int], None]
+"""Gets how many outputs of how many are read."""
+
+
+def _unheard(_done: int, _total: int) -> None:
+    pass
+
+
+def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool, filled: Filled = _unheard) -> list[str]:
     """Fill a new index from the folders, unless another process does so already.
 
     It returns the names of folders without a readable record, if it has filled the index.
@@ -61,12 +69,13 @@ def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) ->
         patience: seconds for which another process that fills it is waited for.
         waits: whether the caller needs what the index holds. A caller that only adds to it does not wait for another
             process, and leaves the index of a large store to a process of its own.
+        filled: is called as it goes on.
 
     Raises:
         StoreFailed: another process still fills it.
     """
     if index.unwritable:  # it is in memory, and nobody else's
-        return rebuild_buffers(layout, index).unreadable
+        return rebuild_buffers(layout, index, filled).unreadable
     if not _entries(layout.buffers, 1) and not _entries(layout.tombstones, 1):
         with index.transaction():
             if index.is_unfilled():
@@ -74,7 +83,7 @@ def fill_index(layout: Layout, index: Index, *, patience: float, waits: bool) ->
         return []
     with layout.filling(patience if waits else 0) as is_ours:
         if index.is_unfilled() and is_ours and (waits or _entries(layout.buffers, MANY) < MANY):
-            return rebuild_buffers(layout, index).unreadable
+            return rebuild_buffers(layout, index, filled).unreadable
     if index.is_unfilled():
         if waits:
             raise _being_filled(layout)
@@ -105,21 +114,34 @@ def _fill_elsewhere(layout: Layout) -> None:
         subprocess.run(words, check=False, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
 
 
-def rebuild_buffers(layout: Layout, index: Index) -> Rebuilt:
+def rebuild_buffers(layout: Layout, index: Index, filled: Filled = _unheard) -> Rebuilt:
     """Fill an index from the folders and tombstones alone, in order of creation.
+
+    ``filled`` is called as it goes on.
 
     Records that other processes put into it meanwhile are newer, and stay. Only one process may fill it at a time.
     """
     unreadable: list[str] = []
     index.forget_buffers()  # a process that filled it before may have died half-way
     try:
-        count = index.fill(chain(rows_on_disk(layout, unreadable), _evicted(layout)))
+        count = index.fill(_counted(layout, chain(rows_on_disk(layout, unreadable), _evicted(layout)), filled))
     except (GatheringFailed, ReadersEnded) as error:
         unreadable.clear()
         rows = chain(rows_read_here(layout, unreadable), _evicted(layout))
         count = index.fill(rows, in_memory=isinstance(error, GatheringFailed))
     index.set_views_stale(bool(os.listdir(layout.audit)))
     return Rebuilt(count, unreadable)
+
+
+def _counted(layout: Layout, rows: Iterator[Row], filled: Filled) -> Iterator[Row]:
+    total = (
+        0 if filled is _unheard else sum(1 for folder in (layout.buffers, layout.tombstones) for _ in _names_in(folder))
+    )
+    for done, row in enumerate(rows):
+        if not done % _ROWS_AT_ONCE:
+            filled(done, total)
+        yield row
+    filled(total, total)
 
 
 class ReadersEnded(Exception):

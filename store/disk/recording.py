@@ -14,12 +14,14 @@ from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
 from sightline.private_files import FOLDER_MODE, open_private, remove_folder
 from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable
-from sightline.refs import HEX_DIGITS
+from sightline.refs import HEX_DIGITS, MANY_BUFFERS, MANY_HEX_DIGITS
 from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
 if TYPE_CHECKING:  # only with redaction
     from sightline.redact.hiding import Redaction
 
+_ENTRY_BYTES = 20  # of a name like cmd_a1b2c3: ext4 rounds it up, and btrfs counts it twice
+_OWN_LINKS = 2  # of a folder: its name, and the dot in it
 _TRIES_PER_LENGTH = 4
 _BACK_BYTES = 1 << 18  # bytes that are read back at once
 
@@ -336,7 +338,7 @@ def reserve(layout: Layout, kind: str) -> str:
     Raises:
         StoreFailed: the folder could not be made.
     """
-    digits = HEX_DIGITS
+    digits = HEX_DIGITS if count_folders(layout.buffers) < MANY_BUFFERS else MANY_HEX_DIGITS
     while True:
         for _ in range(_TRIES_PER_LENGTH):
             name = f"{kind}_{os.urandom((digits + 1) // 2).hex()[:digits]}"
@@ -353,6 +355,15 @@ def reserve(layout: Layout, kind: str) -> str:
                 os.chmod(folder, FOLDER_MODE)
             return name
         digits += 1
+
+
+def count_folders(path: str) -> int:
+    """Return about how many folders a folder has, without listing it, which would take each capture some ms.
+
+    Where its links do not count them, as on btrfs and beyond 65,000 on ext4, its size does.
+    """
+    status = os.stat(path)
+    return status.st_nlink - _OWN_LINKS if status.st_nlink > _OWN_LINKS else status.st_size // _ENTRY_BYTES
 
 
 def new_buffer(name: str, kind: str, command: str, cwd: str, session: str, **fields: Any) -> Buffer:

@@ -13,6 +13,19 @@ from sightline.records import Buffer, Target
 from sightline.refs import Ref, format_ref
 from sightline.typing_names import Callable
 
+_CANDIDATES = 8
+_COMMAND_CHARACTERS = 40
+
+
+def _ambiguous(name: str, matches: list[Buffer]) -> AmbiguousRef:
+    """Return the error for the beginning of several names: it lists them, and says how many digits tell them apart."""
+    lines = [f"{one.ref} {' '.join(one.command.split())[:_COMMAND_CHARACTERS]}".rstrip() for one in matches]
+    listed = "; ".join(lines[:_CANDIDATES]) + ("; and more" if len(lines) > _CANDIDATES else "")
+    digits = [one.name.partition("_")[2] for one in matches]
+    longest = max(map(len, digits))
+    needed = next((size for size in range(1, longest) if len({one[:size] for one in digits}) == len(digits)), longest)
+    return AmbiguousRef(f"{format_ref(name)} could be any of {listed}", f"type {needed} digits, or the whole ref")
+
 
 def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
     """Return what a ref names in its buffer. Raises BadRef for a block that the buffer does not have.
@@ -86,10 +99,9 @@ class RefLookup:
     def _named(self, name: str, prefixes: bool) -> Buffer:
         found = self._index.buffer(name) or self._on_disk(name)
         if found is None and prefixes and not os.path.lexists(self._layout.tombstone(name)):
-            matches = self._index.with_prefix(name)
+            matches = self._index.with_prefix(name, limit=_CANDIDATES + 1)
             if len(matches) > 1:
-                names = ", ".join(match.ref for match in matches)
-                raise AmbiguousRef(f"{format_ref(name)} could be any of {names}", "type one more digit")
+                raise _ambiguous(name, matches)
             found = matches[0] if matches else None
         if found is None and not prefixes and self._index.with_prefix(name, limit=1):
             raise UnknownRef(

@@ -17,7 +17,7 @@ def load(folder: Path, text: str, **environment: str) -> Settings:
 def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
     settings = load_settings(str(tmp_path / "config.toml"), {})
     assert settings == Settings()
-    assert settings[:5] == (1_000, 2 * GIB, 30.0, 512 * MIB, 4 * GIB)
+    assert settings[:5] == (100_000, 4 * GIB, 180.0, 2 * GIB, 4 * GIB)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ from sightline.doors.cli.commands import process_ends
 from sightline.errors import ExpiredRef, SightlineError, StoreFailed, UsageError
 from sightline.json_text import dumps
 from sightline.late_pattern import late_pattern
-from sightline.light_library import partial
+from sightline.light_library import partial, suppress
 from sightline.log.sessions import at_terminal, current_session
 from sightline.log.views import Shows, record_view
 from sightline.private_files import write_atomically
 from sightline.profile import DEFAULT, Profile, load_profile
 from sightline.records import Buffer, Shown
 from sightline.shape.segments import Segment
-from sightline.store import Reading, Store, cause_of, is_known
+from sightline.store import IndexFailed, Reading, Store, cause_of, is_known
 from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
@@ -27,6 +27,7 @@ from sightline.verbs.reply import Render, Reply, error_reply
 
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
+    from sightline.doors.cli.progress_line import ProgressLine
     from sightline.shared.store import SharedStore
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -141,6 +142,8 @@ class Door:
             SettingError: there is no such profile; and what `Store` raises.
         """
         self.local = Store(insist=insist, waits=waits)
+        if os.isatty(2):
+            self.local.filled = _show_filling
         if self.local.layout.waiting_sessions():  # usually none wait, because a hook's next event takes them in, too
             from sightline.imports.live_transcript import catch_up  # 40 ms
 
@@ -202,6 +205,9 @@ class Door:
 
     def close(self) -> None:
         """Print what must be known of the store, and close the stores, but for what the end of the process closes."""
+        if not os.path.exists(self.local.layout.clock):  # at the first start of this version
+            with suppress(SightlineError, IndexFailed, OSError):
+                self.local.clock()
         for notice in self.local.notices:
             write_err(dim(f"sightline: {notice}") + "\n")
         if self.shared is not None:
@@ -210,6 +216,20 @@ class Door:
             self.local.leave()
         else:
             self.local.close()
+
+
+def _show_filling(done: int, total: int) -> None:
+    """Show how far a lost index is made anew, which takes seconds for a hundred thousand outputs."""
+    from sightline.doors.cli.progress_line import ProgressLine, bar  # few commands find an index lost
+
+    global _filling
+    _filling = _filling or ProgressLine()
+    _filling.show(f"{bar(done / max(total, 1))} of {total:,} outputs listed anew")
+    if done == total:
+        _filling.remove()
+
+
+_filling: "ProgressLine | None" = None
 
 
 def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer, *, shown: bool = True) -> None:

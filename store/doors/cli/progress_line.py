@@ -3,7 +3,7 @@
 import os
 import time
 
-from sightline.doors.cli.output import write_all
+from sightline.private_files import write_all
 
 _DRAWN_SECONDS = 0.1  # between two drawings
 _BAR_CHARACTERS = 30
