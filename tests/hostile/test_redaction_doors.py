@@ -368,7 +368,7 @@ def test_past_sessions_are_hidden_too(store: Store, tmp_path: Path) -> None:
         "state": {"working_dir": "/repo"},
     }
     history = [
-        {"role": "assistant", "content": "look", "message_type": "action"},
+        {"role": "assistant", "content": "look", "action": run["action"], "message_type": "action"},
         {"role": "user", "content": f"OBSERVATION:\na\n{TOKEN}\n", "message_type": "observation"},
     ]
     path = tmp_path / "past" / "task.traj"

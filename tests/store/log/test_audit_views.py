@@ -116,13 +116,13 @@ def test_what_quoted_bytes_that_left_nothing_is_gone(store: Store, keep: Keep) -
         text_of(store, view)
 
 
-def test_a_text_that_no_longer_renders_as_sent_is_told(store: Store, keep: Keep) -> None:
+def test_a_text_that_quotes_an_altered_output_is_said_to_be_gone(store: Store, keep: Keep) -> None:
     buffer = keep(LONG)
     view, _ = shown_in_full(store, buffer)
     path = store.layout.stream(buffer.name, "out")
     os.chmod(path, 0o600)
     Path(path).write_bytes(LONG.replace(b"700", b"007"))
-    with pytest.raises(log.BrokenChain):
+    with pytest.raises(TextGone, match=f"quoted {buffer.ref}, which was changed since"):
         text_of(store, view)
 
 
