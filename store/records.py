@@ -101,15 +101,32 @@ class Seal(NamedTuple):
         return f"{name} was changed after its capture{sizes}"
 
 
-def seals_from(rows: Iterable[Iterable[Any]]) -> tuple[Seal, ...]:
-    """Read seals from lists, in which a newer version may have more. Raises ValueError, TypeError for anything else."""
-    found = tuple(Seal(*list(row)[: len(Seal._fields)]) for row in rows)
-    for seal in found:
-        if not (isinstance(seal.file, str) and isinstance(seal.sha256, str)) or len(seal.altered) not in (0, 2):
-            raise ValueError("not a seal")
-        if not all(type(one) is int and abs(one) < 1 << 63 for one in (seal.bytes, seal.mtime_ns, *seal.altered)):
-            raise ValueError("not a seal")
-    return tuple(seal._replace(altered=tuple(seal.altered)) for seal in found)
+def read_seals(text: str) -> tuple[Seal, ...]:
+    """Read seals from a record, in which they are a text, since lists need none of them. What is no seal is left out.
+
+    Args:
+        text: such as ``out 18893 1795836720921696936; order 16 1795836721285601606 4685…``; an altered file has its
+            size and time when it was found to be so after a ``!``.
+    """
+    found = []
+    for one in text.split(";"):
+        known, _, altered = one.partition("!")
+        try:
+            file, size, mtime_ns, *more = known.split()
+            now = tuple(map(int, altered.split()))
+            if len(now) in (0, 2) and len(more) < 2:
+                found.append(Seal(file, int(size), int(mtime_ns), now, *more))
+        except ValueError:
+            continue
+    return tuple(found)
+
+
+def written_seals(seals: Iterable[Seal]) -> str:
+    """Write seals as `read_seals` reads them."""
+    return "; ".join(
+        " ".join(map(str, filter(None, (file, f"{size} {mtime_ns}", sha256, altered and "! {} {}".format(*altered)))))
+        for file, size, mtime_ns, altered, sha256 in seals
+    )
 
 
 LONG_ID = 20
@@ -158,8 +175,8 @@ class Buffer(NamedTuple):
         gaps: where something is missing, as far as that is known; for each stream in order.
         project: root of the repository, or the folder, in which it was captured; empty if the capturing version
             did not record it, see `sightline.project`.
-        seals: what shows whether its files are still what was sealed; a stream without one was not checked, since a
-            version without seals wrote it.
+        seals: what shows whether its files are still what was captured, see `read_seals`; a stream without one was not
+            checked, since a version without seals wrote it.
     """
 
     name: str
@@ -183,7 +200,7 @@ class Buffer(NamedTuple):
     partial: str = ""
     gaps: tuple[Gap, ...] = ()
     project: str = ""
-    seals: tuple[Seal, ...] = ()
+    seals: str = ""
 
     @property
     def ref(self) -> str:
@@ -218,7 +235,7 @@ class Buffer(NamedTuple):
 
     def seal(self, file: str) -> Seal | None:
         """Return the seal of a file; None if it has none."""
-        return next((seal for seal in self.seals if seal.file == file), None)
+        return next((seal for seal in read_seals(self.seals) if seal.file == file), None)
 
     @property
     def is_unsealed(self) -> bool:
@@ -227,15 +244,20 @@ class Buffer(NamedTuple):
 
     def is_altered(self, file: str) -> bool:
         """Return whether a file is known to have other bytes than were captured."""
-        return any(seal.altered for seal in self.seals if seal.file == file)
+        return any(seal.file == file for seal in self.altered_files)
+
+    @property
+    def altered_files(self) -> list[Seal]:
+        """The seals of files that are known to have other bytes than were captured."""
+        return [seal for seal in read_seals(self.seals) if seal.altered] if "!" in self.seals else []
 
     @property
     def altered(self) -> str:
-        """How its files differ from what was sealed, in one line, as far as that is known; empty if they do not.
+        """How its files differ from what was captured, in one line, as far as that is known; empty if they do not.
 
         The line index does not count: it is not used if it was changed.
         """
-        return ", ".join(seal.what for seal in self.seals if seal.altered and seal.file != "lines")
+        return ", ".join(seal.what for seal in self.altered_files if seal.file != "lines")
 
     @property
     def is_unanswered(self) -> bool:

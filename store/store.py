@@ -31,7 +31,7 @@ from sightline.late_names import late_names
 from sightline.light_library import deque, suppress
 from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
 from sightline.project import Project, find_project
-from sightline.records import Buffer, Note, Seal
+from sightline.records import Buffer, Note
 from sightline.records import Narrowing as Narrowing
 from sightline.records import Target as Target
 from sightline.refs import Ref
@@ -251,7 +251,7 @@ class Store:
         self._retry_at = 0.0
         self._opening = _thread.RLock()  # held while an index is opened, so that only one is
         self._waiting = deque[IndexChange]()  # for the index
-        self._seals = dict[str, tuple[Seal, ...]]()  # by name, those that could not be kept in the record
+        self._seals = dict[str, str]()  # by name, those that could not be kept in the record
         self._wake: Callable[[], None] | None = None
 
     def __enter__(self) -> "Store":
@@ -648,8 +648,7 @@ class Store:
             buffer: the record.
             took: called with each number of bytes that were hashed.
         """
-        files = dict.fromkeys((*buffer.streams, *(seal.file for seal in buffer.seals)))
-        made = disk.compared(self.layout, buffer, files, took)
+        made = disk.compared(self.layout, buffer, disk.sealed_files(buffer), took)
         if made.seals != buffer.seals:
             self._keep_seals(made)
         return made

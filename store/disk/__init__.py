@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sightline.disk.seals import SEALED_STATES as SEALED_STATES
     from sightline.disk.seals import UNKNOWN as UNKNOWN
     from sightline.disk.seals import compared as compared
+    from sightline.disk.seals import sealed_files as sealed_files
     from sightline.disk.seals import standing as standing
     from sightline.disk.seals import unsettled as unsettled
     from sightline.disk.sorter import with_sorter as with_sorter
@@ -49,7 +50,7 @@ else:
         recording=("Recording", "new_buffer", "reserve"),  # 1 ms, which whoever only reads does not need
         index_filling=("fill_index", "refill_index"),
         recovery=("adopt", "adopt_dead", "amend_waiting", "take_in_sealed", "waiting_for_index"),
-        seals=("SEALED_STATES", "UNKNOWN", "compared", "standing", "unsettled"),
+        seals=("SEALED_STATES", "UNKNOWN", "compared", "sealed_files", "standing", "unsettled"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
         stand_ins=("WantedRef", "stand_in_bytes", "sweep_stand_ins", "take_stand_ins"),  # 1 ms, for refs in commands
         stream_files=(
@@ -86,6 +87,7 @@ __all__ = [
     "read_tombstone",
     "refill_index",
     "reserve",
+    "sealed_files",
     "stand_in_bytes",
     "standing",
     "stream_path",

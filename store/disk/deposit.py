@@ -15,7 +15,7 @@ from sightline.disk.order import STREAM_CODES, pack_arrival
 from sightline.disk.recording import sealed_record
 from sightline.disk.seals import seal_of
 from sightline.private_files import FILE_MODE, new_file, remove_folder, sync_folder, write_all
-from sightline.records import Buffer, Gap, Seal
+from sightline.records import Buffer, Gap, Seal, written_seals
 from sightline.sha256 import sha256_hex
 from sightline.typing_names import TYPE_CHECKING
 
@@ -103,7 +103,9 @@ class Deposit:
             streams = {name: one.seal(name, durable=self._durable) for name, one in self._streams.items()}
             seals = (*(seal for info, seal in streams.values() if info.bytes), *order)
             self.buffer = sealed_record(
-                self.buffer._replace(exit_code=exit_code, partial=partial, gaps=tuple(gaps), seals=seals),
+                self.buffer._replace(
+                    exit_code=exit_code, partial=partial, gaps=tuple(gaps), seals=written_seals(seals)
+                ),
                 {name: info for name, (info, _) in streams.items() if info.bytes},
                 dropped,
                 note=note,

@@ -15,7 +15,7 @@ from sightline.json_text import dumps, encoder, loads
 from sightline.light_library import AbstractContextManager, deque
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project
-from sightline.records import Buffer, gaps_from, seals_from, stream_info, with_read_note, written_note
+from sightline.records import Buffer, gaps_from, stream_info, with_read_note, written_note
 from sightline.typing_names import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 _COLUMNS = (
@@ -578,10 +578,9 @@ def row_of(buffer: Buffer) -> Row:
     """Return the row of a record."""
     streams = _dumps({name: list(info) for name, info in buffer.streams.items()})
     gaps = _dumps([list(gap) for gap in buffer.gaps]) if buffer.gaps else "[]"
-    seals = _dumps([list(seal) for seal in buffer.seals]) if buffer.seals else "[]"
     if (note := written_note(buffer)) != buffer.note:
         buffer = buffer._replace(note=note)
-    return (*buffer[:_STREAMS], streams, buffer.partial, gaps, buffer.project, seals, buffer.bytes)
+    return (*buffer[:_STREAMS], streams, buffer.partial, gaps, buffer.project, buffer.seals, buffer.bytes)
 
 
 _dumps = encoder()
@@ -592,9 +591,8 @@ def _hashes(buffer: Buffer) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _buffer(row: Iterable[Any]) -> Buffer:
-    *fields, streams, partial, gaps, project, sealed = row
+    *fields, streams, partial, gaps, project, seals = row
     infos = {name: stream_info(info) for name, info in loads(streams).items()}
     missing = gaps_from(loads(gaps)) if gaps != "[]" else ()
-    seals = seals_from(loads(sealed)) if sealed != "[]" else ()
     buffer = checked(Buffer._make((*fields, infos, partial, missing, project, seals)), on_hosts=True)
     return with_read_note(buffer)._replace(timed_out=bool(buffer.timed_out), pinned=bool(buffer.pinned))

@@ -9,7 +9,7 @@ from sightline.errors import OfNewerVersion
 from sightline.json_text import encoder, loads
 from sightline.light_library import MappingProxyType, itemgetter
 from sightline.private_files import read_file, refuse_link, write_atomically
-from sightline.records import Buffer, StreamInfo, gaps_from, seals_from, with_read_note, written_note
+from sightline.records import Buffer, StreamInfo, gaps_from, with_read_note, written_note
 from sightline.typing_names import Any, Mapping
 
 FORMAT = 1
@@ -78,7 +78,6 @@ def decode_buffer(data: bytes) -> Buffer:
             for name, info in fields["streams"].items()
         }
         fields["gaps"] = gaps_from(gaps) if (gaps := fields.get("gaps")) else ()
-        fields["seals"] = seals_from(seals) if (seals := fields.get("seals")) else ()
         fields["accessed"] = fields["ended"] or fields["created"]
         found = Buffer(*_needed(fields), **{name: fields[name] for name in _LATER if name in fields})
         return with_read_note(checked(found))

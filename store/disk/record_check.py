@@ -81,7 +81,7 @@ def checked(buffer: Buffer, *, on_hosts: bool = False) -> Buffer:
         if not _is_size(gap.after) or not (gap.missing is None or _is_size(gap.missing)):
             raise ValueError("not a gap")
     texts = (buffer.command, buffer.cwd, buffer.label, buffer.artifact, buffer.note, buffer.origin, buffer.partial)
-    _check_texts((*texts, buffer.project, *(info.mime for info in buffer.streams.values())))
+    _check_texts((*texts, buffer.project, buffer.seals, *(info.mime for info in buffer.streams.values())))
     return buffer
 
 

@@ -13,7 +13,7 @@ from sightline.disk.sharing import share_streams
 from sightline.disk.sqlite import sqlite3
 from sightline.errors import StoreFailed
 from sightline.private_files import FOLDER_MODE, open_private, remove_folder
-from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable
+from sightline.records import DROPPED, Buffer, Gap, StreamInfo, joined_notes, storable, written_seals
 from sightline.refs import HEX_DIGITS, MANY_BUFFERS, MANY_HEX_DIGITS
 from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping
 
@@ -207,7 +207,7 @@ class Recording:
                 timed_out=timed_out,
                 partial=partial,
                 gaps=tuple(gaps),
-                seals=self._writer.seals,
+                seals=written_seals(self._writer.seals),
             ),
             streams,
             dropped,

@@ -18,7 +18,7 @@ from sightline.errors import OfNewerVersion
 from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import open_private, remove_file, remove_folder
-from sightline.records import Buffer, Seal, StreamInfo
+from sightline.records import Buffer, Seal, StreamInfo, written_seals
 from sightline.sha256 import hash_file
 from sightline.typing_names import Any
 
@@ -197,7 +197,7 @@ def close_interrupted(layout: Layout, buffer: Buffer) -> Buffer:
         with suppress(FileNotFoundError):
             info, seal = sealed_file(layout.stream(buffer.name, file), file)
             seals.append(seal._replace(sha256=info.sha256))
-    buffer = buffer._replace(state="interrupted", ended=ended, streams=streams, seals=tuple(seals))
+    buffer = buffer._replace(state="interrupted", ended=ended, streams=streams, seals=written_seals(seals))
     rewrite_meta(layout, buffer)
     return buffer
 

@@ -126,7 +126,7 @@ ALTER TABLE buffers ADD COLUMN gaps TEXT NOT NULL DEFAULT '[]';
 _PROJECT = "ALTER TABLE buffers ADD COLUMN project TEXT NOT NULL DEFAULT '';\n"
 """The project is empty for captures of versions that did not record it."""
 
-_SEALS = "ALTER TABLE buffers ADD COLUMN seals TEXT NOT NULL DEFAULT '[]';\n"
+_SEALS = "ALTER TABLE buffers ADD COLUMN seals TEXT NOT NULL DEFAULT '';\n"
 """0.2.0 replaces what it knows of a row, and leaves this column as it is."""
 
 CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS

@@ -6,7 +6,7 @@ import stat
 from sightline.disk.layout import Layout
 from sightline.errors import UnsafeStore
 from sightline.private_files import open_private
-from sightline.records import Buffer, Seal
+from sightline.records import Buffer, Seal, read_seals, written_seals
 from sightline.sha256 import hash_file
 from sightline.typing_names import Callable, Collection, Iterator
 
@@ -15,6 +15,7 @@ Status = tuple[int, int]
 
 SEALED_STATES = ("sealed", "interrupted")
 SOUND, ALTERED, UNKNOWN = "sound", "altered", "unknown"
+_RECORDS = ("order", "lines")
 _MISSING, _NO_FILE = (-1, 0), (-2, 0)
 
 
@@ -30,7 +31,10 @@ def seal_of(file: str, fd: int, sha256: str = "") -> Seal:
 
 def standing(buffer: Buffer, file: str, now: Status) -> str:
     """Return whether a file is SOUND or ALTERED by its status alone; UNKNOWN if its bytes must be compared."""
-    seal = buffer.seal(file)
+    return _standing(buffer.seal(file), now)
+
+
+def _standing(seal: Seal | None, now: Status) -> str:
     if seal is None:
         return UNKNOWN
     if seal.altered:
@@ -38,15 +42,21 @@ def standing(buffer: Buffer, file: str, now: Status) -> str:
     return SOUND if now == (seal.bytes, seal.mtime_ns) else UNKNOWN
 
 
+def sealed_files(buffer: Buffer) -> tuple[str, ...]:
+    """Return the names of all files of a buffer that a seal may be about."""
+    return *buffer.streams, *(name for name in _RECORDS if buffer.seal(name))
+
+
 def unsettled(layout: Layout, buffer: Buffer, opened: Collection[str] = ()) -> Iterator[str]:
     """Yield the files of a sealed buffer whose bytes must be compared, as their status does not say what they are.
 
     A file without a seal is compared only if it was opened.
     """
-    for file in dict.fromkeys((*buffer.streams, *(seal.file for seal in buffer.seals))):
-        if buffer.seal(file) is None and file not in opened:
+    seals = {seal.file: seal for seal in read_seals(buffer.seals)}
+    for file in (*buffer.streams, *(name for name in _RECORDS if name in seals)):
+        if file not in seals and file not in opened:
             continue
-        if standing(buffer, file, _status_at(layout.stream(buffer.name, file))) == UNKNOWN:
+        if _standing(seals.get(file), _status_at(layout.stream(buffer.name, file))) == UNKNOWN:
             yield file
 
 
@@ -72,15 +82,17 @@ def compared(
         files: names of the files.
         took: called with each number of bytes that were hashed.
     """
-    seals = {seal.file: seal for seal in buffer.seals}
+    seals = {seal.file: seal for seal in read_seals(buffer.seals)}
     for file in files:
-        if found := _compared(layout, buffer, file, took):
+        if found := _compared(layout, buffer, file, seals.get(file), took):
             seals[file] = found
-    return buffer._replace(seals=tuple(seals.values()))
+    return buffer._replace(seals=written_seals(seals.values()))
 
 
-def _compared(layout: Layout, buffer: Buffer, file: str, took: Callable[[int], None] | None) -> Seal | None:
-    known, info = buffer.seal(file), buffer.streams.get(file)
+def _compared(
+    layout: Layout, buffer: Buffer, file: str, known: Seal | None, took: Callable[[int], None] | None
+) -> Seal | None:
+    info = buffer.streams.get(file)
     size, sha256 = (info.bytes, info.sha256) if info else (known.bytes, known.sha256) if known else (0, "")
     before = known or Seal(file, size, 0)
     try:

@@ -7,7 +7,7 @@ from sightline.disk.layout import SEALED_MODE, Layout
 from sightline.disk.seals import seal_of
 from sightline.errors import UnsafeStore
 from sightline.private_files import open_private, remove_file
-from sightline.records import Buffer, Seal, StreamInfo
+from sightline.records import Buffer, Seal, StreamInfo, read_seals, written_seals
 from sightline.typing_names import Callable, Sequence
 
 SHARED_BYTES = 4096  # identical streams of this size and more share their storage
@@ -38,8 +38,8 @@ def share_streams(layout: Layout, index: Callable[[], Index], buffers: Sequence[
         path = layout.stream(name, stream)
         tried = (share_stream(layout.stream(*other), path, stream, info) for other in others if other[0] != name)
         if seal := next(filter(None, tried), None):
-            seals = tuple(seal if one.file == stream else one for one in shared[at].seals)
-            shared[at] = shared[at]._replace(seals=seals)
+            seals = (seal if one.file == stream else one for one in read_seals(shared[at].seals))
+            shared[at] = shared[at]._replace(seals=written_seals(seals))
         else:
             first[info.sha256] = (name, stream)
     return shared

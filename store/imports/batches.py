@@ -18,7 +18,7 @@ from sightline.imports.past_call import KeptCall, keep_call
 from sightline.log.log import Encoded
 from sightline.log.past_views import PastView, ViewRow
 from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Gap, Seal, Session, StreamInfo
+from sightline.records import Buffer, Gap, Session, StreamInfo
 from sightline.store import Store
 from sightline.typing_names import Any
 
@@ -171,7 +171,7 @@ def _packed(kept: KeptCall) -> tuple[Any, ...]:
             one.partial,
             [*map(tuple, one.gaps)],
             one.project,
-            [*map(tuple, one.seals)],
+            one.seals,
         )
         for one in kept.buffers
     ]
@@ -188,7 +188,7 @@ def _unpacked(packed: tuple[Any, ...], session: Session) -> KeptCall:
                 partial,
                 tuple(starmap(Gap, gaps)),
                 project,
-                tuple(starmap(Seal, seals)),
+                seals,
             )
         )
         for *fields, streams, partial, gaps, project, seals in rows

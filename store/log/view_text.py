@@ -4,7 +4,7 @@ from sightline.errors import ExpiredRef, OfNewerVersion, SightlineError, Unknown
 from sightline.log import log
 from sightline.log.log import is_newer
 from sightline.log.log_index import list_views
-from sightline.records import IndexedView, View, seals_from
+from sightline.records import IndexedView, View, read_seals
 from sightline.refs import host_of, parse_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.segments import render_lines
@@ -89,10 +89,7 @@ def _is_altered(store: Reading, ref: str) -> bool:
     buffer = store.index.buffer(name)
     if buffer is not None and buffer.state != "evicted":
         return bool(store.checked(buffer).altered)
-    try:
-        return any(seal.altered for seal in seals_from((store.tombstone(name) or {}).get("seals", ())))
-    except (ValueError, TypeError):
-        return False
+    return any(seal.altered for seal in read_seals(str((store.tombstone(name) or {}).get("seals", ""))))
 
 
 def quotes_of(store: Reading, name: str) -> dict[str, str]:

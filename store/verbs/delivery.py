@@ -155,7 +155,7 @@ def _with_what_is_missing(reply: Reply, partial: Sequence[Buffer]) -> Reply:
 
 def _of_altered(reply: Reply, altered: Sequence[Buffer]) -> Reply:
     """Say in a reply which of its buffers are altered; of a stream that is, it shows none of the captured lines."""
-    streams = {(buffer.name, seal.file) for buffer in altered for seal in buffer.seals if seal.altered}
+    streams = {(buffer.name, seal.file) for buffer in altered for seal in buffer.altered_files}
     shows = reply.shows
     traced = _without(streams, Traced(shows.shown, shows.asked, shows.parts))
     matched = _without(streams, Traced(shows.matched)).shown

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.style import Style
 
-from sightline.records import Buffer, Gap, Seal, StreamInfo
+from sightline.records import Buffer, Gap, StreamInfo
 from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
 from sightline.tui.buffers.matcher import terms_of
 from sightline.tui.buffers.order import Heading, ListOrder
@@ -204,7 +204,7 @@ def test_short_counts(count: int, worded: str) -> None:
 
 
 def test_an_altered_output_is_marked_unless_a_failure_was_overlooked_in_it() -> None:
-    altered = BUFFER._replace(partial="cut by Claude Code", seals=(Seal("out", 5, 1, (7, 2)),))
+    altered = BUFFER._replace(partial="cut by Claude Code", seals="out 5 1 ! 7 2")
     assert "✗◆≠" in shown(150, altered)
     assert "✗◆!" in shown(150, altered, seen=Seen(0.5, overlooked=True, at_most=True))
     assert facts(altered, NOW)[1] == "altered: out was changed after its capture: 7 B instead of 5 B"
