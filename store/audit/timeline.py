@@ -1,5 +1,6 @@
 """Reads sessions call by call: what each call showed, how much for the first time, and what was seen by then."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.audit.accounting import Accounted, accounted, alone_of
@@ -305,18 +306,13 @@ TAIL_CALLS = 64  # the last calls are read again each time, since their lines ma
 
 
 def _ordered(calls: Iterable[Call]) -> list[Call]:
-    """Order calls by time; those of one session by number, because some were logged late.
+    """Order calls by time, whenever they were logged; those that will have a number come last."""
 
-    A running call will have the next number; one that ended without an answer never has a number.
-    """
-    latest: dict[str, float] = {}
-    keyed = []
-    for call in sorted(calls, key=lambda one: one.view.number or UNANSWERED):
-        when = call.view.time if call.unanswered else max(latest.get(call.view.session, 0.0), call.view.time)
-        if call.view.number:
-            latest[call.view.session] = when
-        keyed.append((when, call))
-    return [call for _, call in sorted(keyed, key=lambda one: one[0])]
+    def place(call: Call) -> tuple[float, int]:
+        waits = not call.view.number and not call.unanswered
+        return (math.inf if waits else call.view.time), call.view.number or UNANSWERED
+
+    return sorted(calls, key=place)
 
 
 def _unanswered_view(buffer: Buffer) -> View:

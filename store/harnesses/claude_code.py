@@ -21,6 +21,7 @@ from sightline.harnesses.base import (
     known_shell,
 )
 from sightline.late_pattern import re
+from sightline.named_tuple import NamedTuple
 from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _PREVIEW = 2_250
 """Bytes of a preview of 2 KB, with the frame that names the file with the whole output."""
 
 _NOTICE = r"(?s)<task-notification>\n(.*?)\n</task-notification>"
-_FIELD = r"(?m)^<([a-z-]+)>(.*)</\1>$"
+_FIELD = r"(?ms)^<([a-z-]+)>(.*?)</\1>$"
 _CODE = r"\(?exit code (\d{1,3})\)?$"
 _ADDED = rb"\n\[exited with code \d{1,3}\]\n\Z"
 _ID = r"[A-Za-z0-9_-]{1,120}"
@@ -151,13 +152,9 @@ class ClaudeCode(Harness):
 
     def ended_commands(self, prompt: str, session: str) -> Iterator[tuple[str, str, tuple[str, ...], int | None]]:
         """It writes what comes after the answer into a file, and names that file with the tool use and how it ended."""
-        for block in re.findall(_NOTICE, prompt):
-            said = dict(re.findall(_FIELD, block))
-            task, use, path = (said.get(name, "") for name in ("task-id", "tool-use-id", "output-file"))
-            code = re.search(_CODE, said.get("summary", ""))
-            if re.fullmatch(_ID, task) and re.fullmatch(_ID, use):
-                ends = (f"claude-{os.getuid()}", "", session, "tasks", f"{task}.output")
-                yield use, path, ends, int(code[1]) if code else None
+        for notice in notices_in(prompt):
+            if re.fullmatch(_ID, notice.use):
+                yield notice.use, notice.path, output_file(notice.task, session), notice.exit_code
 
     def added_bytes(self, tail: bytes) -> int:
         """It adds a line that says how the command ended."""
@@ -191,6 +188,42 @@ class ClaudeCode(Harness):
     def transcript_places(self, home: str, environment: Mapping[str, str]) -> list[str]:
         """It has a folder for each project."""
         return [os.path.join(environment.get("CLAUDE_CONFIG_DIR", "") or f"{home}/.claude", "projects")]
+
+
+class Notice(NamedTuple):
+    """What it says of a task in the background that has ended.
+
+    Attributes:
+        task: its id.
+        use: the id of the tool use that started it; empty if that is not told.
+        path: the file with its output; empty if that is not told.
+        exit_code: its exit code; None if that is not told.
+    """
+
+    task: str
+    use: str
+    path: str
+    exit_code: int | None
+
+
+def notices_in(text: str) -> "Iterator[Notice]":
+    """Yield the notices in a prompt."""
+    for block in re.findall(_NOTICE, text):
+        said = dict(re.findall(_FIELD, block))
+        if re.fullmatch(_ID, said.get("task-id", "").strip()):
+            task, use, path = (said.get(name, "").strip() for name in ("task-id", "tool-use-id", "output-file"))
+            yield Notice(task, use, path, code_in(said.get("summary", "")))
+
+
+def code_in(summary: str) -> int | None:
+    """Return the exit code at the end of a summary of such a task; None for none."""
+    found = re.search(_CODE, summary.strip())
+    return int(found[1]) if found else None
+
+
+def output_file(task: str, session: str) -> tuple[str, ...]:
+    """Return the last names of the path of a task's output, as for `own_file`."""
+    return (f"claude-{os.getuid()}", "", session, "tasks", f"{task}.output")
 
 
 def _text(value: Any) -> str:

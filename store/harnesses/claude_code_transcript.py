@@ -18,6 +18,10 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
   ``isCompactSummary``. ``microcompact_boundary``: old results went from the context; ``compactedToolIds`` names them.
 - ``attachment`` with ``attachment.type`` ``file``: a file that the harness read itself, after a compaction or because
   a person named it. A prompt whose ``parentUuid`` lies further back was written after a rewind.
+- A command in the background has ``toolUseResult.backgroundTaskId``, in helpers' transcripts only a text with that id.
+  Its exit code comes in a notice (a prompt, an attachment ``queued_command``, a ``queue-operation``, in
+  ``stream-json`` a ``system`` record ``task_notification``), or in the result of ``TaskOutput``: ``{"task": {task_id,
+  status, exitCode, output}}``, at first of ``BashOutput``: ``{shellId, status, exitCode, stdout}``.
 - A forked session repeats lines of another one, each with ``forkedFrom {sessionId, messageUuid}``; one that was resumed
   by an older version does so under its own ``sessionId`` or the other's. The ``uuid`` is the same, as a rule.
 
@@ -29,7 +33,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from sightline.harnesses.claude_code import HARNESS
+from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
@@ -38,6 +42,8 @@ from sightline.harnesses.tool_call import (
     dict_of,
     list_of,
     number,
+    open_beside,
+    own_file,
     parts_of,
     plain,
     shown_of,
@@ -48,6 +54,7 @@ from sightline.harnesses.tool_call import (
     unique_id,
 )
 from sightline.harnesses.transcript import (
+    LINE_BYTES,
     BadRecord,
     Candidate,
     KeptText,
@@ -95,8 +102,22 @@ _FEW_WIDE_BYTES = 3_000  # for characters of several bytes in the middle of a te
 _TRIMMED_BYTES = 100  # white space at both ends, and a character cut in two; of more nothing is known
 _SPLIT_BYTES = 4  # the same of an output that ends as most do, with a newline
 
+_BACKGROUND = re.compile(
+    r"Command [^\n]{1,80}?background[^\n]{0,20} with ID: ([\w-]{1,120})"
+    r"(?:\.[^\n]{0,80}? written to: ([^\n]+?\.output))?"
+)
+_LOOKS = ("TaskOutput", "BashOutput")
+"""Tools that show what a command in the background has written."""
+
+_TAG = re.compile(r"<(task_id|exit_code|status)>\s*([^<\s]{1,120})\s*</\1>")
 _PENDING = 10_000  # calls that wait for results; the oldest of more never get one
 _FOLDER = "tool-results"
+_NUMBERED = re.compile(r" *(\d{1,9})[\u2192\t](.*)\Z", re.S)
+_REMINDER = "\n\n<system-reminder>"
+_READ_LINES = 2_000  # that Read gives at most unless it is asked for more
+_STAMP = re.compile(rb'"timestamp": ?"([0-9T:.Z+-]{19,40})"')
+_STAMP_BYTES = 16 << 20
+_TAIL_BYTES = 200  # more than the line that is added below an output in the background
 
 
 class _Asked(NamedTuple):
@@ -105,6 +126,14 @@ class _Asked(NamedTuple):
     tool: str
     arguments: Any
     time: float
+
+
+class _Going(NamedTuple):
+    """A command that goes on in the background: its call, and the path of its output as far as that is told."""
+
+    call: ToolCall
+    path: str
+    output: str = ""
 
 
 class _Result(NamedTuple):
@@ -125,7 +154,7 @@ def reading_of(file: Candidate) -> TranscriptReading | None:
     if any("parts" in dict_of(record.get("message")) for record in file.records):
         return None  # a harness that has taken over its records, but not its messages
     if any("type" in record and any(name in record for name in names) for record in file.records):
-        return file.of_lines(Parser(file.path, file.written))
+        return file.of_lines(Parser(file.path, _first_time(file) or file.written))
     return None
 
 
@@ -192,13 +221,14 @@ class Parser:
 
         Args:
             path: path of the transcript; other files of it lie in its project's folder.
-            written: when it was last written, seconds since the epoch, for records without a time.
+            written: seconds since the epoch, for records before the first that has a time.
         """
         self._root, self._folder_session = _place(path)
         self._time = 0.0
         self._written = written
         self._asked: dict[str, _Asked] = {}
         self._answered: set[str] = set()
+        self._going: dict[str, _Going] = {}  # by ids of tasks
         self._started: dict[tuple[str, str], CallSession] = {}
         self._cwd = self._version = ""
         self._chain = _Chain()
@@ -208,8 +238,11 @@ class Parser:
 
     @property
     def waiting(self) -> bool:
-        """Whether a compaction waits for its summary; calls without a result have nothing to keep."""
-        return self._compaction is not None
+        """Whether a compaction waits for its summary, or a command for its end.
+
+        Calls without a result have nothing to keep.
+        """
+        return self._compaction is not None or bool(self._going)
 
     @property
     def newest(self) -> float:
@@ -217,8 +250,10 @@ class Parser:
         return self._time
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Yield a compaction whose summary never came."""
+        """Yield a compaction whose summary never came, and commands whose end was never written."""
         yield from self._compacted("")
+        for task in list(self._going):
+            yield from self._ended(task, None, partial="its end was never written down")
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls that a record completes."""
@@ -231,6 +266,8 @@ class Parser:
         self._version = text_of(record.get("version", record.get("claude_code_version"))) or self._version
         message = dict_of(record.get("message"))
         yield from self._context(kind, record, message)
+        if self._going and kind != "assistant":
+            yield from self._notices(record, message)
         if kind == "assistant":
             self._ask(list_of(message.get("content")))
             yield from self._said(record, list_of(message.get("content")))
@@ -242,7 +279,7 @@ class Parser:
             for place, block in enumerate(results):
                 use = text_of(block.get("tool_use_id"))
                 if use in self._asked or use not in self._answered:  # else it is a copy of its result
-                    yield self._call(record, block, line, place, alone=len(results) == 1)
+                    yield from self._call(record, block, line, place, alone=len(results) == 1)
 
     def _context(self, kind: str, record: dict[str, Any], message: dict[str, Any]) -> Iterator[TranscriptItem]:
         """Yield what a record says about the context."""
@@ -345,7 +382,9 @@ class Parser:
     def _now(self) -> float:
         return self._time or self._written
 
-    def _call(self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool) -> ToolCall:
+    def _call(
+        self, record: dict[str, Any], block: dict[str, Any], line: int, place: int, *, alone: bool
+    ) -> Iterator[ToolCall]:
         use = text_of(block.get("tool_use_id"))
         asked = self._asked.pop(use, _Asked("tool", None, self._now))
         if use:
@@ -356,7 +395,7 @@ class Parser:
         told = record.get("toolUseResult", record.get("tool_use_result")) if alone else None
         made = self._result(asked, told, block.get("content"), "\n".join(shown), failed, session.id)
         unique = text_of(dict_of(record.get("forkedFrom")).get("messageUuid")) or text_of(record.get("uuid"))
-        return ToolCall(
+        call = ToolCall(
             session=session,
             id=f"{unique}/{place}" if unique and place else unique or unique_id(session.id, use or f"line {line}"),
             use=use,
@@ -377,6 +416,64 @@ class Parser:
             gaps=made.gaps,
         )
 
+        task, path = _in_background(dict_of(told), call.shown)
+        if task and call.kind == "cmd":
+            self._going[task] = _Going(call, path)
+            return
+        yield call
+        if asked.tool in _LOOKS and self._going:
+            yield from self._looked(dict_of(told), "\n".join(call.shown), dict_of(asked.arguments))
+
+    def _notices(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[ToolCall]:
+        """Yield the commands in the background that a record reports as ended."""
+        if record.get("subtype") == "task_notification":
+            path, code = text_of(record.get("output_file")), code_in(text_of(record.get("summary")))
+            yield from self._ended(text_of(record.get("task_id")), code, path)
+        texts = [record.get("content"), dict_of(record.get("attachment")).get("prompt"), message.get("content")]
+        texts += [dict_of(one).get("text") for one in list_of(message.get("content"))]
+        for text in texts:
+            if isinstance(text, str) and text.lstrip().startswith(HARNESS.background):
+                for notice in notices_in(text):
+                    yield from self._ended(notice.task, notice.exit_code, notice.path)
+
+    def _looked(self, told: dict[str, Any], shown: str, arguments: dict[str, Any]) -> Iterator[ToolCall]:
+        """Yield a command in the background if a look at its output says that it has ended."""
+        about = dict_of(told.get("task")) or told
+        head = dict(_TAG.findall(re.split(r"<(?:output|stdout)>", shown)[0]))
+        names = (about.get("task_id"), about.get("shellId"), head.get("task_id"), arguments.get("bash_id"))
+        task = next(filter(None, map(text_of, names)), "")
+        if task not in self._going:
+            return
+        going = self._going[task]
+        if isinstance(about.get("output"), str):
+            self._going[task] = going._replace(output=about["output"])  # all of it, so far
+        elif isinstance(about.get("stdout"), str):
+            self._going[task] = going._replace(output=going.output + about["stdout"])
+        code = about.get("exitCode", head.get("exit_code"))
+        if isinstance(code, int | str) and re.fullmatch(r"-?\d{1,10}", str(code)):
+            yield from self._ended(task, int(code))
+
+    def _ended(self, task: str, code: int | None, path: str = "", partial: str = "") -> Iterator[ToolCall]:
+        """Yield a command that went on in the background, with what is kept of its output."""
+        going = self._going.pop(task, None)
+        if going is None:
+            return
+        call = going.call._replace(
+            exit_code=code, ended=0.0 if partial else self._now, partial="", gaps=(), note="merged"
+        )
+        file = own_file(path or going.path, output_file(task, call.session.id))
+        kept = _output_in(file) if file else None
+        if kept is None:
+            partial = partial or ("" if going.output else "the file that it wrote to in the background is gone")
+            kept = text_part(going.output) or call.parts
+        if partial:
+            text = "".join(part.content.decode(errors="replace") for part in kept if isinstance(part.content, bytes))
+            known = parted([text, ""], [(None, "characters")], "out").gaps
+            call = call._replace(
+                partial=partial, gaps=known if all(isinstance(one.content, bytes) for one in kept) else ()
+            )
+        yield call._replace(parts=kept)
+
     def _session(self, record: dict[str, Any]) -> CallSession:
         """Return the session of a record: of a copied one, that from which it was copied."""
         name = text_of(dict_of(record.get("forkedFrom")).get("sessionId"))
@@ -395,8 +492,10 @@ class Parser:
             found = self._ran(told, shown, failed, session)
             if found is not None:
                 return found._replace(command=plain(arguments["command"]))
-        if asked.tool == "Read" and not failed and (read := _file_read(told)) is not None:
-            return read
+        if asked.tool == "Read" and not failed:
+            read = _file_read(told) or (_numbered(arguments, shown) if told is None else None)
+            if read is not None:
+                return read
         given = dict_of(told).get("content", told)  # a helper's own words, without the harness' around them
         whole = given if isinstance(given, list) and given and not failed else content
         partial = "cut by the tool's own limit" if dict_of(told).get("appliedLimit") else ""
@@ -427,8 +526,7 @@ class Parser:
         parts, partial = text_part(left) + text_part(err, "err"), ""
         known = not failed and not told.get("interrupted") and not told.get("returnCodeInterpretation")
         if told.get("backgroundTaskId"):
-            gaps = parted([left, ""], [(None, "characters")], "out").gaps
-            return _Result("cmd", "", parts, None, "it went on in the background", gaps=gaps)
+            return _Result("cmd", "", parts)
         if path := text_of(told.get("persistedOutputPath")):
             saved = self._beside(path, session)
             size = size_beside(saved)
@@ -452,6 +550,29 @@ class Parser:
         found = _SAVED.search(shown)
         saved = self._beside(found[1], session) if found else None
         return saved if saved and size_beside(saved) >= 0 else None
+
+
+def _in_background(told: dict[str, Any], shown: tuple[str, ...]) -> tuple[str, str]:
+    """Return the id of the task as which a command goes on, and the path of its output; empty if it does not go on."""
+    found = _BACKGROUND.match(shown[0]) if shown else None
+    task = text_of(told.get("backgroundTaskId"))
+    if not task and found and "stdout" not in told and "\n" not in shown[0].strip():
+        task = found[1]
+    return task, (found[2] or "") if task and found else ""
+
+
+def _output_in(file: Beside) -> tuple[ToolPart, ...] | None:
+    """Return what a command wrote into a file, without what Claude Code has added; None if that is gone."""
+    try:
+        with open(open_beside(file), "rb") as opened:
+            size = os.fstat(opened.fileno()).st_size
+            added = HARNESS.added_bytes(os.pread(opened.fileno(), _TAIL_BYTES, max(0, size - _TAIL_BYTES)))
+            if added and size <= LINE_BYTES:
+                data = opened.read(size - added)
+                return (ToolPart("out", data),) if data else ()
+    except OSError:
+        return None
+    return (ToolPart("out", file),) if size else ()
 
 
 class _Chain:
@@ -505,6 +626,32 @@ def _file_read(told: Any) -> _Result | None:
     partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
     parts = (ToolPart("out", text_bytes(file["content"])),) if file["content"] else ()
     return _Result("file", plain(file["filePath"]), parts, None, partial, gaps=lines_not_read(first, last, total))
+
+
+def _numbered(arguments: dict[str, Any], shown: str) -> _Result | None:
+    """Return the lines that Read gave by what was shown, which is all that helpers' transcripts have; None for others.
+
+    How many lines follow is not told, unless neither the call nor Read's own limit has cut them.
+    """
+    path, limit = text_of(arguments.get("file_path")), arguments.get("limit")
+    lines = [_NUMBERED.match(line) for line in shown.partition(_REMINDER)[0].split("\n")]
+    numbers = [int(line[1]) for line in lines if line]
+    if not path or len(numbers) != len(lines) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return None
+    gaps = lines_not_read(numbers[0], numbers[-1], numbers[-1])
+    if limit is not None or len(numbers) >= _READ_LINES:
+        gaps += (Gap("out", len(numbers), None, "lines"),)
+    partial = f"lines {numbers[0]}-{numbers[-1]} were read" if gaps else ""
+    text = "\n".join(line[2] for line in lines if line)
+    return _Result("file", plain(path), text_part(text), None, partial, gaps=gaps)
+
+
+def _first_time(file: Candidate) -> float:
+    """Return the first time in a transcript; 0 if it has none. What ``stream-json`` prints begins without."""
+    if found := next(filter(None, (when(record.get("timestamp")) for record in file.records)), 0.0):
+        return found
+    stamp = _STAMP.search(file.transcript.head(_STAMP_BYTES))
+    return when(stamp[1].decode()) if stamp else 0.0
 
 
 def _place(path: str) -> tuple[str, str]:

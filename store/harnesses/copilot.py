@@ -12,7 +12,7 @@ from sightline.harnesses.claude_shaped import ClaudeShaped
 from sightline.harnesses.tool_call import ToolCall, dict_of, text_of
 from sightline.records import Gap
 
-_ENDED = re.compile(r"\n?<shellId: \S+ completed with exit code (\d{1,3})>\Z")
+_ENDED = re.compile(r"\n?<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _LARGE = re.compile(
     r"\AOutput too large to read at once \([^()\n]*\)\. Saved to: ([^\n]+)\n.*?\n\nPreview \(first \d+ chars\):\n", re.S
 )
@@ -85,9 +85,8 @@ def made_of(call: ToolCall, shown: str, *, failed: bool) -> ToolCall:
     call = call._replace(shown=(shown,), failed=failed)
     if call.kind != "cmd":
         return call.with_text(shown)
-    ended = _ENDED.search(shown)
-    text = shown[: ended.start()] if ended else shown
-    call = call._replace(exit_code=int(ended[1]) if ended else None)
+    text, code = exit_code_in(shown)
+    call = call._replace(exit_code=code)
     if large := _LARGE.match(text):
         left = text[large.end() :]
         call = call.with_rest((left, (Gap("out", left.count("\n") + 1, None, ""),), True), HARNESS.cut)
@@ -95,6 +94,12 @@ def made_of(call: ToolCall, shown: str, *, failed: bool) -> ToolCall:
             call = call.with_saved(large[1], ("", ""))
         return call
     return call.with_text(text)
+
+
+def exit_code_in(shown: str) -> tuple[str, int | None]:
+    """Return what a command wrote, and the exit code below it; None if there is none."""
+    ended = _ENDED.search(shown)
+    return (shown[: ended.start()], int(ended[1])) if ended else (shown, None)
 
 
 def _folder(home: str, environment: Mapping[str, str]) -> str:

@@ -5,11 +5,16 @@ They lie in ``~/.copilot/session-state/ID/events.jsonl``. Version 1.0.102 was se
 {cwd}}``, ``tool.execution_start`` ``{toolCallId, toolName, arguments}``, ``tool.execution_complete`` ``{toolCallId,
 success, result: {content}, error: {message}, shellExecution: {exitCode}}`` with what the model was shown. The files of
 long outputs, which results name, are removed when a session ends, so that only their first 500 characters are left.
+
+A command that goes on says so at the end of its result, with a ``shellId``. What it writes then is in results of
+``read_bash {shellId}``, and its exit code there, or in ``system.notification {kind: {type: shell_completed, shellId,
+exitCode}}`` (1.0.64 to 1.0.68).
 """
 
+import re
 from collections.abc import Iterator
 
-from sightline.harnesses.copilot import HARNESS, made_of
+from sightline.harnesses.copilot import HARNESS, exit_code_in, made_of
 from sightline.harnesses.tool_call import ToolCall, dict_of, plain, text_of
 from sightline.harnesses.transcript import (
     Candidate,
@@ -17,8 +22,11 @@ from sightline.harnesses.transcript import (
     TranscriptItem,
     TranscriptReading,
 )
+from sightline.records import Gap
 from sightline.typing_names import Any
 
+_GOES_ON = re.compile(r"\n?<command with (?:shellId|id): (\S{1,120}) is still running[^\n]*>\s*\Z")
+_END = "its end was never written down"
 _NAMES = {"bash": "Bash", "view": "Read"}
 """How its hooks, which have Claude Code's names, call the tools that were seen in both."""
 
@@ -36,6 +44,17 @@ class Parser(SessionParser):
     def __init__(self, written: float) -> None:
         """Prepare to read a file that was last changed at this time, in seconds since the epoch."""
         super().__init__(HARNESS.name, written)
+        self._going: dict[str, ToolCall] = {}  # commands that go on, by the ids of their shells
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a command goes on."""
+        return bool(self._going)
+
+    def finish(self) -> Iterator[TranscriptItem]:
+        """Yield commands whose end was never written."""
+        for shell in list(self._going):
+            yield from self._ended(shell, None)
 
     def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
@@ -49,7 +68,34 @@ class Parser(SessionParser):
         elif kind == "tool.execution_start":
             self.asks(data.get("toolCallId"), data.get("toolName"), data.get("arguments"))
         elif kind == "tool.execution_complete":
-            yield self._call(data, line)
+            _, _, arguments = self._asked.get(text_of(data.get("toolCallId")), (0.0, "", {}))
+            yield from self._result(self._call(data, line), text_of(dict_of(arguments).get("shellId")))
+        elif kind == "system.notification":
+            about = dict_of(data.get("kind"))
+            code = about.get("exitCode")
+            if isinstance(code, int):
+                yield from self._ended(text_of(about.get("shellId")), code)
+
+    def _result(self, call: ToolCall, shell: str) -> Iterator[ToolCall]:
+        """Yield a call unless it goes on, and the command in a shell that it shows to have ended."""
+        goes_on = _GOES_ON.search(call.text)
+        if goes_on and call.kind == "cmd" and call.exit_code is None:
+            self._going[goes_on[1]] = call.with_text(call.text[: goes_on.start()])
+            return
+        yield call
+        if shell in self._going:
+            left, code = exit_code_in(call.text)
+            going = self._going[shell]
+            if code is not None or goes_on:
+                self._going[shell] = going.with_text(going.text + left[: goes_on.start() if goes_on else None])
+            if code is not None:
+                yield from self._ended(shell, code)
+
+    def _ended(self, shell: str, code: int | None) -> Iterator[ToolCall]:
+        if call := self._going.pop(shell, None):
+            gaps = () if code is not None else (Gap("out", call.text.count("\n") + 1, None, ""),)
+            ended, partial = (0.0, _END) if code is None else (self._time, "")
+            yield call._replace(exit_code=code, ended=ended, partial=partial, gaps=gaps)
 
     def named(self, tool: str) -> str:
         """Its hooks have Claude Code's names."""

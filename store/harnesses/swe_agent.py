@@ -64,7 +64,7 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
     turns = list(_turns(document.get("history")))
     taken = [number(step.get("execution_time")) for step in steps]
     at = written - sum(taken)
-    session = CallSession(HARNESS.name, trajectory_name(path, ".traj"), HARNESS.name, "", at)
+    session = CallSession(HARNESS.name, os.path.abspath(path), HARNESS.name, "", at)
     for place, (step, seconds) in enumerate(zip(steps, taken, strict=True)):
         try:
             action, out = text_of(step.get("action")), text_of(step.get("observation"))
@@ -120,12 +120,3 @@ def _working_dir(state: Any) -> str:
         except (ValueError, RecursionError):
             return ""
     return text_of(dict_of(state).get("working_dir"))
-
-
-def trajectory_name(path: str, *endings: str) -> str:
-    """Return the session of a trajectory: its file's name, with its folder's, since names repeat between runs."""
-    folder, name = os.path.split(os.path.abspath(path))
-    for ending in endings:
-        name = name.removesuffix(ending)
-    above = os.path.basename(folder)
-    return f"{above}-{name}" if above != name else name

@@ -239,10 +239,7 @@ class Parser(Protocol):
 
 
 class SessionParser:
-    """What parsers share in which a result names its call, so that nothing waits. Give `items`."""
-
-    waiting = False
-    newest = 0.0
+    """What parsers share in which a result names its call, so that nothing waits as a rule. Give `items`."""
 
     def __init__(self, harness: str, written: float) -> None:
         """Prepare to read a file of a harness that was last changed at this time, in seconds since the epoch."""
@@ -251,6 +248,16 @@ class SessionParser:
         self._asked: dict[str, tuple[float, str, Any]] = {}
         self._has_subject = False
         self._origins: tuple[str, ...] = ()  # sessions whose history this one may begin with
+
+    @property
+    def waiting(self) -> bool:
+        """Whether some calls wait for more."""
+        return False
+
+    @property
+    def newest(self) -> float:
+        """When the newest record was made."""
+        return self._time
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""

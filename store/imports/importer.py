@@ -24,7 +24,7 @@ from sightline.harnesses.transcript import (
     bounded_session,
 )
 from sightline.imports.batches import MOST_WRITING, Calls, Ran, Writings
-from sightline.imports.past_call import KeptCall, buffer_of_command, is_of_another, named_call
+from sightline.imports.past_call import KeptCall, buffer_of_command, is_of_another, named_call, of_cancelled
 from sightline.imports.reading_order import reading_order
 from sightline.json_text import dumps, loads
 from sightline.log.past_views import SAME_SECONDS, LoggedCalls, Nameless, ViewRow, known_calls, log_past_views
@@ -325,6 +325,7 @@ class Importer:
         elif self._is_kept(event.id):
             self._count(known=1)  # it belongs to the session from which this one was forked
         else:
+            event = of_cancelled(self._store, event, session.name)
             inner = tuple(one for one in event.inner if one.id not in known.imported and one.use not in known.uses)
             for one in (event, *inner):
                 known.imported.add(one.id)

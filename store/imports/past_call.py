@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.harnesses.file_changes import files_changed
-from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside, unique_id
+from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside, plain, unique_id
 from sightline.imports.shown_lines import LinesShown, shown_lines
 from sightline.log.past_views import Nameless, PastView, is_alike, past_view
 from sightline.log.sessions import use_key
@@ -112,7 +112,19 @@ def buffer_of_command(store: Store, call: ToolCall, session: str) -> Buffer | No
     """
     found = [store.of_artifact(use_key(session, call.of)), taken_of_use(store, session, call.session.id, call.of)]
     newest = max((one for one in found if one), key=lambda one: one.created, default=None) if call.of else None
-    return newest if newest and newest.state == "sealed" else None
+    return newest if newest and newest.state in ("sealed", "interrupted") else None
+
+
+def of_cancelled(store: Store, call: ToolCall, session: str) -> ToolCall:
+    """Return a call, and if a person cancelled its command while hooks were recording that, as one of that command.
+
+    Its transcript has nothing but the harness' message in the place of a result.
+    """
+    command = call.arguments.get("command") if isinstance(call.arguments, dict) else None
+    if call.kind != "tool" or not call.failed or not call.use or not isinstance(command, str):
+        return call
+    ran = store.of_artifact(use_key(session, call.use))
+    return call._replace(kind="cmd", command=plain(command), of=call.use, parts=()) if ran else call
 
 
 def taken_of_use(store: Store, session: str, harness_session: str, use: str) -> Buffer | None:

@@ -434,7 +434,7 @@ def test_a_tool_that_reported_an_error_failed_and_who_reads_of_it_did_not(store:
     assert [call.failed for call in calls_of(store)] == [True, False]
 
 
-def test_calls_of_a_session_stand_as_they_are_numbered_though_one_was_logged_late(
+def test_calls_stand_in_the_order_of_their_times_though_one_was_logged_late(
     store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     buffer = keep(TEN)
@@ -444,7 +444,7 @@ def test_calls_of_a_session_stand_as_they_are_numbered_though_one_was_logged_lat
             at.setattr("time.time", lambda when=when: when)
             ask(buffer, (1, 1), by=by)
     calls = [(call.view.session, call.view.number) for call in calls_of(store)]
-    assert calls == [("s", 1), ("other", 1), ("s", 2), ("s", 3)]
+    assert calls == [("s", 1), ("s", 3), ("other", 1), ("s", 2)]
 
 
 def test_a_command_is_there_from_its_start_and_once(store: Store, ask: Ask) -> None:

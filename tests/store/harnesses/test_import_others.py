@@ -7,6 +7,7 @@ from typing import Any
 
 from sightline.audit.buffer_failures import failures_of
 from sightline.log.session_history import events_of
+from sightline.log.sessions import safe_name
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import, buffers, read, views, write_lines
 
@@ -43,8 +44,9 @@ def test_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
     ]
     assert [text for _, text in views(store)] == ["OBSERVATION:\na.py\nb.py\n", "OBSERVATION:\nboom\n", "diff --git\n"]
     assert [one.created for one in buffers(store)] == [1_700_000_007.5, 1_700_000_008.0, 1_700_000_010.0]
-    assert {one.session for one in buffers(store)} == {"swe-agent-task-7"}
-    assert [one.text for one in events_of(store, "swe-agent-task-7").messages] == ["Done: all tests pass."]
+    session = safe_name(f"swe-agent-{path}")
+    assert {one.session for one in buffers(store)} == {session}
+    assert [one.text for one in events_of(store, session).messages] == ["Done: all tests pass."]
 
 
 def test_a_file_that_swe_agent_s_viewer_opens_is_not_checked_for_failures(
@@ -112,8 +114,9 @@ def test_mini_swe_agent_runs_the_only_block_of_its_language(store: Store, import
             messages.append({"role": "assistant", "content": said.replace("```bash", f"```{word}"), "extra": reply})
             messages.append({"role": "user", "content": answer})
         document = {"info": {"config": setup}, "messages": messages, "trajectory_format": "mini-swe-agent-1"}
-        imported(_json(tmp_path / name / f"{name}.traj.json", document))
-        session = f"mini-swe-agent-{name}"
+        path = _json(tmp_path / name / f"{name}.traj.json", document)
+        imported(path)
+        session = safe_name(f"mini-swe-agent-{path}")
         assert [(one.command, one.created) for one in buffers(store) if one.session == session] == [
             ("make", 1_700_000_000.0),
             ("make last", 1_700_000_003.0),
@@ -131,6 +134,18 @@ def test_an_early_mini_swe_agent_s_bare_list(store: Store, imported: Import, tmp
     imported(_json(tmp_path / "old.traj.json", messages))
     (buffer,) = buffers(store)
     assert (buffer.command, buffer.exit_code, read(store, buffer)) == ("echo hi", 0, b"hi")
+
+
+def test_two_runs_of_one_name_are_two_sessions(store: Store, imported: Import, tmp_path: Path) -> None:
+    for run in ("a", "b"):
+        messages = [
+            {"role": "assistant", "content": "```bash\nmake\n```"},
+            {"role": "user", "content": "<returncode>0</returncode>\n<output>\nok\n</output>"},
+        ]
+        _json(tmp_path / run / "x/x.traj.json", messages)
+        _json(tmp_path / run / "x/x.traj", {"trajectory": [{"action": "make", "observation": "ok\n"}], "history": []})
+    assert imported(tmp_path).counts.calls == 4
+    assert len({one.session for one in buffers(store)}) == 4
 
 
 def test_roo_code(store: Store, imported: Import, tmp_path: Path) -> None:

@@ -1,0 +1,183 @@
+"""Commands that go on after their result, and cancelled ones: Claude Code's and Copilot CLI's transcripts."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.log.sessions import use_key
+from sightline.store import Store
+from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
+
+STARTED = "Command running in background with ID: b1. Output is being written to: {}"
+NOTICE = (
+    "<task-notification>\n<task-id>b1</task-id>\n<output-file>{}</output-file>\n<status>completed</status>\n"
+    '<summary>Background command "it said exit code 7" completed (exit code {})</summary>\n</task-notification>'
+)
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    """Where Claude Code keeps what a task writes."""
+    path = tmp_path / f"claude-{os.getuid()}/-home-user/5e551011/tasks/b1.output"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def _background(claude: Claude, output: Path) -> list[dict[str, Any]]:
+    told = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
+    return [claude.use(1, "make all"), claude.result(1, STARTED.format(output), told)]
+
+
+def _notice(claude: Claude, form: str, text: str) -> dict[str, Any]:
+    """A notice as it comes between turns, within one, and as `stream-json` prints it."""
+    record = {**claude.result("notice", ""), "type": form}
+    if form == "user":
+        return {**record, "message": {"role": "user", "content": text}}
+    if form == "attachment":
+        return {**record, "attachment": {"type": "queued_command", "prompt": text}}
+    if form == "queue-operation":
+        return {**record, "operation": "enqueue", "content": text}
+    summary = text.partition("<summary>")[2].partition("</summary>")[0]
+    return {**record, "subtype": "task_notification", "task_id": "b1", "summary": summary}
+
+
+@pytest.mark.parametrize("form", ["user", "attachment", "queue-operation", "system"])
+@pytest.mark.parametrize("code", [0, 2])
+def test_a_command_in_the_background_has_the_exit_code_of_its_notice_and_the_named_file(
+    store: Store, imported: Import, tmp_path: Path, output: Path, form: str, code: int
+) -> None:
+    claude = Claude()
+    output.write_text(f"one\ntwo\n\n[exited with code {code}]\n")
+    lines = [
+        *_background(claude, output),
+        *claude.ran(2, "meanwhile\n"),
+        _notice(claude, form, NOTICE.format(output, code)),
+    ]
+    imported(write_lines(tmp_path / "5e551011.jsonl", *lines))
+    made = {one.command: one for one in buffers(store)}
+    make = made["make all"]
+    assert (make.kind, make.exit_code, make.partial, read(store, make)) == ("cmd", code, "", b"one\ntwo\n")
+    assert make.ended and make.ended > made["./step"].created
+    assert STARTED.format(output) in [text for _, text in views(store)]
+
+
+def test_without_its_file_it_has_what_a_look_at_it_showed(
+    store: Store, imported: Import, tmp_path: Path, output: Path
+) -> None:
+    claude = Claude()
+    task = {"task_id": "b1", "task_type": "local_bash", "status": "failed", "output": "so far\n", "exitCode": 143}
+    looked = claude.use(2, name="TaskOutput", input={"task_id": "b1"})
+    shown = "<task_id>b1</task_id>\n\n<exit_code>143</exit_code>\n\n<output>\nso far\n<exit_code>9</exit_code></output>"
+    lines = [*_background(claude, output), looked, claude.result(2, shown, {"task": task})]
+    imported(write_lines(tmp_path / "5e551011.jsonl", *lines))
+    make = next(one for one in buffers(store) if one.kind == "cmd")
+    assert (make.command, make.exit_code, make.partial, read(store, make)) == ("make all", 143, "", b"so far\n")
+
+
+def test_a_helpers_command_in_the_background_is_no_success(
+    store: Store, imported: Import, tmp_path: Path, output: Path
+) -> None:
+    helper = Claude(agentId="a1", isSidechain=True)
+    path = write_lines(tmp_path / "5e551011.jsonl", helper.use(1, "make all"), helper.result(1, STARTED.format(output)))
+    imported(path)
+    (make,) = buffers(store)
+    assert (make.command, make.exit_code, make.partial) == ("make all", None, "its end was never written down")
+
+
+def test_a_command_that_only_prints_such_words_does_not_go_on(store: Store, imported: Import, tmp_path: Path) -> None:
+    imported(write_lines(tmp_path / "s.jsonl", *Claude().ran(1, STARTED.format("/tmp/x.output"), "cat notes")))
+    (made,) = buffers(store)
+    assert (made.exit_code, read(store, made)) == (0, STARTED.format("/tmp/x.output").encode())
+
+
+def test_a_command_that_a_person_cancelled_is_the_one_that_hooks_recorded(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    recording = store.begin(
+        "cmd", "make all", "/", "claude-code-5e551011", artifact=use_key("claude-code-5e551011", "toolu_1")
+    )
+    recording.register()
+    recording.seal(exit_code=130)
+    claude, refused = Claude(), "The user doesn't want to proceed with this tool use."
+    imported(write_lines(tmp_path / "5e551011.jsonl", claude.use(1, "make all"), claude.result(1, refused, error=True)))
+    (made,) = buffers(store)
+    ((view, text),) = views(store)
+    assert (view.verb, view.refs, text) == ("run_command", (made.name,), refused)
+
+
+def test_a_result_that_a_transcript_repeats_is_one_call(store: Store, imported: Import, tmp_path: Path) -> None:
+    use, result = Claude().ran(1, "one\n")
+    counts = imported(write_lines(tmp_path / "s.jsonl", use, result, {**result, "uuid": "again"})).counts
+    assert (counts.calls, len(views(store))) == (1, 1)
+
+
+def test_calls_before_the_first_time_of_a_printed_session_stand_before_it(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    claude = Claude()
+    early, late = claude.ran(1, "one\n", "make one"), claude.ran(2, "two\n", "make two")
+    padding = [{"type": "system", "session_id": "5e551011", "subtype": "status"}] * 30
+    without = [{name: value for name, value in one.items() if name != "timestamp"} for one in early]
+    imported(write_lines(tmp_path / "printed.jsonl", *without, *padding, *late))
+    assert [one.command for one in sorted(buffers(store), key=lambda one: one.created)] == ["make one", "make two"]
+    assert [view.number for view, _ in sorted(views(store), key=lambda one: one[0].time)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "partial"),
+    [
+        ({}, "     1→a\n     2→\n     3→  b\n\n<system-reminder>\nbe careful\n</system-reminder>\n", ""),
+        ({"offset": 7, "limit": 2}, "7\ta\n8\t", "lines 7-8 were read"),
+    ],
+)
+def test_what_a_helper_read_is_a_file(
+    store: Store, imported: Import, tmp_path: Path, asked: dict[str, int], shown: str, partial: str
+) -> None:
+    helper = Claude(agentId="a1", isSidechain=True)
+    use = helper.use(1, name="Read", input={"file_path": "/home/user/a.txt", **asked})
+    imported(write_lines(tmp_path / "5e551011.jsonl", use, helper.result(1, shown)))
+    (made,) = buffers(store)
+    assert (made.kind, made.command, made.partial) == ("file", "/home/user/a.txt", partial)
+    assert read(store, made) == (b"a\n" if asked else b"a\n\n  b")
+
+
+def _copilot(path: Path, *events: tuple[str, dict[str, Any]]) -> Path:
+    start = ("session.start", {"sessionId": "s1", "copilotVersion": "1.0.68", "context": {"cwd": "/repo"}})
+    return write_lines(
+        path,
+        *(
+            {"type": kind, "data": data, "id": f"e{at}", "timestamp": f"2026-06-23T12:00:{at:02}.000Z"}
+            for at, (kind, data) in enumerate((start, *events))
+        ),
+    )
+
+
+def _call(use: str, tool: str, arguments: dict[str, Any], shown: str) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        ("tool.execution_start", {"toolCallId": use, "toolName": tool, "arguments": arguments}),
+        ("tool.execution_complete", {"toolCallId": use, "success": True, "result": {"content": shown}}),
+    ]
+
+
+GOES_ON = "<command with shellId: 30 is still running after 30 seconds. Use read_bash to continue.>"
+COMPLETED = ("system.notification", {"kind": {"type": "shell_completed", "shellId": "30", "exitCode": 4}})
+
+
+@pytest.mark.parametrize(
+    ("later", "ended"),
+    [
+        ([COMPLETED], (4, "", b"one\n")),
+        (_call("c2", "read_bash", {"shellId": "30"}, "two\n<exited with exit code 4>"), (4, "", b"one\ntwo")),
+        ([], (None, "its end was never written down", b"one\n")),
+    ],
+    ids=["notification", "read", "never"],
+)
+def test_a_command_of_copilot_that_goes_on_has_the_exit_code_that_comes_later(
+    store: Store, imported: Import, tmp_path: Path, later: list[tuple[str, dict[str, Any]]], ended: tuple[Any, ...]
+) -> None:
+    path = _copilot(tmp_path / "events.jsonl", *_call("c1", "bash", {"command": "make"}, f"one\n\n{GOES_ON}"), *later)
+    imported(path)
+    make = next(one for one in buffers(store) if one.kind == "cmd")
+    assert (make.exit_code, make.partial, read(store, make)) == ended
