@@ -243,6 +243,21 @@ class Database:
                     raise
             return next(iter(self.rows(statement, parameters)), None)
 
+    def scrub(self) -> None:
+        """Leave nothing of what was deleted or replaced in the file, or in its write-ahead file.
+
+        Raises:
+            sqlite3.OperationalError: another process kept reading or writing.
+        """
+        with self._lock:
+            self._connection.execute("PRAGMA temp_store = MEMORY")  # else a copy of all would lie in another file
+            self._patiently("VACUUM")
+            deadline = time.monotonic() + self._patience
+            while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > deadline:
+                    raise sqlite3.OperationalError("database is locked")
+                time.sleep(0.005)
+
     def data_version(self) -> int:
         """A number that changes when another process has written."""
         with self._lock:

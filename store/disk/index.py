@@ -506,6 +506,14 @@ class Index(ViewIndex):
             self._db.execute("DELETE FROM buffers WHERE name = ?", (name,))
             self.forget_hashes(name)
 
+    def forget_acks(self, command: str) -> None:
+        """Forget the requests to confirm a command."""
+        self._db.execute("DELETE FROM acks WHERE instr(request, ?)", (dumps(command)[1:-1],))
+
+    def scrub(self) -> None:
+        """Leave nothing in its files of what was removed; see `Database.scrub`."""
+        self._db.scrub()
+
     def forget_buffers(self) -> None:
         """Remove all records."""
         with self._db.writing():

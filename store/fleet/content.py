@@ -299,7 +299,7 @@ class BatchContent:
     @staticmethod
     def _entry_row(item: QueueItem, entry: dict[str, Any], started: float) -> dict[str, Any]:
         kind = str(entry.get("kind", ""))
-        left = ("text", *log.TIES) if kind in ("view", *_PRIVATE) else log.TIES
+        left = ("text", "salt", *log.TIES) if kind in ("view", *_PRIVATE) else log.TIES
         refs = entry.get("refs", ())
         return {
             "seq": item.seq,

@@ -41,17 +41,42 @@ SELECT host, session, number, extract(epoch FROM time)::float8, encode(pack, 'he
     line_offset, line_bytes, record -> 'blanked' IS NOT NULL FROM sightline.entries WHERE
 """
 
-# The hash of a whole stream stays; that of its last frame, which may be a few bytes, would tell what these were.
+# Hashes would say what a few bytes were, once somebody guesses them.
 _PURGED = """
 UPDATE sightline.buffers SET packs = '{}', frames = '{}', before_kept = NULL, state = 'evicted',
     record = record || '{"state": "evicted"}' || CASE jsonb_typeof(record -> 'streams') WHEN 'object' THEN
         jsonb_build_object('streams', (SELECT coalesce(jsonb_object_agg(key, CASE jsonb_typeof(value)
-            WHEN 'object' THEN value - 'frame_hashes' ELSE value END), '{}') FROM jsonb_each(record -> 'streams')))
+            WHEN 'object' THEN (value - 'frame_hashes') || '{"sha256": ""}' ELSE value END), '{}')
+            FROM jsonb_each(record -> 'streams')))
         ELSE '{}' END
 WHERE host = %s AND name = %s AND NOT packs && %s
 """
+_EMPTIED = """
+UPDATE sightline.buffers SET command = '', label = '',
+    record = record || '{"command": "", "label": "", "note": "", "artifact": ""}'
+WHERE host = %s AND name = ANY (%s) AND (command <> '' OR label <> '')
+"""
+_CHANGES_EMPTIED = """
+UPDATE sightline.changes SET record = record - 'label' - 'note'
+WHERE host = %s AND name = ANY (%s) AND (record -> 'label' IS NOT NULL OR record -> 'note' IS NOT NULL)
+"""
+_ENTRY_BLANKED = """
+UPDATE sightline.entries SET record = (record - 'salt' - 'pieces_sha256') || '{"blanked": true}' ||
+    CASE kind WHEN 'note' THEN '{"text": null}'::jsonb
+        WHEN 'view' THEN '{"request": {}, "sealed": {}, "text_sha256": ""}'::jsonb ELSE '{}' END
+WHERE host = %s AND session = %s AND number = %s
+"""
+_OF_SAME_COMMAND = """
+host = %s AND refs = '{}' AND record -> 'request' ->> 'command' IN
+    (SELECT command FROM sightline.buffers WHERE host = %s AND name = ANY (%s) AND command <> '')
+"""
+_LISTS = """
+host = %s AND kind = 'view' AND record ->> 'verb' = 'list_outputs' AND time >=
+    (SELECT min(created) FROM sightline.buffers WHERE host = %s AND name = ANY (%s))
+"""
+"""SQL for lists that may name purged outputs, with their commands; a list names no refs."""
+
 _FRAMES = "SELECT ARRAY(SELECT encode(one, 'hex') FROM unnest(found.packs) AS one), found.frames"
-_BLANKED = dumps({"blanked": True})
 _LEVELS = (1, 3, 9, 19)
 
 
@@ -170,12 +195,7 @@ class Janitor:
             cut.lines.setdefault((line.frame_offset, line.frame_bytes), set()).add((line.offset, line.bytes))
         failed = {at for at, cut in cuts.items() if not self._replace(*at, cut)}
         blanked = [at for at, line in lines.items() if (line.host, line.pack) not in failed]
-        self._connection.cursor().executemany(
-            "UPDATE sightline.entries SET record = record || %s::jsonb"
-            " || CASE kind WHEN 'note' THEN '{\"text\": null}'::jsonb ELSE '{}' END"
-            " WHERE host = %s AND session = %s AND number = %s",
-            [(_BLANKED, *at) for at in blanked],
-        )
+        self._connection.cursor().executemany(_ENTRY_BLANKED, blanked)
         self._forget_judgements(asked, blanked)
         purged = 0
         for host, name in outputs:
@@ -183,6 +203,9 @@ class Janitor:
                 _PURGED,
                 (host, name, [bytes.fromhex(pack) for of, pack in failed if of == host]),
             ).rowcount
+        for host, _, names in asked:
+            self._connection.execute(_EMPTIED, (host, names))
+            self._connection.execute(_CHANGES_EMPTIED, (host, names))
         return purged, len(blanked)
 
     def _forget_judgements(
@@ -225,6 +248,8 @@ class Janitor:
                 at = (line.host, line.session)
                 since[at] = min(since.get(at, line.time), line.time)
                 yield line
+            for condition in (_OF_SAME_COMMAND, _LISTS):
+                yield from self._found(condition, host, host, names)
         for (host, session), begin in since.items():
             yield from self._found(
                 "host = %s AND session = %s AND kind IN ('message', 'context') AND time >= to_timestamp(%s)",
@@ -387,14 +412,14 @@ def _without(pack: bytes, cut: _Cut) -> bytes:
 
 
 def _blanked(line: bytes) -> bytes:
-    """Return a log's line without its text, in the same size; a text that is too short to blank stays."""
+    """Return a log's line without its text and request, in the same size; one that is too short for that stays."""
     try:
         entry = loads(line)
-        if entry.get("text") is None:
+        if entry.get("text") is None and "request" not in entry:
             return line
-        fields = {name: value for name, value in entry.items() if name not in log.TIES} | {"text": None}
-        told = log.Encoded.kept(fields).tied(entry["n"], entry["prev"], entry["hash"], entry.get("v", log.FORMAT))
-    except (ValueError, KeyError, AttributeError) as error:
+        entry = log.emptied(entry)
+        told = log.Encoded.kept(entry).tied(entry["n"], entry["prev"], entry["hash"])
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise TamperedPack("a line of a log is none") from error
     return told[:-1].ljust(len(line) - 1) + b"\n" if len(told) <= len(line) else line
 

@@ -204,7 +204,7 @@ class Verification:
                 told = entry["n"], entry["prev"], entry["hash"]
                 if told != (number, prev, digest):
                     raise TamperedPack("it is another line")
-                if kind != "withheld" and not redacted and not log.is_newer(entry) and not _holds(entry):
+                if kind != "withheld" and not redacted and not log.is_newer(entry) and not log.entry_holds(entry):
                     raise TamperedPack("it is not what its hash covers")
             except (TamperedPack, ObjectMissing, ValueError, LookupError, TypeError) as error:
                 at = None
@@ -237,10 +237,3 @@ class Verification:
                 self._held.popitem(last=False)
         self._held.move_to_end(sha256)
         return self._held[sha256]
-
-
-def _holds(entry: dict[str, Any]) -> bool:
-    """Return whether a line of a log matches its hash."""
-    fields = {name: value for name, value in entry.items() if name not in log.TIES}
-    computed = log.Encoded.kept(fields).hash(entry["n"], entry["prev"])
-    return bool(computed == entry["hash"]) and log.text_holds(entry)

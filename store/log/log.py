@@ -1,7 +1,8 @@
 """Writes and reads a session's audit file: append-only lines of JSON, each with the hash of the one before it.
 
-A hash covers everything but a view's text, whose own hash it covers instead: so a text can be blanked and the chain
-still holds. The chain alone cannot show that its newest lines were cut off.
+A hash covers everything but what may have to go: a text, a request and hashes of contents. Of these it covers hashes
+that are made with a random salt, so they can be blanked, and the chain still holds; without the salt, nobody can try
+out what they were. The chain alone cannot show that its newest lines were cut off.
 """
 
 import _thread
@@ -25,13 +26,24 @@ _HEX_DIGITS = b"0123456789abcdef"
 _TAIL_BYTES = 160
 _READ_BYTES = 1 << 16
 
-FORMAT = 1
+FORMAT = 2
 """To be raised for a change that older versions would misread; a new field or a new kind is not such a change."""
+
+_FIRST_FORMAT = 1
+"""Of an entry that has nothing to blank, and of all entries that 0.2.0 wrote; the hash covers all but ``text``."""
 
 TIES = ("v", "n", "prev", "hash")
 """The members that a line adds to its entry: the format, and its place in the chain."""
 
-_PIECES = "pieces_sha256"
+_PIECES, _REST, _SALT = "pieces_sha256", "rest_sha256", "salt"
+_BLANKS: dict[str, Any] = {"request": {}, "sealed": {}, "text_sha256": ""}
+"""The members besides the text that can be blanked, and what then stands there."""
+
+_LEFT_OF_REQUESTS = ("tool", "caller", "imported")
+"""What stays of a purged request: which tool was called, and the ids by which an import knows the call again."""
+
+_EMPTIED = "emptied"
+"""The member of an entry of the first format that was purged. Its hash covered what is gone, and is only passed on."""
 
 
 class BrokenChain(SightlineError):
@@ -39,15 +51,19 @@ class BrokenChain(SightlineError):
 
 
 class Encoded(NamedTuple):
-    """An entry as JSON in pieces, each written once, because the hash covers some and the line has all in order.
+    """An entry as JSON in pieces.
 
     Attributes:
+        version: the format.
+        covered: the members that the hash covers.
         before: the members whose names sort before ``text``.
         text: the JSON of ``text``; None if there is none.
         between: the members between ``text`` and ``v``.
         after: those after ``v``.
     """
 
+    version: int
+    covered: str
     before: str
     text: str | None
     between: str
@@ -55,23 +71,33 @@ class Encoded(NamedTuple):
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> "Encoded":
-        """Encode a new entry, and add the hash of its text."""
-        if "text" not in entry:
-            return cls.kept(entry)
-        text = _dumps(entry["text"])
-        return cls.kept({**entry, _PIECES: sha256_hex(_bytes(text))}, text)
+        """Encode a new entry, and add a salt and the hashes of what can be blanked."""
+        entry = {name: value for name, value in entry.items() if name not in (*TIES, _PIECES, _REST, _SALT)}
+        if "text" not in entry and "request" not in entry:
+            return cls.kept({**entry, "v": _FIRST_FORMAT})
+        entry |= {"v": FORMAT, _SALT: (salt := os.urandom(_SALT_BYTES).hex())}
+        text = _dumps(entry["text"]) if "text" in entry else None
+        if text is not None:
+            entry[_PIECES] = _salted(salt, text)
+        entry[_REST] = _salted(salt, _rest_of(entry))
+        return cls.kept(entry, text)
 
     @classmethod
     def kept(cls, entry: dict[str, Any], text: str | None = None) -> "Encoded":
-        """Encode an entry that has everything but its ties; its text is given as JSON, or in it."""
+        """Encode an entry that has its hashes and its format; its text is given as JSON, or in it."""
+        version = entry.get("v", _FIRST_FORMAT)
         parts: tuple[dict[str, Any], dict[str, Any], dict[str, Any]] = ({}, {}, {})
         for name, value in entry.items():
-            if name != "text":
+            if name == "text":
+                text = _dumps(value) if text is None else text
+            elif name not in TIES:
                 parts[(name > "text") + (name > "v")][name] = value
-            elif text is None:
-                text = _dumps(value)
         before, between, after = (_dumps(part)[1:-1] if part else "" for part in parts)
-        return cls(before, text, between, after)
+        if version == _FIRST_FORMAT:
+            covered = ",".join(filter(None, (before, between, after)))
+        else:
+            covered = _dumps({name: value for name, value in entry.items() if name not in _UNCOVERED})[1:-1]
+        return cls(version, covered, before, text, between, after)
 
     def line(self, number: int, previous: str) -> tuple[bytes, str]:
         """Return the line for a number in the chain, after the line with this hash, and its own hash."""
@@ -79,15 +105,18 @@ class Encoded(NamedTuple):
         return self.tied(number, previous, digest), digest
 
     def hash(self, number: int, previous: str) -> str:
-        """Return the hash that ties an entry to the one before it; it does not cover ``text``."""
-        covered = ",".join(filter(None, (self.before, self.between, self.after)))
-        return sha256_hex(_bytes(f"{FORMAT}\n{number}\n{previous}\n{{{covered}}}"))
+        """Return the hash that ties an entry to the one before it; it does not cover what can be blanked."""
+        return sha256_hex(_bytes(f"{self.version}\n{number}\n{previous}\n{{{self.covered}}}"))
 
-    def tied(self, number: int, previous: str, digest: str, version: int = FORMAT) -> bytes:
+    def tied(self, number: int, previous: str, digest: str) -> bytes:
         """Return the line with a given hash, for an entry of a newer version, too."""
         text = "" if self.text is None else f'"text":{self.text}'
-        members = ",".join(filter(None, (self.before, text, self.between, f'"v":{version}', self.after)))
+        members = ",".join(filter(None, (self.before, text, self.between, f'"v":{self.version}', self.after)))
         return _bytes(f'{{{members},"prev":"{previous}","n":{number},"hash":"{digest}"}}\n')
+
+
+_SALT_BYTES = 16
+_UNCOVERED = frozenset((*TIES, *_BLANKS, _SALT, "text"))
 
 
 def is_newer(entry: dict[str, Any]) -> bool:
@@ -96,10 +125,55 @@ def is_newer(entry: dict[str, Any]) -> bool:
     return isinstance(version, int) and version > FORMAT
 
 
+def entry_holds(entry: dict[str, Any]) -> bool:
+    """Return whether an entry, with its ties, matches its hashes; what was blanked counts as such."""
+    return entry.get("hash") == _digest(entry) and text_holds(entry)
+
+
+def _digest(entry: dict[str, Any]) -> str:
+    """Return the hash of an entry that has its ties."""
+    if entry.get(_EMPTIED) is True and entry.get("v") == FORMAT:
+        return str(entry.get("hash"))
+    return Encoded.kept(entry).hash(entry["n"], entry["prev"])
+
+
 def text_holds(entry: dict[str, Any]) -> bool:
-    """Return whether the text of an entry is the one that the chain covers; a blanked text counts as such."""
+    """Return whether what can be blanked is what the chain covers, or blank."""
     text = entry.get("text")
-    return text is None or entry.get(_PIECES) == sha256_hex(_bytes(_dumps(text)))
+    if entry.get("v", _FIRST_FORMAT) == _FIRST_FORMAT:
+        return text is None or entry.get(_PIECES) == sha256_hex(_bytes(_dumps(text)))
+    salt = entry.get(_SALT)
+    if salt is None:
+        left = {**entry, **({"request": {}} if set(entry.get("request", ())) <= set(_LEFT_OF_REQUESTS) else {})}
+        return text is None and all(left.get(name, blank) == blank for name, blank in _BLANKS.items())
+    texts_hold = text is None or entry.get(_PIECES) == _salted(salt, _dumps(text))
+    return texts_hold and entry.get(_REST) == _salted(salt, _rest_of(entry))
+
+
+def emptied(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry, with its ties, without its text and all else that can be blanked, and without its salt."""
+    if is_newer(entry):  # as far as its form is known
+        return {**entry, "text": None}
+    blank = {name: value for name, value in _BLANKS.items() if name in entry}
+    if isinstance(request := entry.get("request"), dict):
+        blank["request"] = {name: request[name] for name in _LEFT_OF_REQUESTS if name in request}
+    gone = {**entry, **blank, "text": None, _SALT: None, "v": FORMAT}
+    if entry.get("v", _FIRST_FORMAT) == _FIRST_FORMAT:
+        gone = {name: value for name, value in gone.items() if name != _PIECES} | {_EMPTIED: True}
+    return gone
+
+
+def is_emptied(entry: dict[str, Any]) -> bool:
+    """Return whether an entry was purged already."""
+    return _SALT in entry and entry[_SALT] is None
+
+
+def _rest_of(entry: dict[str, Any]) -> str:
+    return _dumps({name: entry[name] for name in _BLANKS if name in entry})
+
+
+def _salted(salt: str, text: str) -> str:
+    return sha256_hex(_bytes(f"{salt}\n{text}"))
 
 
 def _bytes(text: str) -> bytes:
@@ -381,27 +455,32 @@ def entry_of(line: bytes, path: str = "the log") -> dict[str, Any]:
         raise BrokenChain(f"{path} has a line that is not what was written", "`sightline doctor` says which") from error
 
 
-def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, durable: bool = False) -> int:
+def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, purge: bool = False, durable: bool = False) -> int:
     """Blank the text of entries but keep their hashes, so that the chain still holds; return how many were blanked.
 
     The file is replaced, so the places of its lines change.
+
+    Args:
+        path: path of the file.
+        wanted: returns whether an entry is blanked; asked in the order of the log.
+        purge: whether their requests go, too, and the salts, so that nobody can try out what was there.
+        durable: whether to sync the file.
     """
     fd = _open_locked(path)
     try:
         lines, blanked = list[bytes](), 0
         with open(os.dup(fd), "rb") as file:
-            for place, line in _lines_of(file):
+            for _, line in _lines_of(file):
                 try:
                     entry = entry_of(line, path)
                 except BrokenChain:
                     lines.append(line)
                     continue
-                if entry.get("text") is not None and wanted(entry):
-                    entry["text"] = None
+                is_left = entry.get("text") is None and (not purge or is_emptied(entry) or "request" not in entry)
+                if not is_left and wanted(entry):
+                    entry = emptied(entry) if purge else {**entry, "text": None}
+                    line = Encoded.kept(entry).tied(entry["n"], entry["prev"], entry["hash"])
                     blanked += 1
-                    fields = {key: value for key, value in entry.items() if key not in TIES}
-                    version = entry.get("v", FORMAT)
-                    line = Encoded.kept(fields).tied(place.number, entry["prev"], entry["hash"], version)
                 lines.append(line)
         if blanked:
             write_atomically(path, b"".join(lines), durable=durable)
@@ -437,10 +516,11 @@ def verify_lines(file: BinaryIO, name: str, take: Callable[[LinePlace, dict[str,
             raise BrokenChain(f"{where} is not what was written", "the log was changed from outside") from error
         if is_newer(entry):
             raise OfNewerVersion(f"{name}:{place.number + 1}")
-        fields = {key: value for key, value in entry.items() if key not in TIES}
-        written, previous = Encoded.kept(fields).line(place.number, previous)
-        if line != written or not text_holds(entry):
+        tied = {**entry, "n": place.number, "prev": previous}
+        digest = _digest(tied)
+        if line != Encoded.kept(tied).tied(place.number, previous, digest) or not text_holds(entry):
             raise BrokenChain(f"{name}:{place.number + 1} is not what was written", "the log was changed from outside")
+        previous = digest
         if take:
             take(place, entry)
         count += 1

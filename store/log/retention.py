@@ -3,21 +3,22 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from sightline import disk
 from sightline.disk.errors import store_failed
 from sightline.disk.live import writer_alive
-from sightline.disk.meta import is_newer
-from sightline.errors import OfNewerVersion, SightlineError
+from sightline.errors import SightlineError
 from sightline.json_text import dumps
 from sightline.log import log
-from sightline.log.log_index import append_entry, fill_index, list_views
+from sightline.log.log_index import append_entry, fill_index
 from sightline.log.notes import list_notes, take_back
+from sightline.log.purge import Purged, emptied_record, empty_tombstone, scrub
 from sightline.log.unshipped_items import ask_for_purge, unshipped, unshipped_logs
 from sightline.log.view_text import quotes_of
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import write_atomically
+from sightline.private_files import open_private
 from sightline.records import Buffer, Session
 from sightline.refs import parse_ref
 from sightline.store import Store
@@ -93,17 +94,23 @@ def remove(store: Store, buffers: Iterable[Buffer], *, purge: bool = False) -> i
     Raises:
         StillRunning: one of them is still being captured; those before it are removed.
     """
-    names = set()
-    for buffer in buffers:
-        if buffer.state == "running" and writer_alive(store.layout, buffer.name):
-            raise StillRunning(f"{buffer.ref} is still running", "end its command first")
-        names.add(buffer.name)
-        views = {indexed.view.id: indexed.view.session for indexed in list_views(store, buffer=buffer.name)}
-        store.remove(buffer, "removed", _quotes_left(store, buffer.name, purge=purge))
-        if purge:
-            _blank(store, {buffer.name}, set(views.values()))
+    removed = list[Buffer]()
+    try:
+        for buffer in buffers:
+            if buffer.state == "running" and writer_alive(store.layout, buffer.name):
+                raise StillRunning(f"{buffer.ref} is still running", "end its command first")
+            removed.append(buffer)
+            if not purge:
+                store.remove(buffer, "removed", partial(_quotes_left, store, buffer.name))
+                continue
+            store.remove(emptied_record(store, buffer), "removed")
             _ask_for_purge(store, {buffer.name})
-    return len(names)
+    finally:
+        if purge and removed:
+            fill_index(store)
+            _blank(store, Purged.of(removed))
+            scrub(store, Purged.of(removed))
+    return len({buffer.name for buffer in removed})
 
 
 class RemovedSession(NamedTuple):
@@ -131,32 +138,40 @@ def remove_session(store: Store, session: Session) -> RemovedSession:
     for buffer in buffers:
         if buffer.state == "running" and writer_alive(store.layout, buffer.name):
             raise StillRunning(f"{buffer.ref} is still running", "end its command first")
-    names = {buffer.name for buffer in store.index.of_session(session.name)}
-    readers = {indexed.view.session for name in names for indexed in list_views(store, buffer=name)} - {session.name}
-    for buffer in buffers:
-        store.remove(buffer, "removed")
-    for name in names:
-        _drop_quotes(store, name)
-    blanked = _blank_all(store, session.name) + _blank(store, names, readers)
-    _ask_for_purge(store, names)
+    of_session = store.index.of_session(session.name)
+    purged = Purged.of(of_session)
+    fill_index(store)
+    for buffer in of_session:
+        if buffer.state == "evicted":
+            empty_tombstone(store, buffer.name)
+        else:
+            store.remove(emptied_record(store, buffer), "removed")
+    blanked = _blank_all(store, session.name) + _blank(store, purged)
+    _ask_for_purge(store, set(purged.names))
     append_entry(store, session, {"kind": "removed", "time": time.time()})
     _take_in_blanked(store, [session.name])
+    scrub(store, purged)
     return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)
 
 
 def _blank_all(store: Store, session: str) -> int:
     try:
-        return log.blank(store.layout.audit_file(session), lambda _: True, durable=store.settings.durable)
+        return log.blank(store.layout.audit_file(session), lambda _: True, purge=True, durable=store.settings.durable)
     except FileNotFoundError:
         return 0
 
 
 def purge_gone(store: Store, name: str) -> None:
-    """Blank the views that showed a buffer which is gone already, and what its tombstone quotes for them."""
-    sessions = {indexed.view.session for indexed in list_views(store, buffer=name)}
-    _drop_quotes(store, name)
-    _blank(store, {name}, sessions)
+    """Do what purging does for a buffer that is gone already, of which a tombstone and views are left."""
+    found = empty_tombstone(store, name)
+    purged = found._replace(names=found.names | {name})
+    _blank(store, purged)
     _ask_for_purge(store, {name})
+    scrub(store, purged)
+
+
+def _quotes_left(store: Store, name: str) -> dict[str, Any]:
+    return {"quotes": quotes_of(store, name)}
 
 
 def _ask_for_purge(store: Store, names: set[str]) -> None:
@@ -166,29 +181,31 @@ def _ask_for_purge(store: Store, names: set[str]) -> None:
         raise store_failed(error, store.root) from error
 
 
-def _drop_quotes(store: Store, name: str) -> None:
-    tombstone = store.tombstone(name)
-    if tombstone and is_newer(tombstone):
-        raise OfNewerVersion(f"what is left of @{name}")
-    if tombstone and tombstone.pop("quotes", None):
-        data = dumps(tombstone, ensure_ascii=False).encode(errors="surrogatepass")
-        write_atomically(store.layout.tombstone(name), data, durable=store.settings.durable)
-
-
-def _quotes_left(store: Store, name: str, *, purge: bool) -> Callable[[], dict[str, Any]]:
-    return lambda: {} if purge else {"quotes": quotes_of(store, name)}
-
-
-def _blank(store: Store, names: set[str], sessions: set[str]) -> int:
+def _blank(store: Store, purged: Purged) -> int:
     blanked: dict[str, int] = {}
-    notes = [note for name in names for note in list_notes(store, buffer=name)]
-    for note in notes:
+    for note in [note for name in purged.names for note in list_notes(store, buffer=name)]:
         take_back(store, note)
-    for session in sessions | {note.session for note in notes}:
-        path = store.layout.audit_file(session)
-        blanked[session] = log.blank(path, _Telling(names).tells, durable=store.settings.durable)
+    for path in _logs_with(store, purged):
+        count = log.blank(path, _Telling(purged).tells, purge=True, durable=store.settings.durable)
+        blanked[_session_of(path)] = count
     _take_in_blanked(store, [session for session, count in blanked.items() if count])
     return sum(blanked.values())
+
+
+def _logs_with(store: Store, purged: Purged) -> Iterator[str]:
+    """Yield paths of the logs that name purged outputs, or a request with their commands."""
+    wanted = [name.encode() for name in purged.names]
+    wanted += [_bytes_of(command) for command in purged.commands]
+    for file in sorted(os.listdir(store.layout.audit)):
+        path = os.path.join(store.layout.audit, file)
+        if file.endswith(".jsonl"):
+            with open(open_private(path, os.O_RDONLY), "rb") as lines:
+                if any(word in line for line in lines for word in wanted):
+                    yield path
+
+
+def _bytes_of(command: str) -> bytes:
+    return f'"command":{dumps(command, ensure_ascii=False)}'.encode(errors="surrogatepass")
 
 
 _WORDS = ("message", "context")
@@ -202,17 +219,25 @@ def _has_words(entry: dict[str, Any]) -> bool:
 class _Telling:
     """Finds the entries of a log that show some buffers, or may quote them because they came later."""
 
-    def __init__(self, names: set[str]) -> None:
-        self._names = names
+    def __init__(self, purged: Purged) -> None:
+        self._purged = purged
         self._shown = float("inf")
 
     def tells(self, entry: dict[str, Any]) -> bool:
         """Return whether an entry does; ask in the order of the log."""
         when = float(entry.get("time", 0.0))
-        if self._names & set(entry.get("refs", ())):
+        refs, request = set(entry.get("refs", ())), entry.get("request")
+        if self._purged.names & refs or (entry.get("kind") == "view" and self._names_them(entry)):
             self._shown = min(self._shown, when)
             return True
+        if not refs and isinstance(request, dict) and request.get("command") in self._purged.commands:
+            return True  # it was asked whether to run it
         return entry.get("kind") in _WORDS and when >= self._shown
+
+    def _names_them(self, entry: dict[str, Any]) -> bool:
+        """Return whether a reply names one of them, as lists do, which show commands, too."""
+        said = dumps([entry.get("text"), entry.get("request")], ensure_ascii=False)
+        return any(name in said for name in self._purged.names)
 
 
 def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
@@ -224,6 +249,9 @@ def _take_in_blanked(store: Store, sessions: Iterable[str]) -> None:
             with contextlib.suppress(FileNotFoundError, log.BrokenChain):  # the doctor reports it
                 for place, entry in log.read_all(store.layout.audit_file(session)):
                     if entry.get("kind") == "view":
+                        if log.is_emptied(entry) and (known_view := store.index.view(session, place.number)):
+                            request = dumps(entry.get("request", {}))
+                            store.index.amend_view(known_view.view._replace(request=request, text_sha256=""))
                         whole &= store.index.move_view(session, place.number, place.offset, place.length)
                     elif entry.get("kind") == "note" and entry.get("text") is None:
                         note = store.index.note(f"{session}:{place.number}")

@@ -310,8 +310,8 @@ def log_as_newer(store: Store, name: str, text: list[Any], version: int = log.FO
     ("pieces", "version"),
     [
         ('[{"of": "another kind"}]', log.FORMAT + 1),
-        ('[["@NAME", 1, 1, 99]]', 1),
-        ('[["@NAME", 1, 1, "csi/99"]]', 1),
+        ('[["@NAME", 1, 1, 99]]', log.FORMAT),
+        ('[["@NAME", 1, 1, "csi/99"]]', log.FORMAT),
     ],
     ids=["form", "cleaning", "profile's cleaning"],
 )
