@@ -28,6 +28,7 @@ IN_TABLES = {
     "ship_off": ('[directories."FOLDER"] ship', '`"on"`'),
     "evidence": ("[evidence] messages, remind, ask", "`true`, `false`, `false`"),
     "trusted_stores": ("[trust] stores", "`[]`"),
+    "index_folder": ("[store] index", "the store's folder"),
     "fleet": ("[fleet] db, objects, …", "[all](fleet.md#settings)"),
     "confirm": ("[safety] confirm", "`[]`"),
     "confirm_not": ("[safety] confirm_not", "`[]`"),

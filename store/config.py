@@ -34,7 +34,7 @@ _UNITS = {
     "t": GIB << 10,
     "tib": GIB << 10,
 }
-_TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet", "trust")
+_TABLES = ("safety", "directories", "keys", "redact", "inspector", "evidence", "fleet", "trust", "store")
 ENVIRONMENT_PREFIX = "SIGHTLINE_"
 STORE_VARIABLE = "SIGHTLINE_STORE"
 """The default for ``--store``; it is not a setting of a store."""
@@ -119,6 +119,7 @@ class Settings(NamedTuple):
             whether an agent is told what its claims lack: [more](evidence.md).
         fleet: the fleet to which outputs are shipped.
         trusted_stores: in your own settings: stores that you use although others own or may write their folders.
+        index_folder: a folder on a local disk in which the index lies, for a store on a network's disk.
     """
 
     max_buffers: int = 100_000
@@ -139,6 +140,7 @@ class Settings(NamedTuple):
     evidence: EvidenceSettings = EvidenceSettings()
     fleet: FleetSettings = FleetSettings()
     trusted_stores: tuple[str, ...] = ()
+    index_folder: str = ""
 
     @property
     def redacts(self) -> bool:
@@ -289,6 +291,8 @@ def _from_file(path: str) -> dict[str, Any]:
             values["fleet"] = _fleet(value, path)
         elif key == "trust":
             values["trusted_stores"] = _trust(value, path)
+        elif key == "store":
+            values["index_folder"] = _index_folder(value, path)
         elif key in _READERS:
             values[key] = _READERS[key](value, f"{path}: {key}")
         else:
@@ -384,6 +388,16 @@ def _trust(value: Any, path: str) -> tuple[str, ...]:
     if not isinstance(stores, list) or not all(isinstance(store, str) and store for store in stores):
         raise SettingError(f"{path}: trust.stores is not a list of folders", allowed)
     return tuple(os.path.realpath(os.path.expanduser(store)) for store in stores)
+
+
+def _index_folder(value: Any, path: str) -> str:
+    allowed = '[store] index = "/a/folder/on/a/local/disk" (the index lies there, for a store on a network\'s disk)'
+    if not isinstance(value, dict) or set(value) != {"index"}:
+        raise SettingError(f"{path}: [store] takes the key index", allowed)
+    folder = value["index"]
+    if not isinstance(folder, str) or not os.path.isabs(folder := os.path.expanduser(folder)):
+        raise SettingError(f"{path}: store.index: {value['index']!r} is not the whole path of a folder", allowed)
+    return folder
 
 
 def _evidence(value: Any, path: str) -> EvidenceSettings:

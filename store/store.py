@@ -22,6 +22,7 @@ from sightline.disk.errors import is_known as is_known
 from sightline.disk.index import Index, IndexChange
 from sightline.disk.index import Listed as Listed
 from sightline.disk.index import ListFacts as ListFacts
+from sightline.disk.index_place import place_index, take_place, warning
 from sightline.disk.layout import Layout as Layout  # exported here, like other names with `as`
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
@@ -386,8 +387,23 @@ class Store:
             self._retired.append(self._index)
         self._index = index
 
+    def _take_place(self) -> None:
+        """Find where the index lies, and note that this host uses it. Raises StoreFailed if another host does."""
+        if self.settings.index_folder:
+            place_index(self.layout, self.settings.index_folder)
+        try:
+            notice = take_place(self.layout)
+        except OSError as error:
+            if unwritable(error, self.layout.root) is None:
+                raise
+            notice = warning(self.layout)
+        if notice:
+            self.notices.append(notice)
+
     def _open_index(self) -> Index:
         try:
+            if not self.anothers:
+                self._take_place()
             if self.anothers:
                 return self._filled(Index(self._database(unwritable=anothers(self.anothers).what)))
             try:

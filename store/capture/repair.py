@@ -3,6 +3,8 @@
 import os
 
 from sightline import disk
+from sightline.disk.index_place import network_disk as network_disk
+from sightline.disk.index_place import warning as index_warning
 from sightline.disk.layout import DERIVED as DERIVED
 from sightline.disk.layout import SEALED_MODE as SEALED_MODE
 from sightline.disk.live import marker_names, writer_alive
@@ -13,6 +15,11 @@ from sightline.disk.recovery import Adopted, close_interrupted, stream_files
 from sightline.log.log_index import rebuild_views
 from sightline.records import Buffer
 from sightline.store import Store
+
+
+def misplaced_index(store: Store) -> str:
+    """Return what is wrong with where the index lies; empty if nothing is."""
+    return index_warning(store.layout)
 
 
 def has_writer(store: Store, name: str) -> bool:

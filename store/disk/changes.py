@@ -1,6 +1,6 @@
 """The feed of changes: tells of captures, of growth, and of records that other processes write.
 
-It watches two folders, the root (for the index's write-ahead file) and ``live/``, but never those of buffers. If the
+It watches two folders, the index's (for its write-ahead file) and ``live/``, but never those of buffers. If the
 system cannot watch, it polls the same places many times a second. Folders that are removed and made again are watched
 again.
 """
@@ -100,11 +100,15 @@ class Changes:
             if change:
                 self._tell(change)
 
+    def _folders(self) -> tuple[str, ...]:
+        """Return the folders that tell of changes: those of the index and of running captures."""
+        return os.path.dirname(self._layout.index), self._layout.live
+
     def _watched(self) -> Iterator[Change]:
         while not self._stop.is_set():
             with contextlib.ExitStack() as held:
                 try:
-                    folders = {path: held.enter_context(_held(path)) for path in (self._layout.root, self._layout.live)}
+                    folders = {path: held.enter_context(_held(path)) for path in self._folders()}
                 except FileNotFoundError:
                     self._stop.wait(GONE_SECONDS)
                 else:

@@ -39,6 +39,7 @@ class Layout:
         self.audit = os.path.join(self.root, "audit")
         self.tombstones = os.path.join(self.root, "tombstones")
         self.refs = os.path.join(self.root, "refs")  # exists once a command was given a ref
+        self.place = os.path.join(self.root, "place.json")  # exists if the index or the store is not on a usual disk
         self.clock = os.path.join(self.root, "clock.json")
         self.imports = os.path.join(self.root, "imports.json")  # exists once a past session was imported
         self.outbox = os.path.join(self.root, "outbox")  # exists while a note waits to be sent

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from sightline.capture.repair import dead_captures, end_dead_captures, rebuild_index
+from sightline.capture.repair import dead_captures, end_dead_captures, misplaced_index, network_disk, rebuild_index
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
@@ -103,6 +103,10 @@ def _root(store: Store) -> Iterator[CheckResult]:
 
 
 def _index(store: Store, rebuild: bool) -> Iterator[CheckResult]:
+    if wrong := misplaced_index(store):
+        yield CheckResult("problem", wrong)
+    elif disk := network_disk(store.root):
+        yield CheckResult("ok", f"{store.root} is on a network's disk ({disk}), and the index is not")
     try:
         sound = store.index.is_sound()
     except sqlite3.DatabaseError:
