@@ -73,24 +73,70 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
             continue
         for kind, phrase in phrases.get(words[0], ()):
             if (rest := _behind(words, phrase)) is not None:
-                if phrase == ("make",) and any(one[:1] != "-" for one in rest):
-                    return None  # a target that says nothing
-                called = " ".join(phrase)
-                if called.endswith("*"):
-                    return _of_task(kind, words[len(words) - len(rest) - 1], called, rest)
-                return NamedCheck(kind, called, tuple(_operands(rest)))
+                return NamedCheck(kind, " ".join(phrase), tuple(_operands(rest)))
+        if task := _task_named(words):
+            return task
         runner = next((one for one in runners if _behind(words, one, strict=True) is not None), None)
         if runner is None:
             return None
-        words = tuple(_without_options(_behind(words, runner, strict=True) or ()))
+        words = tuple(_ran_by(runner, _behind(words, runner, strict=True) or ()))
     return None
 
 
-def _of_task(kind: str, task: str, phrase: str, rest: tuple[str, ...]) -> NamedCheck:
-    """Return the check of a task such as ``test:unit``, a part of ``test`` unless its name says otherwise."""
-    part = task.rpartition(":")[2]
-    operands = () if part in check_table()["whole_tasks"] else (part,)
-    return NamedCheck(kind, phrase.removesuffix(":*"), (*operands, *_operands(rest)))
+@lru_cache(maxsize=4096)
+def may_run_checks(words: tuple[str, ...]) -> bool:
+    """Return whether a program that names no check may run some: a script, a git hook, a task that people named."""
+    table = check_table()
+    is_script = bool(re.search(r"\.(?:sh|bash|zsh|py|js|mjs|ts|rb|pl)$", words[0])) or words[0] in table["managers"]
+    return is_script or any(_behind(words, tuple(one.split())) is not None for one in table["may_run"])
+
+
+def _task_named(words: tuple[str, ...]) -> NamedCheck | None:
+    """Return the check of a package manager's task, such as ``pnpm --filter x run test:unit``; None for any other."""
+    manager = check_table()["managers"].get(words[0])
+    if manager is None:
+        return None
+    said, scope, at = [words[0]], list[str](), 1
+    while at < len(words):
+        name, _, value = words[at].partition("=")
+        following = words[at + 1] if at + 1 < len(words) else ""
+        if name in manager.get("task", ()):
+            words, at = (*words[: at + 1], value or following), at + 1
+            break
+        if name in manager.get("takes", ()):
+            scope.append(f"{name} {value or following}")
+            at += 1 if value else 2
+        elif words[at] in manager.get("of", ()):
+            scope.append(following)
+            at += 2
+        elif words[at] in manager.get("run", ()):
+            said.append(words[at])
+            at += 1
+        elif words[at][:1] == "-":
+            at += 1
+        else:
+            break
+    if at >= len(words):
+        return NamedCheck(manager["alone"], words[0], tuple(scope)) if "alone" in manager else None
+    kind, name, parts = _kind_of_task(words[at], manager.get("own", {}))
+    if not kind:
+        return None
+    return NamedCheck(kind, " ".join((*said, name)), (*scope, *parts, *_operands(words[at + 1 :])))
+
+
+def _kind_of_task(task: str, own: Mapping[str, str]) -> tuple[str, str, tuple[str, ...]]:
+    """Return what a task checks, its name, and its part, as of ``test:unit`` or of ``app:test``.
+
+    The first is empty for a task whose name says nothing.
+    """
+    kinds = {**{name: kind for kind, names in check_table()["tasks"].items() for name in names}, **own}
+    if task in kinds:
+        return kinds[task], task, ()
+    first, _, rest = task.partition(":")
+    if first in kinds:
+        return kinds[first], first, () if rest in check_table()["whole_tasks"] else (rest,)
+    place, _, last = task.rpartition(":")
+    return (kinds[last], last, (place,) if place else ()) if last in kinds else ("", "", ())
 
 
 @lru_cache(maxsize=4096)
@@ -146,11 +192,14 @@ def _is(word: str, one: str) -> bool:
     return word == one or (one.endswith("*") and word.startswith(one[:-1]))
 
 
-def _without_options(words: tuple[str, ...]) -> tuple[str, ...]:
+def _ran_by(runner: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a runner runs: the words behind its options, its ``--`` or, in a container, its service."""
+    if "--" in words:
+        return words[words.index("--") + 1 :]
     at = 0
     while at < len(words) and words[at][:1] == "-":
-        at += 1
-    return words[at:]
+        at += 2 if words[at] in check_table()["runners_take"] else 1
+    return words[at + (runner[-1] == "run" and runner[0].startswith("docker")) :]
 
 
 _CHOOSING = "-k -m -t -p -run --run --testNamePattern --grep --filter --test --lf --last-failed --package"

@@ -6,10 +6,10 @@ of it before the filter; without either, nobody knows.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
-from sightline.audit.evidence.check_names import TEST, NamedCheck, check_named, check_table
+from sightline.audit.evidence.check_names import TEST, NamedCheck, check_named, check_table, may_run_checks
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.json_text import dumps, loads
@@ -29,7 +29,8 @@ PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
 _EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/3"
+_COUNTS = "counts/4"
+_RAN_TESTS = "tests of a script"  # whose command names no check
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _NO_PROGRAM = (126, 127)
 _NOTHING_RAN = {"pytest": (*_NO_PROGRAM, 4, 5)}
@@ -105,6 +106,8 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     named = [(program, check) for program in programs if (check := check_named(program.words))]
     buffer = call.buffer
     where = buffer.project or buffer.cwd if buffer else folder
+    if not named:
+        return [*_by_output_alone(store, call, programs, where)]
     piped = bool(_PIPEFAIL.search(command))
     made: list[Check] = []
     for at, (program, check) in enumerate(named):
@@ -119,6 +122,21 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
             Check(check.kind, check.phrase, check.operands, call, outcome, not ends, where, known_by, program.filters)
         )
     return made
+
+
+def _by_output_alone(store: Reading, call: Call, programs: tuple[WritingProgram, ...], where: str) -> Iterator[Check]:
+    """Yield the tests that a script, a hook or a task ran, if the output counts some that passed or failed."""
+    buffer = call.unfiltered or call.buffer
+    ran = next((one for one in programs if may_run_checks(one.words)), None)
+    if ran is None or buffer is None or buffer.is_partial:
+        return
+    filters = () if call.unfiltered else ran.filters
+    counts = counted(store, buffer, _RAN_TESTS, hides=buffer is call.buffer and hides_lines(call, filters))
+    if counts is None or (not counts.bad and exit_code_of(call) not in (0, None) and ran.ends):
+        return
+    outcome = FAILED if counts.bad else PASSED
+    phrase = " ".join((ran.name, *ran.plain[:1]))
+    yield Check(TEST, phrase, (), call, outcome, True, where, BY_OUTPUT, filters)
 
 
 def command_of(call: Call) -> str:
@@ -256,6 +274,10 @@ _PASSING_ON = frozenset(("tail", "head", "cat", "tee", "less", "more"))
 
 def _counts(examined: Examination, streams: tuple[Source, Source], kind: str, *, hides: bool) -> list[int] | None:
     told = [tally for tally in examined.tallies if not tally.unclear and any(tally.numbers.values())]
+    if kind == _RAN_TESTS:
+        told = [tally for tally in told if "passed" in tally.numbers]
+        if not told:
+            return None
     ends = [_last_lines(source) for source in streams]
     lines = [line for end in ends for line in end[-_END_LINES:]]
     if any(_GO_FAILED.fullmatch(line) for line in ends[0][-2:]):

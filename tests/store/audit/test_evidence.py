@@ -54,6 +54,35 @@ def alarms(*steps: Step) -> list[str]:
         ("cargo build --release", "build", "cargo build"),
         ("ruff format --check .", "lint", "ruff format --check"),
         ("poetry run mypy -p shop", "types", "mypy"),
+        ("bun run typecheck", "types", "bun run typecheck"),
+        ("bun --filter @a/core build", "build", "bun build"),
+        ("pnpm --filter @d/worker test", "test", "pnpm test"),
+        ("pnpm -F x run test:ci", "test", "pnpm run test"),
+        ("pnpm -r test", "test", "pnpm test"),
+        ("npm --prefix packages/x run lint", "lint", "npm run lint"),
+        ("yarn workspace x test", "test", "yarn test"),
+        ("yarn workspaces foreach -A run build", "build", "yarn workspaces foreach run build"),
+        ("npx turbo run test --filter=web", "test", "turbo run test"),
+        ("nx run-many --target=test", "test", "nx run-many test"),
+        ("nx run web:lint", "lint", "nx run lint"),
+        ("make -C sub test", "test", "make test"),
+        ("make -j 8", "build", "make"),
+        ("docker compose run --rm app pytest -q", "test", "pytest"),
+        ("mise run lint", "lint", "mise run lint"),
+        ("mise exec node@20 -- npm test", "test", "npm test"),
+        ("just typecheck", "types", "just typecheck"),
+        ("nox -s tests", "test", "nox"),
+        ("./gradlew :app:test", "test", "gradlew test"),
+        ("mvn -q -pl core verify", "test", "mvn verify"),
+        ("flutter analyze", "lint", "flutter analyze"),
+        ("dart analyze lib/", "lint", "dart analyze"),
+        ("deno check main.ts", "types", "deno check"),
+        ("deno task lint", "lint", "deno task lint"),
+        ("php artisan test", "test", "artisan test"),
+        ("php vendor/bin/phpunit", "test", "phpunit"),
+        ("xcodebuild test -scheme A", "test", "xcodebuild test"),
+        ("zig build test", "test", "zig build test"),
+        ("uv run --with pytest pytest -q", "test", "pytest"),
     ],
 )
 def test_a_check_is_known_by_its_words(line: str, kind: str, phrase: str) -> None:
@@ -73,10 +102,34 @@ def test_a_check_is_known_by_its_words(line: str, kind: str, phrase: str) -> Non
         "cargo run",
         "git test",
         "black .",
+        "npm run deploy",
+        "make deploy-test-data",
+        "pnpm --filter test",
+        "turbo run dev",
+        "docker compose run --rm app bash",
     ],
 )
 def test_what_checks_nothing_is_no_check(line: str) -> None:
     assert check_named(tuple(line.split())) is None
+
+
+@pytest.mark.parametrize(
+    "command", ["git commit -qm cart", "./ci.sh", "bash scripts/check.sh", "make ci", "npm run verify"]
+)
+@pytest.mark.parametrize(
+    ("output", "code", "verdict"),
+    [
+        ("1187 pass\n 0 fail\nRan 1187 tests across 40 files. [12.00s]\n", 0, "supported"),
+        (PASSED, 0, "supported"),
+        (FAILED, 1, "contradicted"),
+        ("[main de530ba] cart\n 1 file changed\n", 0, "no evidence"),
+        (PASSED + "deploying\nno such host\n", 1, "no evidence"),
+    ],
+)
+def test_tests_of_a_hook_or_a_script_are_known_by_what_they_print(
+    command: str, output: str, code: int, verdict: str
+) -> None:
+    assert verdicts(*STARTS, Ran(command, output, code), Said("All tests pass.")) == [verdict]
 
 
 def test_a_run_that_could_not_begin_contradicts_nothing() -> None:
