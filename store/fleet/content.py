@@ -139,10 +139,11 @@ class BatchContent:
             data = dumps(told.value(left) if told else left, ensure_ascii=False).encode(errors="surrogatepass")
             frames[LEFT] = self._packer.add_stream([data])
         else:
+            is_ordered = not self._store.checked(buffer).is_altered(ORDER)
             for stream in buffer.streams:
                 self._add_stream(row, buffer, stream, frames, hashes)
             row["redacted"] = sum(info.get("redacted", 0) for info in row["record"]["streams"].values())
-            if {"out", "err"} <= buffer.streams.keys() and not row["redacted"]:
+            if {"out", "err"} <= buffer.streams.keys() and not row["redacted"] and is_ordered:
                 self._add_order(buffer, frames)
         row["redacted"] += told.count if told else 0
         self._rows.buffers.append(row)
@@ -325,7 +326,7 @@ def redaction_of(settings: Settings) -> "Redaction | None":
 def record_of(buffer: Buffer, told: "Redaction | None") -> dict[str, Any]:
     """Return a record fit for the database, with its secrets hidden if that is wanted."""
     record = buffer._asdict()
-    del record["accessed"]
+    del record["accessed"], record["seals"]  # what is shipped was compared with the hash, and another place holds it
     record["streams"] = {name: info._asdict() for name, info in buffer.streams.items()}
     record["gaps"] = [list(gap) for gap in buffer.gaps]
     if told:

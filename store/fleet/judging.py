@@ -126,7 +126,7 @@ class Judging:
         buffer = self._store.index.buffer(name)
         if buffer is None or buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted"):
             return
-        if self._collector.why_not(buffer):
+        if self._collector.why_not(buffer) or self._store.checked(buffer).altered:
             return
         try:
             found = judge_for_others(self._store, buffer)

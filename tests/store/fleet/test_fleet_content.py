@@ -118,7 +118,7 @@ def test_a_record_arrives_as_it_was(fleet: Fleet, host: FleetSettings) -> None:
     assert row[1:] == (kept.partial, True, 2, 2, 1)
     told = json.loads(json.dumps(kept._asdict()))
     told["streams"] = {name: info._asdict() for name, info in kept.streams.items()}
-    assert row[0] == {name: value for name, value in told.items() if name != "accessed"}
+    assert row[0] == {name: value for name, value in told.items() if name not in ("accessed", "seals")}
 
 
 def test_a_log_arrives_line_for_line_and_its_chain_holds(fleet: Fleet, host: FleetSettings) -> None:
@@ -232,6 +232,32 @@ def test_bytes_that_are_not_what_was_captured_are_left_out_and_told(fleet: Fleet
         status = ship_status(store)
     assert fleet.rows("SELECT name FROM sightline.buffers") == [(fine.name,)]
     assert [why for why in status.left_out if "not what was captured" in why]
+
+
+def test_an_order_of_streams_that_was_changed_is_not_shipped(fleet: Fleet, host: FleetSettings) -> None:
+    with fleet.store("one", host) as store:
+        kept = [keep_in(store, b"out\n", b"err\n") for _ in range(2)]
+        path = store.layout.stream(kept[0].name, "order")
+        with open(path, "r+b") as file:
+            file.truncate(13)
+        ship(store)
+    rows = fleet.rows("SELECT name, frames ? 'order', record ? 'seals' FROM sightline.buffers ORDER BY seq")
+    assert rows == [(kept[0].name, False, False), (kept[1].name, True, False)]
+
+
+def test_what_was_shipped_before_a_change_stays_what_was_captured(fleet: Fleet, host: FleetSettings) -> None:
+    with fleet.store("one", host) as store:
+        kept = keep_in(store, b"line\n" * 2000, exit_code=1)
+        ship(store)
+        os.chmod(path := store.layout.stream(kept.name, "out"), 0o600)
+        with open(path, "r+b") as file:
+            file.write(b"ERROR: made up\n")
+        again = keep_in(store, b"line\n" * 2000, exit_code=1)
+        ship(store)
+    rows = fleet.rows("SELECT name, packs, record -> 'streams' -> 'out' ->> 'sha256' FROM sightline.buffers")
+    assert [name for name, *_ in rows] == [kept.name, again.name]
+    assert len({(tuple(packs), sha256) for _, packs, sha256 in rows}) == 1
+    assert problems(fleet) == []
 
 
 def test_a_log_whose_texts_were_blanked_goes_on(fleet: Fleet, host: FleetSettings) -> None:
