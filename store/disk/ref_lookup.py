@@ -131,8 +131,13 @@ class RefLookup:
             raise UnknownRef(f"no stream's hash begins with {prefix}", LIST_HINT)
         if len({sha256 for sha256, _, _ in matches}) > 1:
             raise AmbiguousRef(f"several hashes begin with {prefix}", "give more of its digits")
-        _, name, stream = matches[0]
+        sound = (match for match in matches if not self._is_altered(*match[1:]))
+        _, name, stream = next(sound, matches[0])  # where all are altered, replies about it say so
         return self._named(name, prefixes=False), stream
+
+    def _is_altered(self, name: str, stream: str) -> bool:
+        buffer = self._index.buffer(name)
+        return buffer is not None and buffer.is_altered(stream)
 
     def current(self, buffer: Buffer) -> Buffer:
         """Return the record, after marking a buffer as interrupted whose writer died."""

@@ -131,6 +131,17 @@ def test_a_read_only_store_can_be_read(disk: Callable[[str], Disk]) -> None:
     gives_what_it_cannot_keep(made, "the file system is read-only")
 
 
+def test_a_read_only_store_says_which_outputs_are_altered(disk: Callable[[str], Disk]) -> None:
+    made = disk("8m")
+    filled(made)
+    made.does("sh", "-c", "sed -i s/2/two/ root/buffers/*/out; touch -d @1 root/buffers/*/err")
+    made.does("mount", "-o", "remount,bind,ro", str(made.folder))
+    for _ in range(2):
+        assert 'altered="out was changed after its capture: ' in made.told("show", "@last~1").out
+        assert made.told("audit", "--fail-on", "altered-output").code == 1
+        assert "altered" not in made.told("list").out  # nothing could be kept of it
+
+
 def test_a_read_only_store_without_its_index_can_be_read(disk: Callable[[str], Disk]) -> None:
     made = disk("8m")
     filled(made)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +102,15 @@ def test_a_hash_names_the_newest_buffer_with_these_bytes(store: Store, keep: Kee
     assert store.resolve(f"@sha256:{other.stream('out').sha256[:12]}").buffer == other
     with pytest.raises(UnknownRef):
         store.resolve("@sha256:" + "0" * 64)
+
+
+def test_a_hash_names_an_unaltered_buffer_if_there_is_one(store: Store, keep: Keep) -> None:
+    first, second = keep(b"same"), keep(b"same")
+    for buffer, found in ((second, first), (first, second)):
+        os.chmod(path := store.layout.stream(buffer.name, "out"), 0o600)
+        Path(path).write_bytes(b"other")
+        store.checked(buffer)
+        assert store.resolve(f"@sha256:{buffer.stream('out').sha256}").buffer.name == found.name
 
 
 def test_a_hash_prefix_of_several_is_ambiguous(store: Store, keep: Keep) -> None:
