@@ -105,12 +105,35 @@ def open_private(path: str, flags: int, *, dir_fd: int | None = None) -> int:
     return _opened(path, flags, dir_fd)[0]
 
 
-def _opened(path: str, flags: int, dir_fd: int | None = None) -> tuple[int, os.stat_result]:
-    """Do what `open_private` does, and return the file's status, too."""
+def open_stored(path: str) -> int:
+    """Open a file of a buffer's folder for reading, even while others exchange it or its folder for a link.
+
+    Raises:
+        UnsafeStore: the file or its folder is a symbolic link, or it is not a file.
+        OSError: raised by `os.open`.
+    """
+    folder, name = os.path.split(path)
+    try:
+        dir_fd = os.open(folder, _FOLDER | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) and os.path.islink(folder):
+            raise _unsafe(folder) from None
+        raise
+    try:
+        return _opened(path, os.O_RDONLY, dir_fd, name)[0]
+    finally:
+        os.close(dir_fd)
+
+
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def _opened(path: str, flags: int, dir_fd: int | None = None, name: str = "") -> tuple[int, os.stat_result]:
+    """Do what `open_private` does, and return the file's status, too; `name` is what to open in the folder."""
     if flags & _WRITING:
         refuse_closed(path)
     try:
-        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, FILE_MODE, dir_fd=dir_fd)
+        fd = os.open(name or path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, FILE_MODE, dir_fd=dir_fd)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _unsafe(path) from None

@@ -7,7 +7,7 @@ import time
 from sightline.disk.recording import Recording
 from sightline.disk.sharing import are_equal
 from sightline.errors import SightlineError, StoreFailed, UnknownRef, UnsafeStore
-from sightline.private_files import open_private
+from sightline.private_files import open_stored
 from sightline.records import Buffer, storable
 from sightline.sha256 import hash_file, new_sha256, sha256_hex
 from sightline.store import Store
@@ -197,7 +197,7 @@ def _same_content(store: Store, fd: int, status: os.stat_result, version: Buffer
     if version.bytes != status.st_size:
         return False
     try:
-        kept = open_private(store.layout.stream(version.name, "out"), os.O_RDONLY)
+        kept = open_stored(store.layout.stream(version.name, "out"))
     except (OSError, UnsafeStore):  # empty, or evicted meanwhile
         return not version.bytes or hash_file(fd, version.bytes) == sha256
     try:

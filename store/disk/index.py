@@ -7,7 +7,7 @@ import sys
 
 from sightline.disk.database import Database
 from sightline.disk.errors import is_busy
-from sightline.disk.record_check import checked, checked_size
+from sightline.disk.record_check import checked, checked_size, is_stream
 from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewIndex
 from sightline.errors import SightlineError
@@ -383,7 +383,7 @@ class Index(ViewIndex):
             " WHERE sha256 >= ? AND sha256 < ? AND state <> 'evicted' ORDER BY buffers.number DESC LIMIT ?",
             (prefix, prefix + "g", limit),
         )
-        return [(row[0], row[1], row[2]) for row in rows]
+        return [(row[0], row[1], row[2]) for row in rows if is_stream(row[1], row[2])]  # they become paths
 
     def listed(
         self,

@@ -14,7 +14,7 @@ from sightline.disk.seals import status_of
 from sightline.disk.stream_files import open_stream
 from sightline.disk.streams import StreamReader
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, remove_file, write_all
+from sightline.private_files import open_private, open_stored, remove_file, write_all
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.sha256 import Hasher, hash_file
@@ -108,13 +108,13 @@ def pretty_path(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> st
 def open_pretty(layout: Layout, buffer: Buffer, stream: str, facts: Facts) -> StreamReader:
     """Open a stream's pretty form, under the stream's ref. Raises what `pretty_path` raises."""
     path = pretty_path(layout, buffer, stream, facts)
-    return StreamReader(open_private(path, os.O_RDONLY), format_ref(buffer.name, stream))
+    return StreamReader(open_stored(path), format_ref(buffer.name, stream))
 
 
 def _is_sound(path: str, facts: Facts, made_of: int) -> bool:
     """Return whether the file has its facts; one that has the stream's modification time is not hashed for that."""
     try:
-        fd = open_private(path, os.O_RDONLY)
+        fd = open_stored(path)
     except FileNotFoundError:
         return False
     try:

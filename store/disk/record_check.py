@@ -29,6 +29,18 @@ def is_buffer_name(text: str) -> bool:
     return kind in _KINDS and len(digits) in _NAME_DIGITS and not digits.strip(_HEX)
 
 
+def is_stream(buffer: object, stream: object) -> bool:
+    """Return whether these can be the names of a buffer, here or on another host, and of a stream of it."""
+    if not isinstance(buffer, str) or not isinstance(stream, str):
+        return False
+    host, slash, own = buffer.rpartition("/")
+    return is_buffer_name(own) and (not slash or _is_host(host)) and _is_stream_name(stream)
+
+
+def _is_stream_name(name: str) -> bool:
+    return name in ("out", "err") or _is_part(name)
+
+
 def is_session_name(name: Any) -> bool:
     """Return whether a session can have this name, which becomes that of a file."""
     if not isinstance(name, str) or len(name) > _NAME_LENGTH:
@@ -131,7 +143,7 @@ def _check_streams(streams: Any) -> None:
     if not isinstance(streams, dict) or len(streams) > MOST_STREAMS:
         raise ValueError("not a buffer's streams")
     for name, info in streams.items():
-        if name not in ("out", "err") and not _is_part(name):
+        if not _is_stream_name(name):
             raise ValueError("not a stream's name")
         if not (_is_size(info.bytes) and _is_size(info.lines)):
             raise ValueError("not a stream's size")

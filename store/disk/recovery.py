@@ -17,7 +17,7 @@ from sightline.disk.stream_files import with_progress
 from sightline.errors import OfNewerVersion
 from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, remove_file, remove_folder
+from sightline.private_files import open_private, open_stored, remove_file, remove_folder
 from sightline.records import Buffer, Seal, StreamInfo, written_seals
 from sightline.sha256 import hash_file
 from sightline.typing_names import Any
@@ -212,7 +212,7 @@ def stream_files(layout: Layout, name: str) -> Iterator[tuple[str, str]]:
 
 def sealed_file(path: str, name: str) -> tuple[StreamInfo, Seal]:
     """Return size, lines and hash of a file as it is, and its seal."""
-    fd = open_private(path, os.O_RDONLY)
+    fd = open_stored(path)
     try:
         seal = seal_of(name, fd)
         size = seal.bytes

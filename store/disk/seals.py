@@ -5,7 +5,7 @@ import stat
 
 from sightline.disk.layout import Layout
 from sightline.errors import UnsafeStore
-from sightline.private_files import open_private
+from sightline.private_files import open_stored
 from sightline.records import Buffer, Seal, read_seals, written_seals
 from sightline.sha256 import hash_file
 from sightline.typing_names import Callable, Collection, Iterator
@@ -96,7 +96,7 @@ def _compared(
     size, sha256 = (info.bytes, info.sha256) if info else (known.bytes, known.sha256) if known else (0, "")
     before = known or Seal(file, size, 0)
     try:
-        fd = open_private(layout.stream(buffer.name, file), os.O_RDONLY)
+        fd = open_stored(layout.stream(buffer.name, file))
     except (FileNotFoundError, NotADirectoryError):
         return before._replace(altered=_MISSING)
     except UnsafeStore:

@@ -26,6 +26,7 @@ from sightline.private_files import (
     make_folder,
     new_file,
     open_private,
+    open_stored,
     opened_folder,
     refuse_closed,
     remove_file,
@@ -335,7 +336,7 @@ def _make(wanted: WantedRef, path: str, linked: list[str], *, may_link: bool) ->
     if wanted.path == os.devnull:
         os.close(new_file(path, SEALED_MODE))
         return False
-    source = open_private(wanted.path, os.O_RDONLY)
+    source = open_stored(wanted.path)
     try:
         status = os.fstat(source)
         if not wanted.is_growing and (how := _duplicate(source, status, path, COPY_BYTES)):

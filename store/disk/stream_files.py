@@ -12,7 +12,7 @@ from sightline.disk.seals import SOUND, standing, status_of
 from sightline.disk.streams import StreamReader
 from sightline.disk.tombstones import lost_stream
 from sightline.errors import StoreFailed
-from sightline.private_files import open_private, refuse_all_but_file, refuse_link, remove_file
+from sightline.private_files import open_stored, refuse_all_but_file, refuse_link, remove_file
 from sightline.records import Buffer, StreamInfo
 from sightline.typing_names import TYPE_CHECKING
 
@@ -60,9 +60,8 @@ def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":
 
 
 def _open_file(layout: Layout, name: str, file: str) -> int:
-    refuse_link(layout.folder(name))
     try:
-        return open_private(layout.stream(name, file), os.O_RDONLY)
+        return open_stored(layout.stream(name, file))
     except FileNotFoundError:
         return -1
 

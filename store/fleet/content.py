@@ -17,7 +17,7 @@ from sightline.fleet.queue import Queue, QueueItem
 from sightline.json_text import dumps, loads
 from sightline.log import log
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private
+from sightline.private_files import open_private, open_stored
 from sightline.records import Buffer, storable
 from sightline.refs import format_ref
 from sightline.store import Store
@@ -347,7 +347,7 @@ def _place(frame: Frame) -> list[int]:
 
 
 def _chunks(path: str, size: int, alive: Callable[[], object]) -> Iterator[bytes]:
-    with open(open_private(path, os.O_RDONLY), "rb", buffering=0) as file:
+    with open(open_stored(path), "rb", buffering=0) as file:
         while size > 0 and (chunk := file.read(min(size, FRAME_BYTES))):
             size -= len(chunk)
             yield chunk

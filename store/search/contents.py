@@ -11,7 +11,7 @@ from itertools import islice
 
 from sightline.errors import SightlineError
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private
+from sightline.private_files import open_stored
 from sightline.records import Buffer
 from sightline.search.engine import RG, SEARCH_SECONDS, check_pattern, pattern_of, run_engine
 from sightline.search.executables import Executable, ripgrep
@@ -27,7 +27,8 @@ LINES = 5_000
 """Matching lines in all, after which the search ends."""
 
 _PAGE = 500  # buffers whose records are read at once
-_FIRST_FILES, _FILES = 32, 512  # searched by one child: few at first, for quick first results
+_FIRST_FILES = 32  # searched by one child: few at first, for quick first results
+_FILES = min(512, os.sysconf("SC_OPEN_MAX") // 4)  # afterwards; each takes two descriptors
 _BEFORE_BYTES, _AFTER_BYTES = 80, 320
 _MOST_OF_A_RECORD = 1 << 12  # bytes of the engine's output for one match, which can be as long as its line
 _RG = (*RG, "--no-mmap", "--no-messages", "--with-filename", "--null", "-n", "-b", "-o", "-m", str(LINES_PER_STREAM))
@@ -198,7 +199,7 @@ class _Records:
 
 def _lines(stream: str, path: str, matches: list[_Match]) -> list[FoundLine]:
     try:
-        fd = open_private(path, os.O_RDONLY)
+        fd = open_stored(path)
     except OSError:
         return []  # it was removed during the search
     try:

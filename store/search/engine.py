@@ -8,10 +8,11 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from sightline.errors import UsageError
 from sightline.named_tuple import NamedTuple
+from sightline.private_files import open_stored
 from sightline.search.errors import SearchFailed
 from sightline.search.executables import INTERPRETER_FOLDERS, Executable, find, knows_perl, ripgrep, whole_pages
 from sightline.search.processes import DEFAULT_MEMORY_BYTES, Cancel, Group
@@ -117,10 +118,12 @@ def engine_of(engines: Sequence[str] = ENGINES) -> str:
 
 @contextmanager
 def opened(path: str, offset: int = 0) -> Iterator[int]:
-    """Open a stream at an offset; an empty stream has no file."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    """Open a stream at an offset, through no link; an empty stream has no file."""
+    fd = -1
+    if path != os.devnull:
+        with suppress(FileNotFoundError):
+            fd = open_stored(path)
+    if fd < 0:
         fd = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if offset:

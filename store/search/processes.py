@@ -14,6 +14,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.plain_signal import signal
 from sightline.search.errors import Cancelled, ProgramMissing
 from sightline.search.executables import Executable
+from sightline.search.handed_files import HandedFiles
 from sightline.search.sandbox import Backing, confined
 from sightline.threads import started_thread
 from sightline.typing_names import Callable, Iterator, Mapping, Sequence
@@ -100,7 +101,7 @@ class Group:
             seconds: time limit of the whole, and of each program's CPU time.
             memory_bytes: limit of each program's address space, without the files that it maps.
             backing: the kernel's means that confine them.
-            reads: files that they may read.
+            reads: files that they may read; those that are words of a program are opened here, through no link.
             stdin: input of the first one, /dev/null for None; it stays the caller's.
             cancel: cancels it from another thread.
             feeds: programs whose output the first one reads as ``/dev/fd/3``, ``/dev/fd/4`` …
@@ -108,6 +109,7 @@ class Group:
         Raises:
             ProgramMissing: one could not be started; none is left running.
             SandboxFailed: the kernel did not confine them.
+            UnsafeStore: a file, or its folder, is a symbolic link.
         """
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
@@ -119,14 +121,20 @@ class Group:
         self._feeds: list[int] = []
         self._fds: set[int] = set()
         self._watcher = 0
+        self._handed: HandedFiles | None = None
         try:
+            self._handed = handed = HandedFiles([*feeds, *programs], reads)
+            feeds, programs = handed.programs[: len(feeds)], handed.programs[len(feeds) :]
             self._start_watcher()
             first = self._keep(os.open(os.devnull, os.O_RDONLY)) if stdin is None else stdin
             executes = [program.path for program in (*feeds, *programs)]
             if self._limits_itself:
                 executes.append(_SHELL)
             libraries = [folder for program in (*feeds, *programs) for folder in program.libraries]
-            confined(lambda: self._start(programs, first, feeds), (*reads, *libraries), executes, backing)
+            reads = [path for path in reads if path not in handed.paths]
+            confined(
+                lambda: self._start(programs, first, feeds), (*reads, *libraries), executes, backing, files=handed.fds
+            )
             self._cancel.attach(self._watcher)
         except BaseException:
             self._end()
@@ -140,11 +148,17 @@ class Group:
 
     def collect(self, out: Callable[[bytes], None], err: Callable[[bytes], None]) -> GroupEnd:
         """Pass on what the last program writes, and what all write to stderr, until all have ended."""
+        assert self._handed
+        named = [self._handed.with_paths(take) for take in (out, err)]
+        out, err = (one.feed if one else take for one, take in zip(named, (out, err), strict=True))
         timed_out = not self._pump({self._out: out, self._err: err})
         if timed_out:
             _kill(self._watcher)
             # What is in the pipes already is still passed on.
             self._pump({self._out: out, self._err: err}, drain=True)
+        for one in named:
+            if one:
+                one.finish()
         fed = [_reap(pid) for pid in self._feeds]
         codes = [_reap(pid) for pid in self._pids]
         self._pids, self._feeds = [], []
@@ -174,7 +188,7 @@ class Group:
         read, _ = self._pipe()
         null = self._keep(os.open(os.devnull, os.O_RDWR))
         try:
-            self._watcher = _spawn(Executable(_SHELL, ("sh", "-c", _WATCHER)), 0, (read, null, null))
+            self._watcher = _spawn(Executable(_SHELL, ("sh", "-c", _WATCHER)), 0, [(read, 0), (null, 1), (null, 2)])
         except OSError as error:
             raise ProgramMissing(f"{_SHELL} could not be started: {error.strerror}") from error
         self._close(read, null)
@@ -201,11 +215,13 @@ class Group:
         return read
 
     def _start_program(self, program: Executable, fds: tuple[int, ...]) -> int:
+        assert self._handed
+        inherited = [*((fd, target) for target, fd in enumerate(fds)), *self._handed.inherited(program)]
         memory_bytes = self._memory_bytes + program.maps_bytes
         try:
             if self._limits_itself:
                 program = _limited(program, self._seconds, memory_bytes)
-            pid = _spawn(program, self._watcher, fds)
+            pid = _spawn(program, self._watcher, inherited)
         except OSError as error:
             raise ProgramMissing(f"{program.argv[0]} could not be started: {error.strerror}") from error
         _limit(pid, self._seconds, memory_bytes)
@@ -238,6 +254,8 @@ class Group:
                 _reap(pid)
             self._watcher = 0
         self._close(*list(self._fds))
+        if self._handed:
+            self._handed.close()
 
 
 @contextmanager
@@ -265,8 +283,9 @@ def fed(data: bytes) -> Iterator[int]:
         wait()
 
 
-def _spawn(program: Executable, group: int, fds: tuple[int, ...]) -> int:
-    actions = [(os.POSIX_SPAWN_DUP2, fd, target) for target, fd in enumerate(fds)]
+def _spawn(program: Executable, group: int, inherited: Sequence[tuple[int, int]]) -> int:
+    """Start a program with some of our descriptors under other numbers, in this order."""
+    actions = [(os.POSIX_SPAWN_DUP2, fd, target) for fd, target in inherited]
     return os.posix_spawn(
         program.path,
         program.argv,

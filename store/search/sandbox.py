@@ -13,7 +13,7 @@ from sightline.light_library import lru_cache
 from sightline.named_tuple import NamedTuple
 from sightline.search.errors import SandboxFailed
 from sightline.threads import started_thread
-from sightline.typing_names import Any, Callable, Iterable, TypeVar
+from sightline.typing_names import Any, Callable, Iterable, Sequence, TypeVar
 
 T = TypeVar("T")
 
@@ -56,7 +56,14 @@ def describe() -> Backing:
     return Backing(abi, filtered, network, f"queries: {held}, {sockets.get(network, 'seccomp takes sockets away')}")
 
 
-def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[str], backing: Backing) -> T:
+def confined(
+    action: Callable[[], T],
+    reads: Iterable[str],
+    executes: Iterable[str],
+    backing: Backing,
+    *,
+    files: Sequence[int] = (),
+) -> T:
     """Run an action on a thread that may only spawn programs in ``executes``, which may only read ``reads``.
 
     Args:
@@ -64,6 +71,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
         reads: files that may be read, and folders with all that is in them.
         executes: files that may be executed.
         backing: which of the kernel's means to use; with NO_BACKING the action simply runs.
+        files: open files that may be read, too.
 
     Raises:
         OutOfProcesses: there is no thread for it.
@@ -78,7 +86,7 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
     def work() -> None:
         try:
             try:
-                _give_up_rights(reads, executes, backing)
+                _give_up_rights(reads, executes, backing, files)
             except OSError as error:
                 raise SandboxFailed(
                     f"nothing was run: {error.strerror}", "`sightline doctor` tells what holds queries here"
@@ -94,8 +102,8 @@ def confined(action: Callable[[], T], reads: Iterable[str], executes: Iterable[s
     return done[0]
 
 
-def _give_up_rights(reads: tuple[str, ...], executes: tuple[str, ...], backing: Backing) -> None:
-    rules = ruleset(reads, executes) if backing.landlock else -1
+def _give_up_rights(reads: tuple[str, ...], executes: tuple[str, ...], backing: Backing, files: Sequence[int]) -> None:
+    rules = ruleset(reads, executes, files) if backing.landlock else -1
     try:
         if _c()[1].prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:  # both need this of a thread first
             raise _refused("no-new-privileges")
@@ -148,12 +156,13 @@ def landlock_abi() -> int:
     return max(0, int(_c()[1].syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)))
 
 
-def ruleset(reads: Iterable[str], executes: Iterable[str]) -> int:
+def ruleset(reads: Iterable[str], executes: Iterable[str], files: Iterable[int] = ()) -> int:
     """Make a set of rules, and return its file descriptor, which the caller closes.
 
     Args:
         reads: files that may be read, and folders with all that is in them.
         executes: files that may be executed, for which their loaders and the system's libraries are allowed, too.
+        files: open files that may be read.
 
     Raises:
         OSError: the kernel refused a rule.
@@ -168,6 +177,8 @@ def ruleset(reads: Iterable[str], executes: Iterable[str]) -> int:
     try:
         for path, rights in rules.items():
             _allow(descriptor, path, rights)
+        for file in files:
+            _allow_opened(descriptor, file, _READ_FILE)
     except BaseException:
         os.close(descriptor)
         raise
@@ -191,9 +202,13 @@ def _allow(ruleset_descriptor: int, path: str, rights: int) -> None:
     except OSError:
         return  # a missing file needs no rule: the program will report it
     try:
-        _landlock(_ADD_RULE, ruleset_descriptor, _PATH_BENEATH, struct.pack("=Qi", rights, target), 0)
+        _allow_opened(ruleset_descriptor, target, rights)
     finally:
         os.close(target)
+
+
+def _allow_opened(ruleset_descriptor: int, file: int, rights: int) -> None:
+    _landlock(_ADD_RULE, ruleset_descriptor, _PATH_BENEATH, struct.pack("=Qi", rights, file), 0)
 
 
 def _landlock(number: int, *arguments: int | bytes) -> int:

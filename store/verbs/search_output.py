@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.named_tuple import NamedTuple
+from sightline.private_files import open_stored
 from sightline.search.line_search import LineHits, first_place, search
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
@@ -110,7 +111,7 @@ def offset_of(path: str, line: int) -> int:
     if line <= 1:
         return 0
     before, left = 0, line - 1
-    with open(path, "rb") as file:
+    with open(open_stored(path), "rb") as file:
         while data := file.read(_READ_BYTES):
             count = data.count(b"\n")
             if count >= left:
@@ -152,7 +153,7 @@ class _Matches:
         )
         first = max(place - LINE_CHARACTERS // 3, 0)
         last = min(first + LINE_CHARACTERS, line.length)
-        with open(path, "rb") as file:
+        with open(open_stored(path), "rb") as file:
             file.seek(start + first)
             data = file.read(last - first)
         told = clean_line(data.decode("utf-8", "ignore").encode())

@@ -18,6 +18,7 @@ from textual.app import App, SuspendNotSupported
 from sightline.errors import SightlineError, UsageError
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
+from sightline.search.engine import opened
 from sightline.shape.clean import clean_line
 from sightline.shape.summary import human_bytes
 from sightline.store import Reading, Target
@@ -118,7 +119,8 @@ def editor_call(
         path = copies.path(_file_name(target))
         if os.path.exists(path):
             os.unlink(path)
-        shutil.copyfile(store.local_copy(target), path)
+        with opened(store.local_copy(target)) as fd, open(fd, "rb", closefd=False) as source, open(path, "xb") as copy:
+            shutil.copyfileobj(source, copy)
         os.chmod(path, 0o400)
         paths.append(path)
     return ProgramCall([*words, *_at(words, shown.first), *paths], {})

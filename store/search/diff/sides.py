@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from sightline.disk.streams import StreamReader
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private
+from sightline.private_files import open_stored
 from sightline.records import Buffer
 from sightline.shape.source import LINE_LIMIT, Line
 from sightline.store import Reading, Stream, Target
@@ -179,4 +179,4 @@ def _part(store: Reading, target: Target) -> SidePart:
     path = store.local_copy(target)
     if target.stream != "all":
         return SidePart(path, store.open_text(target))
-    return SidePart(path, StreamReader(open_private(path, os.O_RDONLY), target.ref))
+    return SidePart(path, StreamReader(open_stored(path), target.ref))
