@@ -837,7 +837,7 @@ class Store:
         if self.clock().before is not None:
             oldest = float("-inf")
         size = totals.bytes - self.settings.max_bytes
-        if os.path.isdir(self.layout.refs) and os.listdir(self.layout.refs):
+        if self._has_stand_ins:
             size += disk.stand_in_bytes(self.layout)
         count = totals.buffers - self.settings.max_buffers
         crowded = count > 0 or size > 0
@@ -851,6 +851,11 @@ class Store:
             count -= 1
             size -= buffer.bytes
         return over
+
+    @property
+    def _has_stand_ins(self) -> bool:
+        """Whether there are any, which few stores have."""
+        return os.path.isdir(self.layout.refs) and bool(os.listdir(self.layout.refs))
 
     def remove(self, buffer: Buffer, reason: str, left: Callable[[], dict[str, Any]] = dict) -> bool:
         """Remove a buffer's bytes, and leave a tombstone.
@@ -899,6 +904,8 @@ class Store:
                 self.index.forget_buffer(buffer.name)
         remove_file(self.layout.marker(buffer.name))
         remove_folder(self.layout.folder(buffer.name))
+        if self._has_stand_ins:
+            disk.sweep_stand_ins(self.layout)
         return True
 
 

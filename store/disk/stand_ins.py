@@ -431,6 +431,7 @@ def _release_later(folder: str, use: str) -> None:
 def _wait_and_release(folder: str, use: str) -> None:
     import time
 
+    os.chdir("/")  # the folder that the command ran in need not stay for it
     path = os.path.join(folder, use)
     with suppress(FileNotFoundError):
         fd = open_private(path, os.O_RDWR)

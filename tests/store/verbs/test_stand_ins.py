@@ -275,6 +275,13 @@ open(made.folder + "/beside", "w").write("12345")
     assert sorted(name for name in os.listdir(store.layout.refs) if name[0] != ".") == ["@x", "beside"]
 
 
+def test_leftovers_go_with_the_output_that_is_removed(taken: Any, store: Store) -> None:
+    made = taken()
+    made.hand_over()  # as the end of a process does
+    assert retention.remove(store, [store.resolve("@last").buffer]) == 1
+    assert not os.listdir(store.layout.refs)
+
+
 def test_stand_ins_count_for_the_limit_of_bytes(taken: Any, store: Store) -> None:
     buffer = store.resolve("@last").buffer
     held = store.index.totals().bytes
