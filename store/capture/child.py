@@ -155,7 +155,8 @@ def _spawn(
         # Our own 0 was closed, and subprocess can deal with that.
         return _spawn_in(argv, descriptors, own_group, None, inherited)
     if inherited is not None:
-        actions.append((os.POSIX_SPAWN_DUP2, inherited, min(INHERITED, os.sysconf("SC_OPEN_MAX") - 1)))
+        most = os.sysconf("SC_OPEN_MAX")
+        actions.append((os.POSIX_SPAWN_DUP2, inherited, min(INHERITED, most - 1) if most > 0 else INHERITED))
     environment = getattr(os.environ, "_data", os.environ)  # as bytes; else each variable is decoded and encoded
     try:
         return os.posix_spawnp(

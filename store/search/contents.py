@@ -28,7 +28,7 @@ LINES = 5_000
 
 _PAGE = 500  # buffers whose records are read at once
 _FIRST_FILES = 32  # searched by one child: few at first, for quick first results
-_FILES = min(512, os.sysconf("SC_OPEN_MAX") // 4)  # afterwards; each takes two descriptors
+_FILES = 512 if (most := os.sysconf("SC_OPEN_MAX")) < 0 else min(512, most // 4)  # afterwards: two descriptors each
 _BEFORE_BYTES, _AFTER_BYTES = 80, 320
 _MOST_OF_A_RECORD = 1 << 12  # bytes of the engine's output for one match, which can be as long as its line
 _RG = (*RG, "--no-mmap", "--no-messages", "--with-filename", "--null", "-n", "-b", "-o", "-m", str(LINES_PER_STREAM))
