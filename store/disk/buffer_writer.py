@@ -82,7 +82,10 @@ class StreamWriter:
         if durable:
             os.fsync(self._fd)
         info = StreamInfo(self.bytes, self.newlines + self._unterminated, self._hasher.hexdigest())
-        return info, seal_of(name, self._fd)
+        seal = seal_of(name, self._fd)
+        if seal.bytes != self.bytes:  # a command had the running stream as a link, and wrote to it
+            seal = seal._replace(bytes=self.bytes, altered=(seal.bytes, seal.mtime_ns))
+        return info, seal
 
     def close(self) -> None:
         """Close the file as it is."""

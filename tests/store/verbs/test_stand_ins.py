@@ -351,6 +351,17 @@ def test_running_output_can_be_followed(agent: Any, tmp_path: Path) -> None:
     _until(lambda: not os.listdir(agent.store.layout.refs))
 
 
+def test_running_output_that_a_command_cut_short_is_altered_at_its_end(agent: Any, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    agent.run(f"echo captured; {_waits_for(gate)}", background=True)
+    ref = agent.store.resolve("@last").buffer.ref
+    _until(lambda: bool(agent.store.resolve(ref).buffer.bytes))
+    agent.run(argv=("truncate", "-s", "3", ref), acknowledge_risk=True)
+    gate.write_text("\n")
+    _until(lambda: agent.store.resolve(ref).buffer.state == "sealed")
+    assert agent.store.resolve(ref).buffer.altered == "out was changed after its capture: 3 B instead of 9 B"
+
+
 def test_command_in_the_background_keeps_its_stand_ins(agent: Any, tmp_path: Path) -> None:
     ref = _lines(agent).ref
     gate = tmp_path / "gate"
