@@ -251,6 +251,17 @@ class ViewIndex:
         statement = "UPDATE views SET offset = ?, length = ? WHERE session = ? AND entry = ?"
         return self._db.execute(statement, (offset, length, session, number)) > 0
 
+    def empty_views(self, buffer: str, command: str) -> None:
+        """Remove the requests of views that are about a buffer, or of those that asked for its command."""
+        found = self._db.rows(
+            "SELECT session, entry FROM views WHERE number IN (SELECT view FROM views_of WHERE buffer = ?)"
+            " OR (? <> '' AND instr(record, ?))",
+            (buffer, command, dumps(dumps(command, ensure_ascii=False), ensure_ascii=False)[1:-1]),
+        )
+        for session, entry in found:
+            if known := self.view(session, entry):
+                self.amend_view(known.view._replace(request="{}", text_sha256=""))
+
     def view(self, session: str, number: int) -> IndexedView | None:
         """Return one view of a session."""
         row = self._db.row(_VIEW + "WHERE session = ? AND entry = ?", (session, number))

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sightline.audit.buffer_failures import HostJudgement, is_of_failures, keep_judgement
 from sightline.disk.database import Database
 from sightline.disk.index import Index
+from sightline.disk.sqlite import sqlite3
 from sightline.disk.view_index import ViewRow
 from sightline.json_text import dumps, loads
+from sightline.light_library import suppress
 from sightline.log.log_index import index_others
 from sightline.log.views import Other, traced_of, with_shown
 from sightline.named_tuple import NamedTuple
@@ -481,12 +483,24 @@ class Mirror:
     def _take_changes(self, rows: SharedRows, span: HostSpan) -> None:
         known = [one for one in rows.changed(span) if Index.buffer(self.index, one.buffer.name)]
         purged = rows.purged(span)
+        emptied = [
+            one.buffer._replace(command="", label="") if one.buffer.name in purged else one.buffer for one in known
+        ]
         with self._db.writing():
             for name in purged:
+                if before := Index.buffer(self.index, name):
+                    self.index.empty_views(name, before.command)
                 self._db.execute("DELETE FROM shared_places WHERE buffer = ?", (name,))
                 for note in self.index.notes(buffer=name):
                     self.index.put_note(note._replace(text=None), name)
-        self._put_changed([one.buffer for one in known])
+        self._put_changed(emptied)
+        if purged:
+            self._scrub()
+
+    def _scrub(self) -> None:
+        """Leave no traces of what was purged in the index' files, unless others of this machine keep reading them."""
+        with suppress(sqlite3.OperationalError), self._db.hurried():
+            self._db.scrub()
 
     def _put_changed(self, buffers: Sequence[Buffer]) -> None:
         """Replace the records of known outputs by these, and let go of what their hosts have removed."""

@@ -103,6 +103,50 @@ def test_a_purge_is_asked_for_by_row_and_done_by_the_owner(
         place.resolve(hosts.ref("a", secret))
 
 
+def all_rows(fleet: Fleet) -> str:
+    """Every row of every table of the fleet, as text."""
+    with connected(fleet.address) as connection:
+        tables = connection.execute(
+            "SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = 'sightline' AND c.relkind IN ('r', 'p')"
+        ).fetchall()
+        rows = (
+            connection.execute(f"SELECT t::text FROM sightline.{name} AS t".encode()).fetchall() for (name,) in tables
+        )
+        return "\n".join(row for table in rows for (row,) in table)
+
+
+def files_with(root: str, word: str) -> list[str]:
+    return [str(path) for path in Path(root).rglob("*") if path.is_file() and word.encode() in path.read_bytes()]
+
+
+def test_nothing_of_its_command_is_left_in_the_fleet_or_on_any_machine(hosts: Hosts, place: SharedStore) -> None:
+    a, mark = hosts.stores["a"], "".join(("mark", "77c41"))
+    command = f"echo {mark}"
+    secret = keep_in(a, f"{mark}\n".encode() * 40, command=command)
+    a.amend(secret.name, label=f"label {mark}")
+    session = current_session(name="agent")
+    for refs, text in (((), "not run yet"), ((secret.name,), f"{mark}\n")):
+        shows = Shows("run_command", {"command": command}, refs=refs)
+        record_view(a, session, shows, (Segment(text),))
+    record_view(a, session, Shows("list_outputs", {}), (Segment(f"@{secret.name} {command}\n"),))
+    hosts.ship("a")
+    place.bring_up_to_date()
+    assert mark in all_rows(hosts.fleet)
+    assert files_with(place.local.root, mark)
+    retention.remove(a, [secret], purge=True)
+    hosts.ship("a")
+    assert files_with(a.root, mark) == []
+    place.bring_up_to_date()
+    assert files_with(place.local.root, mark) == []
+    tidy(hosts.fleet)
+    assert mark not in all_rows(hosts.fleet)
+    assert not any(mark.encode() in raw for raw in stored(hosts.fleet).values())
+    assert problems(hosts.fleet) == []
+    place.bring_up_to_date()
+    assert files_with(place.local.root, mark) == []
+
+
 def test_once_it_is_asked_for_no_reader_is_shown_it_and_none_keeps_it(
     hosts: Hosts, place: SharedStore, purged: tuple[Buffer, Buffer]
 ) -> None:
