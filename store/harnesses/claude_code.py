@@ -31,9 +31,9 @@ _CWD_RESET = r"\n?Shell cwd was reset to [^\n]*\n?"
 _PREVIEW = 2_250
 """Bytes of a preview of 2 KB, with the frame that names the file with the whole output."""
 
-_NOTICE = r"(?s)<task-notification>\n(.*?)\n</task-notification>"
-_FIELD = r"(?ms)^<([a-z-]+)>(.*?)</\1>$"
-_CODE = r"\(?exit code (\d{1,3})\)?$"
+_NOTICE = r"(?s)<task-notification>(.*?)</task-notification>"
+_FIELD = r"(?s)<([a-z-]+)>(.*?)</\1>"
+_CODE = r"\(?exit code (-?\d{1,10})\)?$"
 _ADDED = rb"\n\[exited with code \d{1,3}\]\n\Z"
 _ID = r"[A-Za-z0-9_-]{1,120}"
 

@@ -45,6 +45,9 @@ from sightline.typing_names import Any
 QUIET_SECONDS = 60.0
 """A transcript that was not written to for this long is taken to be complete."""
 
+ENDED_LATER = "it went on when it was imported"
+"""Why an output is partial whose command has ended since, which an import adds."""
+
 TOLD_TROUBLES = 1_000
 """Unreadable records whose places are reported; further ones are only counted."""
 
@@ -318,6 +321,8 @@ class Importer:
         if is_known or known.takes_nameless(Nameless(event.tool, event.command, event.answered)):
             known.imported.add(event.id)
             self._count(known=1)
+            if event.ended and event.exit_code is not None:
+                self._amend(event)
         elif _OWN.fullmatch(event.tool):
             self._count(own=1)
         elif not self._may_capture(event.cwd):
@@ -339,6 +344,12 @@ class Importer:
             self._batch.append((event._replace(inner=inner) if event.inner else event, session))
             if len(self._batch) >= BATCH_CALLS or self._batch_bytes >= _BATCH_BYTES:
                 self._flush()
+
+    def _amend(self, call: ToolCall) -> None:
+        """Add the exit code of a command that went on when it was imported; what it wrote since is not kept."""
+        buffer = self._store.of_artifact(call.id)
+        if buffer and buffer.state == "sealed" and buffer.is_partial and buffer.exit_code is None:
+            self._store.amend(buffer.name, exit_code=call.exit_code, partial=ENDED_LATER)
 
     def _told_apart(
         self, call: ToolCall, known: LoggedCalls, *, is_other: bool, is_again: bool

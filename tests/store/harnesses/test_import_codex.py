@@ -58,3 +58,14 @@ def test_a_file_that_was_just_written_is_whole_if_its_records_are_old(
     os.utime(path)
     counts = imported(path).counts
     assert (counts.calls, counts.waiting) == (calls, waiting)
+
+
+def test_an_end_that_was_written_after_an_import_is_added(store: Store, imported: Import, tmp_path: Path) -> None:
+    rollout = Rollout(SESSION).ran("call_of_a_command_that_goes_on", "make test", "1 ok\n", RUNNING)
+    imported(rollout.write(tmp_path))
+    (made,) = buffers(store)
+    assert made.exit_code is None
+    rollout.polled("call_that_looks_at_it_later_on", "1 failed\n", ENDED.format(2))
+    assert imported(rollout.write(tmp_path)).counts.known == 1
+    (made,) = buffers(store)
+    assert (made.exit_code, made.partial, read(store, made)) == (2, "it went on when it was imported", b"1 ok\n")
