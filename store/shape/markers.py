@@ -26,6 +26,7 @@ MARKER = (
     rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"
     rf"|{_COUNT} bytes? of [\w.+-]+/[\w.+-]+: {_REF}"
     rf"|(?:{_COUNT} (?:character|byte|line|token)s?|an unknown part) missing(?:: [^…]+)?"
+    r"|altered: [^…]+"
     r") …\]"
     rf"|\[… (?:{_SHORT_AT}(?:, {_COUNT} error lines?)?|×{_COUNT} more: {_SHORT_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:\.err:)?{_RANGES})?|at {_PLACES}(?:, {_PLACES})*(?: and others)?)\]"
@@ -152,6 +153,11 @@ def missing(amount: str, why: str) -> str:
         why: the reason, such as ``cut by Claude Code``.
     """
     return f"[… {amount} missing{': ' if why else ''}{why.replace('…', '...')} …]"
+
+
+def altered(what: str) -> str:
+    """Mark lines that are not those that were captured, such as by ``out was changed after its capture``."""
+    return f"[… altered: {what} …]"
 
 
 def more_errors(ref: str, count: int, ranges: Iterable[tuple[int, int]], room: int, *, short: bool = False) -> str:

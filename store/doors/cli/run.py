@@ -168,6 +168,9 @@ def _stream(door: Door, request: RunRequest) -> int:
         log_streamed(door, VERB, reply.shows.request, buffer)
         write_err("" if at_line_start else "\n")
         note = f"  {buffer.note}" if buffer.note else ""
+        for used in reply.shows.buffers(door.local):
+            if altered := door.local.checked(used).altered:
+                write_err(f"sightline: {used.ref} is altered: {altered}\n")
         write_err(dim(f"{buffer.ref}  {_summary(door, buffer)}{_unfiltered(reply.fields)}{note}") + "\n")
 
     doorway = _doorway(request, echo=echo)

@@ -155,6 +155,8 @@ def read(asking: Asker, uri: str, context: Context) -> Reply:
     except SightlineError as error:
         raise Rejected(INVALID_PARAMS, f"{error.message}: {error.hint}", {"uri": uri}) from None
     body = reply.body
+    if altered := asking.store.checked(target.buffer).altered:  # a resource has no fields
+        body = (Segment(markers.altered(altered) + "\n"), *body)
     last, end = _last_line(reply), int(reply.fields["total_lines"])
     wanted = min((address.last if address.lines else target.last) or end, end)
     if last < wanted:

@@ -92,6 +92,17 @@ def test_output_comes_as_it_is_written_and_is_kept(cli: Any, terminals: list[Ter
     assert view["exit_code"] == 3
 
 
+def test_after_a_command_over_an_altered_output_it_is_said_so(cli: Any, terminals: list[Terminal]) -> None:
+    cli("run", "-c", "seq 3")
+    ref, path = cli.last(), Path(cli("path", "@last").out.strip())
+    path.chmod(0o600)
+    path.write_text("other\n")
+    terminal = Terminal(cli, "run", "-c", f"cat {ref}; true")
+    terminals.append(terminal)
+    assert terminal.end() == 0
+    assert f"other\nsightline: {ref} is altered: out was changed after its capture" in terminal.text
+
+
 def test_quiet_prints_the_view_alone(cli: Any, terminals: list[Terminal]) -> None:
     terminal = Terminal(cli, "run", "--quiet", "--", "seq", "1", "3000")
     terminals.append(terminal)

@@ -1,8 +1,11 @@
 """An output whose stored bytes were changed, over MCP."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from sightline.shape.markers import MARKER
 
 
 def changed(client: Any, data: bytes) -> Path:
@@ -39,3 +42,13 @@ def test_a_change_between_two_calls_of_one_server_is_noticed(connect: Callable[.
     assert (fields["altered"], body) == ("out was changed after its capture", "other\n")
     fields, _ = client.call("query", pipeline="wc -l @last")
     assert fields["altered"]
+
+
+def test_a_resource_begins_with_a_marker_where_it_is_altered(connect: Callable[..., Any]) -> None:
+    client = connect()
+    client.call("run_command", command="seq 3")
+    changed(client, b"1\n2\nX\n")
+    [content] = client.request("resources/read", uri="sightline://buffers/last")["contents"]
+    first, *rest = content["text"].splitlines()
+    assert (first, rest) == ("[… altered: out was changed after its capture …]", ["1", "2", "X"])
+    assert re.fullmatch(MARKER, first)
