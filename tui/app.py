@@ -213,6 +213,8 @@ class InspectorApp(FaultTold[None]):
             self._inspector.action_brief()
         if why := self._store.local.index.unwritable:
             self.notify(visible(f"Nothing can be written to the store, which is only read: {why}"), markup=False)
+        for notice in self._store.local.notices:
+            self.notify(visible(notice), markup=False)
 
     def on_unmount(self) -> None:
         """Stop listening."""

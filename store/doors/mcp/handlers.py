@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -458,6 +459,8 @@ class Handlers:
         """
         self.store = Store()
         self.store.index.expect_calls()  # an error in it is raised now
+        for notice in self.store.notices:  # clients keep what a server writes there
+            print(f"sightline: {notice}", file=sys.stderr)
         self._shared = _shared(self.store, options) if options.store else None
         self.reading: Reading = self._shared or self.store
         self.watch = Watch(lambda: self.reading)
