@@ -30,7 +30,7 @@ from sightline.disk.sqlite import sqlite3
 from sightline.errors import OfNewerVersion, SightlineError, StoreFailed
 from sightline.late_names import late_names
 from sightline.light_library import deque, suppress
-from sightline.private_files import open_private, remove_file, remove_folder, write_atomically
+from sightline.private_files import open_private, remove_file, remove_folder, why_closed, write_atomically
 from sightline.project import Project, find_project
 from sightline.records import Buffer, Note
 from sightline.records import Narrowing as Narrowing
@@ -226,9 +226,14 @@ class Store:
         """
         root = root or default_root()
         self.layout = Layout(root)
-        self.anothers = judge_store(root)
-        self._settings_state = None if settings is not None else settings_state(self.layout.config)
-        self.settings = settings if settings is not None else load_settings(self.layout.config)
+        self._config = os.path.join(root, "config.toml")
+        self._settings_state = None if settings is not None else settings_state(self._config)
+        if settings is None:
+            settings = load_settings(self._config)
+        else:
+            judge_store(root)
+        self.settings = settings
+        self.anothers = why_closed(self.layout.root)
         try:
             if not self.anothers or not os.path.isdir(self.root):
                 self.layout.ensure()
@@ -287,9 +292,9 @@ class Store:
         Raises:
             SettingError: they are wrong now; the next call raises it, too.
         """
-        if self._settings_state is None or (state := settings_state(self.layout.config)) == self._settings_state:
+        if self._settings_state is None or (state := settings_state(self._config)) == self._settings_state:
             return False
-        self.settings = load_settings(self.layout.config)
+        self.settings = load_settings(self._config)
         self._settings_state = state
         return True
 
