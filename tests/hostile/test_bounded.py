@@ -286,3 +286,42 @@ def test_what_is_no_plain_request_is_not_passed_on_past_the_guard(kind: str) -> 
 
     asyncio.run(guarded(_never, Guard(LOCAL, "the-token"))({"type": kind, "headers": []}, None, send))
     assert sent == [{"type": "websocket.close", "code": 1008}]
+
+
+_GUARDED = {"type": "http", "headers": [(b"host", b"127.0.0.1"), (b"authorization", b"Bearer the-token")]}
+_WITHOUT_TOKEN = {"type": "http", "headers": [(b"host", b"127.0.0.1")]}
+
+
+def _answer_to(scope: dict[str, Any], chunks: Iterator[bytes], app: Any = _never) -> tuple[int, dict[bytes, bytes]]:
+    """The status and headers of what a guarded application answers to a body in chunks."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": next(chunks), "more_body": True}
+
+    asyncio.run(guarded(app, Guard(LOCAL, "the-token"))(scope, receive, send))
+    return sent[0]["status"], dict(sent[0]["headers"])
+
+
+def test_without_the_token_no_byte_of_a_body_is_read_and_the_connection_is_closed() -> None:
+    chunks = iter([b"x"] * 10)
+    status, headers = _answer_to(_WITHOUT_TOKEN, chunks)
+    assert (status, headers[b"connection"], len(list(chunks))) == (401, b"close", 10)
+
+
+def test_with_the_token_a_body_of_unknown_length_is_read_up_to_a_mebibyte() -> None:
+    chunks = iter([b"x" * 1000] * 2000)
+    status, headers = _answer_to(_GUARDED, chunks)
+    assert (status, headers[b"connection"]) == (413, b"close")
+    assert 900 < len(list(chunks)) < 1000
+
+
+@pytest.mark.parametrize("length", [b"16777217", b"9" * 5000])
+def test_a_body_that_says_that_it_is_too_large_is_not_read(length: bytes) -> None:
+    chunks = iter([b"x"] * 10)
+    scope = {**_GUARDED, "headers": [*_GUARDED["headers"], (b"content-length", length)]}
+    assert _answer_to(scope, chunks)[0] == 413
+    assert len(list(chunks)) == 10

@@ -49,6 +49,8 @@ except ImportError as missing:
 PATH = "/mcp"
 _TOKEN_FILE = "http-token"  # noqa: S105 - a file's name
 _CONNECTIONS = 1024  # more at once are refused with 503
+_BODY_BYTES = 16 << 20  # as for a line of standard input
+_CHUNKED_BYTES = 1 << 20  # of unknown length: in chunks of a byte, each takes 2 us to parse
 _GRACE_SECONDS = 1  # for requests that are being answered when the server is asked to end
 
 _PARAMS: dict[str, Any] = {
@@ -122,15 +124,46 @@ def guarded(app: App, guard: Guard) -> App:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = refused(guard, headers)
-        if refusal is None:
-            await app(scope, receive, send)
+        body = await _body(headers, receive) if refusal is None else b""
+        if body is not None and refusal is None:
+            await app(scope, _after(body, receive), send)
             return
+        refusal = refusal or Refusal(413, "the body is too large")
         more = [(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []
-        told = [(b"content-type", b"text/plain"), *more]
+        # Without the last header the server would read, and parse, the rest of a body that nobody wants.
+        told = [(b"content-type", b"text/plain"), *more, (b"connection", b"close")]
         await send({"type": "http.response.start", "status": refusal.status, "headers": told})
         await send({"type": "http.response.body", "body": refusal.reason.encode() + b"\n"})
 
     return asked
+
+
+async def _body(headers: dict[str, str], receive: Any) -> bytes | None:
+    """The body of a request; None if it is larger than it may be."""
+    length = headers.get("content-length", "")
+    most = _CHUNKED_BYTES if not length else _BODY_BYTES
+    if len(length) > len(str(_BODY_BYTES)) or (length.isdecimal() and int(length) > most):
+        return None
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return b""  # nobody waits for an answer to the part that came
+        body += message.get("body", b"")
+        if len(body) > most:
+            return None
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+def _after(body: bytes, receive: Any) -> Callable[[], Awaitable[Any]]:
+    """What gives an application a body that was read, and then all else that comes."""
+    given: list[bytes] = [body]
+
+    async def received() -> Any:
+        return {"type": "http.request", "body": given.pop()} if given else await receive()
+
+    return received
 
 
 def refused(guard: Guard, headers: dict[str, str]) -> Refusal | None:
