@@ -1,5 +1,7 @@
 """Tells readers on this machine where an output lies whole, and whether a file has changed since."""
 
+import os
+
 from sightline.profile import Profile
 from sightline.records import Buffer, joined_notes
 from sightline.store import Reading, Store, Target
@@ -10,7 +12,8 @@ from sightline.verbs.reply import Reply, in_order
 
 def file_fields(store: Reading, buffer: Buffer, profile: Profile) -> dict[str, Any]:
     """Return ``full_output``, the path of standard output or of a result's first block, and ``output_files``, those of
-    all streams; nothing if there are none, or they are on another machine."""
+    all streams; nothing if there are none, or they are on another machine. Where files have the names of their content,
+    ``filename`` is the name of the first large field's, or of ``full_output``."""
     if not isinstance(store, Store):
         return {}
     by_content = profile.files.naming == "sha256.json"
@@ -20,7 +23,18 @@ def file_fields(store: Reading, buffer: Buffer, profile: Profile) -> dict[str, A
     }
     if not paths:
         return {}
-    return {"full_output": paths.get("out", next(iter(paths.values()))), "output_files": list(paths.values())}
+    full = paths.get("out", next(iter(paths.values())))
+    named = {"filename": os.path.basename(_large_field(buffer, paths) or full)} if by_content else {}
+    return {**named, "full_output": full, "output_files": list(paths.values())}
+
+
+def _large_field(buffer: Buffer, paths: dict[str, str]) -> str:
+    """Return the path of the first large field of a result; empty if it has none."""
+    if buffer.kind != "tool":
+        return ""
+    from sightline.capture.result import fields_of  # few profiles name files by their content
+
+    return next((paths[field.stream] for field in fields_of(buffer)), "")
 
 
 def telling_changes(store: Reading, reply: Reply, buffers: Iterable[Buffer]) -> Reply:

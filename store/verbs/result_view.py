@@ -239,7 +239,7 @@ def _moved(
         size = buffer.stream(waiting[0].stream).bytes
         if node.kind == "string" and node.end - node.start - 2 >= size and key_of(source, node) == waiting[0].name:
             own = Target(buffer, waiting.pop(0).stream)
-            description = _description(store, own, sampling) if sampling.field_ends else ""
+            description = _description(store, own, sampling) or ("" if sampling.field_ends else TEXT)
             found[node.start] = MovedString(own.ref, size, description, sampling.field_ends)
     return found
 

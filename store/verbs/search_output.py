@@ -9,13 +9,13 @@ from sightline.private_files import open_stored
 from sightline.search.line_search import LineHits, first_place, search
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
-from sightline.shape.segments import Segment
+from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import CutLine, Line
 from sightline.store import Target
 from sightline.typing_names import Any
 from sightline.verbs.asker import Asker
 from sightline.verbs.line_pieces import PageLines, around, beyond, open_lines
-from sightline.verbs.reply import Reply, in_order, settled_reply
+from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
 
 SHOWN_BYTES = 8_000
 _LEAST_ROW_BYTES = 4  # of a shown match, which turns a limit of bytes into one of matches
@@ -58,15 +58,22 @@ def search_reply(
             cancel=asking.cancel,
         )
         matches = _Matches(asking, pattern, ignore_case, hits)
-        body, shown = _body(lines, matches, context, window, min(limit or SHOWN_BYTES, HARD_LIMIT_BYTES))
-    fields: dict[str, Any] = {
-        "output_id": target.ref,
-        "lines": f"{window.first}-{window.last}" if target.first else None,
-        "matches_shown": shown,
-        "matches_total": hits.total,
-        "total_lines": total,
-        "total_bytes": size,
-    }
+        fields: dict[str, Any] = {
+            "output_id": target.ref,
+            "lines": f"{window.first}-{window.last}" if target.first else None,
+            "matches_shown": hits.total,
+            "matches_total": hits.total,
+            "total_lines": total,
+            "total_bytes": size,
+        }
+        body, shown = fitting(
+            fields | {"next": pattern},  # which stands in the next call
+            min(limit or SHOWN_BYTES, HARD_LIMIT_BYTES),
+            lambda room: _body(lines, matches, context, window, room),
+            lambda made: join_segments(made[0]),
+            asking.room,
+        )
+    fields["matches_shown"] = shown
     if shown < hits.total:
         fields["truncated"] = True
         flags = ("F" if hits.literal else "") + ("i" if ignore_case else "")

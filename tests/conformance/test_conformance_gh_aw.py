@@ -21,7 +21,7 @@ def test_k11_what_is_cut_lies_in_a_file_named_by_its_content(agent: Any) -> None
         path = Path(fields["full_output"])
         assert fields["output_files"] == [str(path)]
         assert json.loads(path.read_bytes()) == json.loads(data)
-        assert path.name == hashlib.sha256(data).hexdigest() + ".json"
+        assert path.name == fields["filename"] == hashlib.sha256(data).hexdigest() + ".json"
         names.append(path.name)
     assert names[0] == names[1] != names[2]
 
@@ -54,7 +54,7 @@ def test_k02_a_field_of_64_001_utf_16_units_is_large_and_one_less_is_not(agent: 
     for units, files in ((64_000, 1), (64_001, 2)):
         reply = agent.result({"body": letter * units})
         assert len(_names(reply)) == files
-        assert (f"{agent.newest.ref}.1 …]" in reply.text) == (files == 2)
+        assert (f"{agent.newest.ref}.1, text content …]" in reply.text) == (files == 2)
     assert len(_names(agent.result({"body": "😀" * 32_000}))) == 1
     assert len(_names(agent.result({"body": "😀" * 32_001}))) == 2
 
@@ -71,7 +71,12 @@ def test_k04_two_thousand_objects_have_their_name_and_description(agent: Any) ->
 
 def test_k04_in_a_field_they_have_the_same_name(agent: Any) -> None:
     data = json.dumps(ROWS, indent=2).encode()
-    assert _names(agent.result({"title": "t", "body": data.decode()}))[1:] == [GOLDEN]
+    reply = agent.result({"title": "t", "body": data.decode()})
+    assert _names(reply)[1:] == [GOLDEN]
+    assert reply.fields["filename"] == GOLDEN
+    assert (
+        f"187,782 bytes of this string elided: {agent.newest.ref}.1, [{{id, name, data}}] (2000 items) …]" in reply.text
+    )
     assert agent.raw(f"{agent.newest.ref}.1") == data
 
 
@@ -86,7 +91,8 @@ def test_k05_even_plain_text_is_named_json_and_described_as_text(agent: Any) -> 
 def test_k07_a_large_field_is_replaced_and_a_short_one_stays(agent: Any) -> None:
     reply = agent.result({"title": "short", "body": "x" * 70_000})
     assert reply.text == (
-        f'{{\n  "title": "short",\n  "body": "[… 70,000 bytes of this string elided: {agent.newest.ref}.1 …]"\n}}\n'
+        '{\n  "title": "short",\n'
+        f'  "body": "[… 70,000 bytes of this string elided: {agent.newest.ref}.1, text content …]"\n}}\n'
     )
     assert _names(reply)[1:] == [_name_of(b"x" * 70_000)]
     assert json.loads(agent.raw(agent.newest.ref)) == {"title": "short", "body": "x" * 70_000}
@@ -95,8 +101,8 @@ def test_k07_a_large_field_is_replaced_and_a_short_one_stays(agent: Any) -> None
 def test_k08_every_large_field_is_replaced_not_only_the_first(agent: Any) -> None:
     reply = agent.result({"one": "x" * 70_000, "small": 1, "two": "y" * 70_001})
     ref = agent.newest.ref
-    assert f'"one": "[… 70,000 bytes of this string elided: {ref}.1 …]"' in reply.text
-    assert f'"two": "[… 70,001 bytes of this string elided: {ref}.2 …]"' in reply.text
+    assert f'"one": "[… 70,000 bytes of this string elided: {ref}.1, text content …]"' in reply.text
+    assert f'"two": "[… 70,001 bytes of this string elided: {ref}.2, text content …]"' in reply.text
     assert (agent.raw(f"{ref}.1"), agent.raw(f"{ref}.2")) == (b"x" * 70_000, b"y" * 70_001)
 
 

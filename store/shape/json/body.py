@@ -10,7 +10,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
 from sightline.shape.json.sampling import Detail
-from sightline.shape.json.strings import hidden
+from sightline.shape.json.strings import hidden, string_text, written_text
 from sightline.shape.json.tree import Node, children_end, children_shown
 from sightline.shape.segments import Segment, terminated
 from sightline.shape.source import CutLine, Line, Source
@@ -132,14 +132,21 @@ def _segment(source: Source, line: Line, measure: Measure, moved: Mapping[int, M
         return _whole_line(source, line)
     between, following = (data[start:end], data[end:]) if end else (data, b"")
     head, tail = _ends_of(between, measure, string)
-    elided = line.length - len(data) + len(between) - len(head) - len(tail)
-    marker = _marker(source.ref, number, elided, measure, string if end else None, is_string=bool(end), alone=not head)
-    if elided <= len(marker.encode()):
+    saved = line.length - len(data) + len(between) - len(head) - len(tail)
+    string = string if end else None
+    elided = (string.size if string else len(written_text(between))) - _text_bytes(head, tail) if end else saved
+    marker = _marker(source.ref, number, elided, measure, string, is_string=bool(end), alone=not head)
+    if saved <= len(marker.encode()):
         return _whole_line(source, line)
     before, after = data[:start] + head, tail + following
     cut = line.cut((0, len(before)), (line.length - len(after), line.length))
     text = clean_line(before) + marker + clean_line(after)
     return Segment(text + "\n", source.ref, number, number, True, (cut,))
+
+
+def _text_bytes(*parts: bytes) -> int:
+    """Return the bytes of text that parts of a string stand for: its escapes are how JSON writes it, not its text."""
+    return sum(len(written_text(part)) for part in parts)
 
 
 def _whole_line(source: Source, line: Line) -> Segment:
@@ -161,7 +168,7 @@ def _marker(
     Args:
         ref: the stream that it stands in.
         number: its line there.
-        elided: its bytes, as they are written, that are left out.
+        elided: its bytes that are left out; of a string, those of its text.
         measure: how much its ends take.
         string: the stream of its own that it is, if it is one; it is described where that takes no more room than its
             ends do.
@@ -170,9 +177,9 @@ def _marker(
     """
     if not string:
         return (markers.window if is_string else markers.clipping)(ref, number, elided)
-    if alone:
+    if alone and string.ends:
         return markers.moved(string.ref, string.size)
-    described = len(string.description.encode()) <= measure.size
+    described = not string.ends or len(string.description.encode()) <= measure.size
     return markers.moved(string.ref, elided, string.description if described else "")
 
 
@@ -357,16 +364,20 @@ class _Writer:
         inner = size - 2 * quote
         data = read(node.start + quote, inner) if inner < 2 * near else self._two_ends(node, near, quote)
         head, tail = _ends_of(data, self._measure, string)
-        elided = inner - len(head) - len(tail)
+        saved = inner - len(head) - len(tail)
+        elided = self._text_bytes(node, string) - _text_bytes(head, tail) if quote else saved
         marker = _marker(
             self._source.ref, self._number, elided, self._measure, string, is_string=bool(quote), alone=not head
         )
-        if elided <= len(marker.encode()):
+        if saved <= len(marker.encode()):
             return self._whole(node)
         self._show(node.start, node.start + quote + len(head))
         self._show(node.end - quote - len(tail), node.end)
         mark = '"' * quote
         return f"{mark}{clean_line(head)}{marker}{clean_line(tail)}{mark}"
+
+    def _text_bytes(self, node: Node, string: MovedString | None) -> int:
+        return string.size if string else sum(map(len, string_text(self._source, node.start, node.end)))
 
     def _whole(self, node: Node) -> str:
         self._show(node.start, node.end)

@@ -72,6 +72,11 @@ def string_text(source: Source, start: int, end: int) -> Iterator[bytes]:
         yield _text(data[:cut])
 
 
+def written_text(written: bytes) -> bytes:
+    """Return the UTF-8 that a part of a string stands for, in which no escape is cut; see `string_text`."""
+    return _text(written)
+
+
 def text_size(chunks: Iterable[bytes], unit: str) -> int:
     """Return the size of a text in ``bytes`` of UTF-8, or ``utf-16`` code units; it never exceeds its bytes in JSON.
 

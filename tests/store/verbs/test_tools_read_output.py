@@ -519,3 +519,12 @@ def test_a_match_is_shown_wherever_it_stands_in_its_line(agent: Any, keep: Keep,
     assert "aé NEEDLE éb" in reply.text
     assert reply.text.startswith("2:…")
     assert len(reply.text) < 500
+
+
+def test_a_search_never_exceeds_the_hard_limit(agent: Any) -> None:
+    agent.run(r"seq 1 20000 | sed 's/$/ \\\\ \"quoted\" and long enough to fill a reply soon/'")
+    reply = agent.read("@last", search="long", limit=1_000_000, context=2)
+    assert reply.fields["matches_total"] == 20_000
+    assert reply.fields["matches_shown"] == reply.text.count("long") > 100
+    assert len(agent.told.encode()) <= HARD_LIMIT_BYTES
+    assert serialised_bytes(reply.fields, reply.text) <= HARD_LIMIT_BYTES

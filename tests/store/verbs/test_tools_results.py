@@ -85,7 +85,7 @@ def test_a_large_field_shows_both_its_ends_around_its_ref(agent: Any, result: An
     assert written.endswith(tail)
     assert 1_300 < len(head) <= 1_433
     assert 500 < len(tail) <= 615
-    elided = len(written) - len(head) - len(tail)
+    elided = len(whole) - sum(len(json.loads(f'"{end}"')) for end in (head, tail))  # of text, not of its escapes
     assert marker == f"[… {elided:,} bytes of this string elided: {buffer.ref}.1 …]"
     assert agent.read(f"{buffer.ref}.1:3-3").text == "line 2 of text\n"
     agent.read(f"{buffer.ref}.1", lines="1-2")
