@@ -15,6 +15,7 @@ from sightline.log import retention
 from sightline.profile import DEFAULT
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.store import Target
+from sightline.verbs.reply import serialised_bytes
 from tests.examples import examples
 
 Keep = Callable[[bytes], str]
