@@ -716,11 +716,12 @@ class Store:
         self.checked(target.buffer, target.stream)
         return disk.pretty_path(self.layout, target.buffer, target.stream, facts)
 
-    def stand_ins(self, wanted: Iterable[tuple[Target, bool]]) -> "StandIns":
+    def stand_ins(self, wanted: Iterable[tuple[str, Target, bool, bool]]) -> "StandIns":
         """Make the files that a command gets in place of its refs.
 
         Args:
-            wanted: what the refs name, and whether the command only reads it.
+            wanted: for each ref a key for its path, what it names, whether the command only reads it, and whether it
+                gets a JSON result as it was sent.
 
         Raises:
             StoreFailed: one cannot be made, so that the command must not run.
@@ -729,11 +730,12 @@ class Store:
         given = [
             disk.WantedRef(
                 target.ref,
-                self.local_copy(target),
+                self.local_copy(target, raw=is_raw),
                 is_growing=target.buffer.state == "running" and target.stream != "all",
                 only_read=only_read,
+                key=key,
             )
-            for target, only_read in wanted
+            for key, target, only_read, is_raw in wanted
         ]
         return disk.take_stand_ins(self.layout, given)
 

@@ -60,12 +60,14 @@ class WantedRef(NamedTuple):
         path: the file that it stands for; ``/dev/null`` for an empty stream.
         is_growing: whether that is still written.
         only_read: whether all programs that get it only read their files.
+        key: what finds the path of its stand-in; the ref by default.
     """
 
     ref: str
     path: str
     is_growing: bool = False
     only_read: bool = False
+    key: str = ""
 
 
 class _StandIn(NamedTuple):
@@ -156,7 +158,7 @@ def take_stand_ins(layout: Layout, wanted: Sequence[WantedRef]) -> StandIns:
         what, hint = cause_of(error, "")
         ref = wanted[min(len(made), len(wanted) - 1)].ref
         raise StoreFailed(f"not run: the file for {ref} cannot be made: {what}", hint) from error
-    paths = {one.ref: os.path.join(folder, given.name) for one, given in zip(wanted, made, strict=True)}
+    paths = {one.key or one.ref: os.path.join(folder, given.name) for one, given in zip(wanted, made, strict=True)}
     return StandIns(folder, use, fd, paths, linked)
 
 

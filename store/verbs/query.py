@@ -11,7 +11,7 @@ from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Target
 from sightline.typing_names import Any, Callable
-from sightline.verbs import late
+from sightline.verbs import late, late_verbs
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.line_origins import lines_of, tracer
@@ -64,23 +64,12 @@ def query_instead(asking: Asker, command: str, *, verb: str, logged: dict[str, A
         question = _parsed(asking, command)
     except QueryRefused:
         return None
-    if not question.targets or any(_counts_bytes(question, stage) for stage in question.pipeline.stages):
+    if not question.targets or question.reads_bytes:
         return None
     try:
         return _answered(asking, question, verb, {**logged, "answered_by": VERB}, None)
     except (ProgramMissing, SandboxFailed):
         return None
-
-
-_BYTE_WISE = {"wc": "-c", "head": "-c", "tail": "-c", "cut": "-b", "cmp": "", "xxd": "", "od": ""}
-"""Programs that count bytes of a stored JSON result rather than its lines, with the option for that."""
-
-
-def _counts_bytes(question: "Question", stage: QueryStage) -> bool:
-    option = _BYTE_WISE.get(stage.program)
-    if option is None or (option and not any(word.startswith((option, "--bytes")) for word in stage.words)):
-        return False
-    return any(target.buffer.kind == "tool" for target in question.targets.values())
 
 
 class Question(NamedTuple):
@@ -89,10 +78,12 @@ class Question(NamedTuple):
     Attributes:
         pipeline: what runs.
         targets: what its refs name.
+        reads_bytes: whether a program counts or copies the bytes of a JSON result, which it then gets as it was sent.
     """
 
     pipeline: ParsedQuery
     targets: dict[str, Target]
+    reads_bytes: bool = False
 
 
 def understood(asking: Asker, text: str) -> Question:
@@ -120,17 +111,37 @@ def _parsed(asking: Asker, text: str) -> Question:
         return asking.store.local_copy(targets[ref])
 
     pipeline = parse(text, resolve)
-    return Question(pipeline, {ref: targets[ref] for ref in pipeline.refs})
+    question = Question(pipeline, {ref: targets[ref] for ref in pipeline.refs})
+    if all(target.buffer.kind != "tool" for target in question.targets.values()):
+        return question
+    as_bytes = late_verbs.reads_bytes([(stage.program, stage.words[1:]) for stage in pipeline.stages])
+    stages = [
+        _with_raw(asking, stage, question.targets) if is_raw else stage
+        for stage, is_raw in zip(pipeline.stages, as_bytes, strict=True)
+    ]
+    return question._replace(pipeline=pipeline._replace(stages=tuple(stages)), reads_bytes=any(as_bytes))
+
+
+def _with_raw(asking: Asker, stage: QueryStage, targets: dict[str, Target]) -> QueryStage:
+    """Return a stage whose refs are the streams as they were captured, in place of the lines of JSON."""
+    raw = {
+        path: asking.store.local_copy(targets[ref], raw=True) for ref, path in zip(stage.refs, stage.paths, strict=True)
+    }
+    return stage._replace(
+        argv=tuple(raw.get(word, word) for word in stage.argv), paths=tuple(raw[path] for path in stage.paths)
+    )
 
 
 def _answered(
     asking: Asker, question: Question, verb: str, logged: dict[str, Any], sink: Callable[[bytes], None] | None
 ) -> Reply:
-    pipeline, targets = question
+    pipeline, targets, _ = question
     limits = QueryLimits(**asking.profile.query._asdict())
     result = run(pipeline, limits=limits, sink=sink, cancel=asking.cancel)
     fields = _fields(asking, result)
-    names = {asking.store.local_copy(target): target.ref for target in targets.values()}
+    names = {
+        path: targets[ref].ref for stage in pipeline.stages for ref, path in zip(stage.refs, stage.paths, strict=True)
+    }
     body = _body(result, names, asking.profile.cleaning.answers)
     missing = result.truncated or bool(result.next_pipeline) or result.timed_out or result.exit_code is None
     shows = Shows(

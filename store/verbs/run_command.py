@@ -149,7 +149,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
         return _run(asking, request, start, doorway)
     for target in found.targets:
         asking.local.touch(target.buffer.name)
-    stand_ins = asking.local.stand_ins(found.wanted) if found.wanted else None
+    stand_ins = asking.local.stand_ins((one.key, *one) for one in found.wanted) if found.wanted else None
     paths = stand_ins.paths if stand_ins else {}
     argv = shell_argv(found.command(paths)) if request.command else found.argv(paths)
     try:
@@ -158,6 +158,8 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
         if stand_ins:
             stand_ins.release()
         raise
+    if files := [target.buffer for target in found.targets if target.buffer.kind == "file"]:
+        reply = late.telling_changes(asking.store, reply, files)
     # These are the buffers that it reads, whose lines may stand in its output.
     return reply.about([target.buffer.name for target in found.targets]) if found.targets else reply
 

@@ -13,6 +13,7 @@ from sightline.refs import parse_ref
 from sightline.shell_words.lexer import OPERATOR, WORD, Token, lexed
 from sightline.shell_words.pipelines import assigns
 from sightline.store import Target
+from sightline.verbs.byte_wise import reads_bytes
 
 _LIKE_A_REF = re.compile(
     r"@(?:(?:cmd|file|tool)_[0-9a-f]{4}|ack_[0-9a-f]{8}\b|sha256:[0-9a-f]{6}|last(?:~\d|[.:]\w|$))"
@@ -26,12 +27,14 @@ class CommandWord(NamedTuple):
         start: offset of its beginning in the command; end is that of its end.
         operator: the operator right before it, such as ``|`` or ``>``; empty after another word.
         program: name of the program that gets it, as far as the text shows.
+        is_raw: whether that program counts or copies bytes.
     """
 
     start: int
     end: int
     operator: str
     program: str = ""
+    is_raw: bool = False
 
 
 _READERS = {"cat", "head", "tail", "wc", "grep", "egrep", "fgrep", "rg", "cut", "tr", "comm", "diff", "cmp", "join",
@@ -46,10 +49,17 @@ class RefWord(NamedTuple):
     Attributes:
         target: what its ref names.
         only_read: whether the program that gets it only reads its files.
+        is_raw: whether that program gets a JSON result as it was sent, since it counts or copies bytes.
     """
 
     target: Target
     only_read: bool
+    is_raw: bool = False
+
+    @property
+    def key(self) -> str:
+        """What finds its path."""
+        return f"{self.target.ref} as sent" if self.is_raw else self.target.ref
 
 
 class Substitution(NamedTuple):
@@ -69,17 +79,17 @@ class Substitution(NamedTuple):
         found = dict[str, RefWord]()
         for part in self.parts:
             if isinstance(part, RefWord):
-                before = found.get(part.target.ref, part)
-                found[part.target.ref] = part._replace(only_read=part.only_read and before.only_read)
+                before = found.get(part.key, part)
+                found[part.key] = part._replace(only_read=part.only_read and before.only_read)
         return list(found.values())
 
     def command(self, paths: Mapping[str, str]) -> str:
-        """Return the command line with paths, given by ref."""
-        return "".join(part if isinstance(part, str) else shlex.quote(paths[part.target.ref]) for part in self.parts)
+        """Return the command line with paths, given by `RefWord.key`."""
+        return "".join(part if isinstance(part, str) else shlex.quote(paths[part.key]) for part in self.parts)
 
     def argv(self, paths: Mapping[str, str]) -> list[str]:
-        """Return the arguments with paths, given by ref."""
-        return [part if isinstance(part, str) else paths[part.target.ref] for part in self.parts]
+        """Return the arguments with paths, given by `RefWord.key`."""
+        return [part if isinstance(part, str) else paths[part.key] for part in self.parts]
 
 
 def substitute(command: str, resolve: Callable[[str], Target]) -> Substitution:
@@ -103,7 +113,7 @@ def substitute(command: str, resolve: Callable[[str], Target]) -> Substitution:
         # Sightline itself takes refs, and ``@last`` may mean another output when it runs.
         is_ours = word.program == "sightline"
         only_read = word.operator == "<" or word.program in _READERS
-        parts += [command[done : word.start], target.ref if is_ours else RefWord(target, only_read)]
+        parts += [command[done : word.start], target.ref if is_ours else _ref_word(target, only_read, word.is_raw)]
         done = word.end
     return Substitution((*parts, command[done:]), tuple(targets))
 
@@ -111,16 +121,21 @@ def substitute(command: str, resolve: Callable[[str], Target]) -> Substitution:
 def substitute_words(argv: Sequence[str], resolve: Callable[[str], Target]) -> Substitution:
     """Find the refs in arguments without a shell; ``\\@`` begins plain text. Raises what `substitute` raises."""
     parts, targets = list[str | RefWord](), list[Target]()
-    only_read = bool(argv) and argv[0].rpartition("/")[2] in _READERS
+    program = argv[0].rpartition("/")[2] if argv else ""
+    only_read, is_raw = program in _READERS, reads_bytes([(program, argv[1:])])[0]
     for word in argv:
         if _LIKE_A_REF.match(word):
             target = _target(word, "", resolve)
-            parts.append(RefWord(target, only_read))
+            parts.append(_ref_word(target, only_read, is_raw))
             if target not in targets:
                 targets.append(target)
         else:
             parts.append(word[1:] if word.startswith("\\") and _LIKE_A_REF.match(word, 1) else word)
     return Substitution(tuple(parts), tuple(targets))
+
+
+def _ref_word(target: Target, only_read: bool, is_raw: bool) -> RefWord:
+    return RefWord(target, only_read, is_raw and target.buffer.kind == "tool")  # all others have one form
 
 
 def _target(text: str, operator: str, resolve: Callable[[str], Target]) -> Target:
@@ -155,12 +170,31 @@ def words(command: str) -> list[CommandWord]:
 
 
 def _words_of(tokens: Sequence[Token]) -> Iterator[CommandWord]:
-    operator = program = ""
+    found: list[tuple[int, CommandWord]] = []
+    commands: list[tuple[str, list[str]]] = [("", [])]
+    behind: list[str] = []
+    operator = ""
     for token in tokens:
         if token.kind == WORD and operator not in ("<<", "<<-"):  # these begin with the end mark of a here-document
+            program, given = commands[-1]
             if not program and not assigns(token.text) and not set(operator) & set("<>"):
                 program = token.text.rpartition("/")[2]
-            yield CommandWord(token.start, token.end, operator, program)
+                commands[-1] = program, given
+            given.append(token.text)
+            found.append((len(behind), CommandWord(token.start, token.end, operator, program)))
         operator = token.text if token.kind == OPERATOR else ""
         if operator and not set(operator) & set("<>"):
-            program = ""
+            behind.append(operator)
+            commands.append(("", []))
+    is_raw = _reads_bytes(commands, behind)
+    for place, word in found:
+        yield word._replace(is_raw=is_raw[place])
+
+
+def _reads_bytes(commands: Sequence[tuple[str, Sequence[str]]], behind: Sequence[str]) -> list[bool]:
+    """Return which commands read bytes; pipes alone join them to pipelines."""
+    ends = [at for at, operator in enumerate(behind, 1) if operator != "|"]
+    found: list[bool] = []
+    for first, end in zip((0, *ends), (*ends, len(commands)), strict=True):
+        found += reads_bytes(commands[first:end])
+    return found
