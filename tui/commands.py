@@ -14,8 +14,8 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from sightline.named_tuple import NamedTuple
+from sightline.search.matcher import Term, terms_of
 from sightline.tui.buffers.buffer_row import marked_parts
-from sightline.tui.buffers.matcher import Term, terms_of
 from sightline.tui.common.choice import Choice, ChoiceRows
 from sightline.tui.common.keys import written
 from sightline.tui.common.strips import StripPart, row

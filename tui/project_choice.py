@@ -8,8 +8,8 @@ from textual.strip import Strip
 from sightline.audit.project_scope import KnownProject, projects_of
 from sightline.audit.verdict import Verdict, VerdictReader
 from sightline.project import project_of
+from sightline.search.matcher import terms_of
 from sightline.store import Reading
-from sightline.tui.buffers.matcher import terms_of
 from sightline.tui.common.choice import Choice, ChoiceRows
 from sightline.tui.common.phrases import counted
 from sightline.tui.common.store_read import StoreRead

@@ -111,7 +111,8 @@ def narrowing(text: str) -> tuple[Narrowing, bool]:
         UsageError: a word does not take its value.
     """
     conditions, rest = parsed(text)
-    found, is_all = Narrowing(words=tuple(rest.split())), not rest
+    plain = tuple(word for word in rest.split() if word[0] not in "!^'" and word[-1] != "$")
+    found, is_all = Narrowing(words=plain), not rest
     for name, value in conditions:
         if name == "host" and not found.host:
             found = found._replace(host=value)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sightline.verbs.byte_wise import reads_bytes as reads_bytes
     from sightline.verbs.earlier_calls import known_of as known_of
     from sightline.verbs.earlier_calls import past_calls as past_calls
+    from sightline.verbs.file_facts import telling_changes as telling_changes
     from sightline.verbs.file_view import Called as Called
     from sightline.verbs.file_view import file_reply as file_reply
     from sightline.verbs.following import wait_for as wait_for
@@ -35,6 +36,7 @@ else:
         byte_wise=("reads_bytes",),  # `re`, which only a query of a JSON result needs
         kill=("kill", "order_of"),  # 5 ms
         earlier_calls=("known_of", "past_calls"),  # 15 ms, which a person's list does not need
+        file_facts=("telling_changes",),  # command_view has loaded it
         file_view=("Called", "file_reply"),  # 4 ms: most outputs are a command's
         following=("wait_for",),  # 1 ms: few callers wait
         line_pieces=("open_lines", "page_of"),  # 1 ms, which views do not need

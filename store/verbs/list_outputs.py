@@ -103,8 +103,8 @@ def find_buffers(store: Reading, request: ListRequest) -> list[Buffer]:
     if (found_there := store.narrowed(narrowing)) is not None:
         if is_all:
             return found_there
-        if request.match:
-            return _matching(store, request.match, session, project, found_there)[: request.limit]
+        if request.match and (matching := _matching(store, request.match, session, project, found_there)):
+            return matching[: request.limit]
         store.bring_up_to_date()
     if not request.match:
         found = store.listed(min(request.limit, sys.maxsize), session=session, project=project)
@@ -124,14 +124,12 @@ def _narrowing(request: ListRequest) -> tuple[Narrowing, bool]:
 def _matching(
     store: Reading, match: str, session: str | None, project: Project | None, among: Sequence[Buffer] | None = None
 ) -> list[Buffer]:
-    """Return buffers with every word, in order of use, and then those that come close."""
-    from rapidfuzz import fuzz  # 13 ms, which only a match needs
-
-    exact: list[Buffer] = []
-    close: list[tuple[float, int, Buffer]] = []
-    conditions, match = late.parsed(match)
+    """Return buffers that match, the best first, and of equal ones the last used; if few do, those that come close."""
+    conditions, text = late.parsed(match)
     accepts = late.BufferFilter(store, conditions).accepts
-    words = match.lower().split()
+    terms = late.terms_of(text)
+    found: list[tuple[int, int, Buffer]] = []
+    others: list[Buffer] = []
     before: int | None = None
     pages = MATCHED_BUFFERS // PAGE_BUFFERS
     for _ in range(pages if among is None else 1):
@@ -139,19 +137,23 @@ def _matching(
             page = store.listed(PAGE_BUFFERS, before=before, session=session, project=project)
         else:
             page = [Listed(buffer, -place) for place, buffer in enumerate(among) if _is_in(buffer, session, project)]
-        for item in filter(lambda listed: accepts(listed.buffer), page):
-            text = f"{item.buffer.ref} {item.buffer.command} {item.buffer.label}".lower()
-            if all(word in text for word in words):
-                exact.append(item.buffer)
-            elif (score := fuzz.partial_ratio(match.lower(), text)) >= _CLOSE_SCORE:
-                close.append((-score, -item.used, item.buffer))
+        for buffer in (item.buffer for item in page if accepts(item.buffer)):
+            rank = late.rank(terms, _title(buffer))
+            if rank == late.NOT_AT_ALL:
+                others.append(buffer)
+            else:
+                found.append((rank, len(found), buffer))
         if len(page) < PAGE_BUFFERS:
             break
         before = page[-1].used
-    return exact + [buffer for *_, buffer in sorted(close, key=lambda row: row[:2])]
+    ranked = [buffer for *_, buffer in sorted(found, key=lambda row: row[:2])]
+    if late.wants_guesses(terms, len(found)):
+        ranked += [others[at] for _, at in late.close_titles(terms, [_title(buffer) for buffer in others])]
+    return ranked
 
 
-_CLOSE_SCORE = 75
+def _title(buffer: Buffer) -> str:
+    return late.title_of(buffer.command, buffer.name, buffer.label, buffer.session)
 
 
 def _is_in(buffer: Buffer, session: str | None, project: Project | None) -> bool:

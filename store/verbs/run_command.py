@@ -159,7 +159,7 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
             stand_ins.release()
         raise
     if files := [target.buffer for target in found.targets if target.buffer.kind == "file"]:
-        reply = late.telling_changes(asking.store, reply, files)
+        reply = late_verbs.telling_changes(asking.store, reply, files)
     # These are the buffers that it reads, whose lines may stand in its output.
     return reply.about([target.buffer.name for target in found.targets]) if found.targets else reply
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sightline.records import Buffer
-from sightline.refs import format_ref
+from sightline.search.matcher import title_of
 from sightline.store import Listed, ListFacts
 from sightline.tui.buffers.columns import Entries, ListEntry, entries_of
 
@@ -48,12 +48,11 @@ def entry_of(listed: Listed) -> ListEntry:
 
 def entry_of_facts(facts: ListFacts) -> ListEntry:
     """The entry of a buffer of which nothing more has been read."""
-    fields = (facts.command, format_ref(facts.name), facts.label, facts.session)
     seconds = math.inf if facts.ended is None else max(facts.ended - facts.created, 0.0)
     return ListEntry(
         facts.name,
         facts.used,
-        "\n".join(field.replace("\n", " ").lower() for field in fields),
+        title_of(facts.command, facts.name, facts.label, facts.session),
         facts.session,
         facts.bytes,
         facts.lines,

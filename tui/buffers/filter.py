@@ -14,9 +14,10 @@ from textual.widget import Widget
 
 from sightline.audit.buffer_filter import BufferFilter, Condition, completions, parsed
 from sightline.named_tuple import NamedTuple
+from sightline.search.matcher import terms_of
 from sightline.store import Reading
 from sightline.tui.buffers.columns import Columns, Entries
-from sightline.tui.buffers.matcher import AnyTerm, Guesses, MatchPass, NamedOnly, terms_of, wants_guesses
+from sightline.tui.buffers.matcher import AnyTerm, Guesses, MatchPass, NamedOnly, wants_guesses
 from sightline.tui.common.store_errors import STORE_ERRORS
 from sightline.tui.common.store_read import StoreRead
 

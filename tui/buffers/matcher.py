@@ -1,7 +1,6 @@
-"""Finds and ranks titles for a filter's text, as fzf does; if that finds little, it forgives typos.
+"""Makes the passes of the filter over the list's entries, in steps, so that the screen never waits for them.
 
-A pass over many titles is made in steps, so that the screen never waits for it, and a longer text is looked for only
-in what the last one found. Ties keep the order of the entries.
+A longer text is looked for only in what the last one found. Ties keep the order of the entries.
 """
 
 import re
@@ -10,82 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sightline.named_tuple import NamedTuple
+from sightline.search.matcher import EXACT, NOT_AT_ALL, TYPOS_KEPT, Term, close_titles, joined
+from sightline.search.matcher import wants_guesses as finds_too_little
 from sightline.tui.buffers.columns import Entries, name_in
 
 if TYPE_CHECKING:
     from sightline.tui.buffers.columns import Places
-
-EXACT, WORD_START, WITHIN, SCATTERED = 0, 1, 2, 3
-"""Ranks of a match: a whole word, a word's start, elsewhere, letters in order; for those, the wider they are scattered
-the larger the number."""
-
-_NOT_AT_ALL = -1
-_ENOUGH = 5  # with so many exact matches nobody needs guesses
-_TYPO_SCORE = 80  # of 100: two wrong letters in ten; below it, short words match unrelated ones
-_TYPO_LETTERS = 3  # shorter texts are all one typo away from each other
-_TYPOS_KEPT = 200
-_OCCURRENCES = 8  # how many places of a term are tried for one that is a word
-
-
-class Term(NamedTuple):
-    """A word of a filter's text.
-
-    Attributes:
-        text: in small letters, without the signs around it.
-        scattered: matches its letters in order in the command; None if they must stand together (``'text``,
-            ``^text``, ``text$``).
-        start: whether the title must begin with it (``^text``).
-        end: whether the command must end with it (``text$``).
-        unwanted: whether the title must not contain it (``!text``).
-    """
-
-    text: str
-    scattered: re.Pattern[str] | None
-    start: bool = False
-    end: bool = False
-    unwanted: bool = False
-
-    def score(self, title: str) -> int:
-        """The rank of its match in a title; -1 for none."""
-        if self.unwanted:
-            return _NOT_AT_ALL if self._stands_in(title) else EXACT
-        if self.start or self.end:
-            return EXACT if self._stands_in(title) else _NOT_AT_ALL
-        at = title.find(self.text)
-        if at >= 0:
-            return self._place(title, at)
-        match = self.scattered.match(title) if self.scattered else None
-        if match is None:
-            return _NOT_AT_ALL
-        return SCATTERED + match.end() - match.start(1) - len(self.text)
-
-    def _stands_in(self, title: str) -> bool:
-        if not (self.start or self.end):
-            return self.text in title
-        command = title.partition("\n")[0] if self.end else title
-        return (not self.start or command.startswith(self.text)) and (not self.end or command.endswith(self.text))
-
-    def _place(self, title: str, at: int) -> int:
-        best, size = WITHIN, len(self.text)
-        for _ in range(_OCCURRENCES):
-            if at == 0 or not title[at - 1].isalnum():
-                end = at + size
-                if end == len(title) or not title[end].isalnum():
-                    return EXACT
-                best = WORD_START
-            at = title.find(self.text, at + 1)
-            if at < 0:
-                break
-        return best
-
-    def narrows(self, earlier: "AnyTerm") -> bool:
-        """Whether an earlier term found all that this one can find."""
-        if self == earlier:
-            return True
-        if not isinstance(earlier, Term):
-            return False
-        plain = self.scattered is not None and earlier.scattered is not None
-        return plain and self.text.startswith(earlier.text)
 
 
 class NamedOnly(NamedTuple):
@@ -102,7 +31,7 @@ class NamedOnly(NamedTuple):
 
     def score(self, title: str) -> int:
         """As `Term.score`."""
-        return EXACT if name_in(title) in self.names else _NOT_AT_ALL
+        return EXACT if name_in(title) in self.names else NOT_AT_ALL
 
     def narrows(self, earlier: "AnyTerm") -> bool:
         """As `Term.narrows`."""
@@ -110,33 +39,6 @@ class NamedOnly(NamedTuple):
 
 
 AnyTerm = Term | NamedOnly
-
-
-def terms_of(query: str) -> list[Term]:
-    """The terms of a filter's text; a title must match each of them."""
-    return [term for word in query.lower().split() if (term := _term(word)) is not None]
-
-
-def _term(word: str) -> Term | None:
-    text = word
-    unwanted = text.startswith("!")
-    text = text.removeprefix("!")
-    start, together = text.startswith("^"), unwanted or text.startswith("'")
-    text = text[1:] if start or text.startswith("'") else text
-    end = text.endswith("$") and len(text) > 1
-    text = text[:-1] if end else text
-    if not text:  # only the sign has been typed so far
-        return None
-    scattered = None if start or end or together else _scattered(text)
-    return Term(text, scattered, start, end, unwanted)
-
-
-def _scattered(text: str) -> re.Pattern[str]:
-    # A run ends at the one letter that it cannot contain, so there is one way to match, in linear time.
-    # Only within the command: across refs and sessions, scattered letters match nearly everything.
-    first, *rest = (f"[^{re.escape(letter)}\\n]*{re.escape(letter)}" for letter in text)
-    letter = re.escape(text[0])
-    return re.compile(first.removesuffix(letter) + f"({letter})" + "".join(rest))
 
 
 class MatchPass:
@@ -186,8 +88,7 @@ class MatchPass:
                 other = term.score(title)
                 if other < 0:
                     break
-                # The worst term counts; scattered letters are added up.
-                score = score + other - SCATTERED if min(score, other) >= SCATTERED else max(score, other)
+                score = joined(score, other)
             else:
                 found.append(place)
                 if score not in by_score:
@@ -213,10 +114,7 @@ class Guesses:
             entries: the entries to try.
             found: the places of exact matches.
         """
-        from rapidfuzz import fuzz, process  # 14 ms; few texts find nothing
-
-        self._extract, self._scorer = process.extract, fuzz.partial_ratio
-        self._text = " ".join(term.text for term in terms if not term.unwanted)
+        self._terms = [term for term in terms if isinstance(term, Term)]
         self._entries = entries
         self._at = 0
         self._known = frozenset(found)
@@ -232,21 +130,18 @@ class Guesses:
         places = self._entries.places[self._at : self._at + most]
         self._at += len(places)
         titles = list(self._entries.columns.titles.at(places))
-        for _, score, at in self._extract(
-            self._text, titles, scorer=self._scorer, score_cutoff=_TYPO_SCORE, limit=_TYPOS_KEPT
-        ):
+        for score, at in close_titles(self._terms, titles):
             if places[at] not in self._known:
                 self._close.append((score, places[at]))
 
     def best(self) -> Entries:
         """The closest matches first, no more than anyone would look at."""
         close = sorted(self._close, key=lambda scored: -scored[0])  # as found, where as close
-        return Entries(self._entries.columns, array("I", (place for _, place in close[:_TYPOS_KEPT])))
+        return Entries(self._entries.columns, array("I", (place for _, place in close[:TYPOS_KEPT])))
 
 
 def wants_guesses(search: MatchPass) -> bool:
     """Whether a finished pass found so little that a typo is likely."""
     if any(isinstance(term, NamedOnly) for term in search.terms):
         return False
-    letters = sum(len(term.text) for term in search.terms if not term.unwanted)
-    return len(search.found) < _ENOUGH and letters >= _TYPO_LETTERS
+    return finds_too_little([term for term in search.terms if isinstance(term, Term)], len(search.found))

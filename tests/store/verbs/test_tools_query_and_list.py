@@ -148,6 +148,16 @@ def test_match_finds_words_labels_and_near_misses(agent: Any) -> None:
     assert "unrelated" not in _list(agent, match="nightly").text
 
 
+def test_match_finds_what_the_inspector_finds_and_in_its_order(agent: Any) -> None:
+    for command in ("echo t-e-s-t", "echo run tests", ": cargo test", "echo unrelated", "echo xtestx"):
+        agent.run(command)
+    assert ": cargo test" in _list(agent, match="crgtst").text.splitlines()[0]
+    order = [line.split("  ")[-1] for line in _list(agent, match="test").text.splitlines()]
+    assert order == [": cargo test", "echo run tests", "echo xtestx", "echo t-e-s-t"]
+    assert [line.split("  ")[-1] for line in _list(agent, match="!echo").text.splitlines()] == [": cargo test"]
+    assert _list(agent, match="tests$").text.splitlines()[0].endswith("echo run tests")
+
+
 def test_list_says_how_far_back_it_has_looked_for_a_match(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for word in ("kestrel", "walrus", "gannet"):
         agent.run(f"echo {word}")

@@ -137,3 +137,5 @@ def test_reads_and_queries_of_an_older_version_say_that_the_file_has_changed(age
     assert "note" not in agent.read(new.ref, offset=0).fields
     reply = agent.deliver(query(agent.asking, QueryRequest(f"diff {old.ref} {new.ref}")))
     assert reply.fields["note"] == told
+    assert agent.run(f"grep -c one {old.ref}; true").fields["note"] == told  # as a query that is one pipeline
+    assert "note" not in agent.run(f"grep -c one {new.ref}; true").fields
