@@ -69,7 +69,9 @@ def _of_last_view(store: Reading, session: Session, lines: str) -> str:
     likely = ", ".join(_ref(name, lines) for name in seen[:_CANDIDATES])
     raise AmbiguousRef(
         f"no view of this session holds [… {lines}]",
-        f"name the output as well: {likely}" if likely else "name the output as well: @cmd_a1b2c3:3-345",
+        f"name the output as well: {likely}"
+        if likely
+        else "write the ref of its output instead; list_outputs names them",
     )
 
 

@@ -10,7 +10,6 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_text
 from sightline.shape.json.path import FoundValue, find, parse_path
 from sightline.shape.json.pretty import pretty, pretty_size, raw_size
-from sightline.shape.json.result import looks_like_json
 from sightline.shape.json.sample import line_numbers
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.scanner import NotJson, Scanner
@@ -67,6 +66,7 @@ def path_reply(asking: Asker, target: Target, path: str, *, limit: int, verb: st
         fields["truncated"] = True
         if last > first:  # its lines count as those of the stream
             following = min(first + text.lines, last)
+            fields["lines"] = f"{first}-{following - 1}"
             end = min(last, following + _NEXT_LINES - 1)
             fields["next"] = asking.calls(verb, ref=target.ref, lines=f"{following}-{end}")
         else:
@@ -76,9 +76,6 @@ def path_reply(asking: Asker, target: Target, path: str, *, limit: int, verb: st
 
 def _check(source: Source) -> None:
     """Raise NotJson if the text cannot be JSON, and UsageError if it is several values."""
-    head = source.read(0, 4096)
-    if not looks_like_json(head):
-        raise NotJson(0)
     scanner = Scanner(source)
     end = scanner.space(scanner.value_end(scanner.start()))
     if end < scanner.size:
@@ -155,7 +152,7 @@ def schema_reply(asking: Asker, target: Target, *, verb: str, logged: dict[str, 
     """Return the recursive skeleton of a JSON text. Raises UsageError if it is not JSON."""
     sampling = sampling_of(asking.profile)
     with asking.store.open_text(target) as source:
-        document = read_document(source, sampling) if looks_like_json(source.read(0, 4096)) else None
+        document = read_document(source, sampling)
         made = skeleton(source) if document else None
         if document is None or made is None:
             raise UsageError(f"{target.ref} is not JSON", "page it by lines, or search it")

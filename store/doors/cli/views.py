@@ -59,9 +59,27 @@ def _list(door: Door, found: list[IndexedView], given: Namespace) -> int:
         print_json([{**as_data(view), **marks._asdict()} for view, marks in rows])
         return 0
     write_out("".join(f"{_row(*row)}\n" for row in rows))
+    if not given.ref and skips_numbers([view for view, _ in rows]):
+        print(_SKIPPED, file=sys.stderr)
     if not found:
         write_out("nothing matches\n" if given.ref or given.session else "nothing has been shown yet\n")
     return 0
+
+
+_SKIPPED = (
+    "sightline: numbers count all entries of a session's log; the others are notes, prompts and the like\n"
+    "  `sightline doctor` checks that none was removed"
+)
+
+
+def skips_numbers(views: list[View]) -> bool:
+    """Return whether numbers of a session are missing between its views, oldest first, as if some had been deleted."""
+    last: dict[str, int] = {}
+    for view in views:
+        if view.number > last.get(view.session, view.number) + 1:
+            return True
+        last[view.session] = view.number
+    return False
 
 
 class Marks(NamedTuple):

@@ -454,6 +454,16 @@ def test_limit_is_a_number_from_one_on_however_large(cli: Any, numbers: str, nam
     assert len(cli(name, "--limit", "9" * 30, "--json").data) == 1
 
 
+def test_views_say_what_stands_at_the_numbers_that_they_skip(cli: Any, numbers: str) -> None:
+    assert "numbers" not in cli("views").err
+    cli("note", f"{numbers}:2-3", "look here")
+    cli("list")
+    told = cli("views")
+    assert [line.split()[0].rpartition(":")[2] for line in told.out.splitlines()] == ["1", "3"]
+    assert "numbers count all entries of a session's log" in told.err
+    assert "sightline doctor" in told.err
+
+
 def test_where_no_view_matches_that_is_said(cli: Any, numbers: str) -> None:
     cli("list", SIGHTLINE_SESSION="other")
     assert cli("views", numbers, "--session", "other").out == "nothing matches\n"

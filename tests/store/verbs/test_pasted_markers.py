@@ -49,3 +49,10 @@ def test_a_marker_that_no_view_holds_is_an_error_that_names_candidates(agent: An
     with pytest.raises(AmbiguousRef, match=r"no view of this session holds \[… 77-78\]") as raised:
         agent.read("[… 77-78]")
     assert f"{ref}:77-78" in raised.value.hint
+
+
+def test_in_a_session_without_views_a_short_marker_names_no_invented_ref(agent: Any) -> None:
+    with pytest.raises(AmbiguousRef) as raised:
+        agent.read("[… 77-78]")
+    assert "@" not in raised.value.hint
+    assert "list_outputs" in raised.value.hint

@@ -152,9 +152,9 @@ def test_match_finds_what_the_inspector_finds_and_in_its_order(agent: Any) -> No
     for command in ("echo t-e-s-t", "echo run tests", ": cargo test", "echo unrelated", "echo xtestx"):
         agent.run(command)
     assert ": cargo test" in _list(agent, match="crgtst").text.splitlines()[0]
-    order = [line.split("  ")[-1] for line in _list(agent, match="test").text.splitlines()]
+    order = [line.split("  ")[-1].strip() for line in _list(agent, match="test").text.splitlines()]
     assert order == [": cargo test", "echo run tests", "echo xtestx", "echo t-e-s-t"]
-    assert [line.split("  ")[-1] for line in _list(agent, match="!echo").text.splitlines()] == [": cargo test"]
+    assert [line.split("  ")[-1].strip() for line in _list(agent, match="!echo").text.splitlines()] == [": cargo test"]
     assert _list(agent, match="tests$").text.splitlines()[0].endswith("echo run tests")
 
 

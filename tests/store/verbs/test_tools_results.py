@@ -189,6 +189,22 @@ def test_a_path_that_cannot_be_followed_says_why(
     assert told in raised.value.message + raised.value.hint
 
 
+def test_the_lines_of_a_cut_value_are_those_shown(agent: Any, result: Any) -> None:
+    buffer, _ = result({"rows": [{"id": n, "text": "x" * 50} for n in range(3000)]})
+    reply = agent.read(buffer.ref, path="$.rows")
+    assert reply.fields["lines"] == f"2-{1 + reply.text.count(chr(10))}"
+    assert f":{1 + reply.text.count(chr(10)) + 1}-" in reply.fields["next"].replace("--lines ", ":")
+
+
+@pytest.mark.parametrize(
+    ("text", "skeleton"), [("123", "number"), ('"a b"', "string"), ("null", "null"), ("true", "boolean")]
+)
+def test_a_scalar_is_json_too(agent: Any, text: str, skeleton: str) -> None:
+    agent.run(f"printf %s {text!r}")
+    assert agent.read("@last", schema=True).text == f'"{skeleton}"\n'
+    assert agent.read("@last", path="$").text.rstrip("\n") == text.strip('"')
+
+
 def test_the_schema_is_the_skeleton(agent: Any, result: Any) -> None:
     buffer, _ = result({"name": "t", "items": [{"id": 1}, {"id": None}]})
     reply = agent.read(buffer.ref, schema=True)
