@@ -7,7 +7,6 @@ from sightline.late_names import late_names
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sightline.verbs.byte_wise import reads_bytes as reads_bytes
     from sightline.verbs.earlier_calls import known_of as known_of
     from sightline.verbs.earlier_calls import past_calls as past_calls
     from sightline.verbs.file_facts import telling_changes as telling_changes
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 else:
     __getattr__ = late_names(
         "sightline.verbs",
-        byte_wise=("reads_bytes",),  # `re`, which only a query of a JSON result needs
         kill=("kill", "order_of"),  # 5 ms
         earlier_calls=("known_of", "past_calls"),  # 15 ms, which a person's list does not need
         file_facts=("telling_changes",),  # command_view has loaded it

@@ -11,7 +11,7 @@ from sightline.shape.clean import clean_text
 from sightline.shape.segments import Segment
 from sightline.store import Target
 from sightline.typing_names import Any, Callable
-from sightline.verbs import late, late_verbs
+from sightline.verbs import late
 from sightline.verbs.asker import Asker
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.line_origins import lines_of, tracer
@@ -114,7 +114,7 @@ def _parsed(asking: Asker, text: str) -> Question:
     question = Question(pipeline, {ref: targets[ref] for ref in pipeline.refs})
     if all(target.buffer.kind != "tool" for target in question.targets.values()):
         return question
-    as_bytes = late_verbs.reads_bytes([(stage.program, stage.words[1:]) for stage in pipeline.stages])
+    as_bytes = late.reads_bytes([(stage.program, stage.words[1:]) for stage in pipeline.stages])
     stages = [
         _with_raw(asking, stage, question.targets) if is_raw else stage
         for stage, is_raw in zip(pipeline.stages, as_bytes, strict=True)
