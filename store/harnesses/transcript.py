@@ -379,7 +379,7 @@ class LineReading:
     @property
     def newest(self) -> float:
         """When its newest record was made; 0 while a line waits for its end."""
-        return self._parser.newest if self._is_at_end else 0.0
+        return getattr(self._parser, "newest", 0.0) if self._is_at_end else 0.0  # a plugin of 0.2 has none
 
     @property
     def _is_at_end(self) -> bool:

@@ -555,4 +555,5 @@ class Importer:
 
 def _is_of_the_past(reading: TranscriptReading) -> bool:
     """Return whether nobody writes a transcript that has just come, because its newest record is old: a copy."""
-    return bool(reading.newest) and time.time() - reading.newest > QUIET_SECONDS
+    newest: float = getattr(reading, "newest", 0.0)  # a plugin of 0.2 has none
+    return bool(newest) and time.time() - newest > QUIET_SECONDS

@@ -58,6 +58,7 @@ class _Journal:
     """Reads nothing from a session's journal, of which it removes the beginning when the session goes on."""
 
     waiting = False
+    newest = 0.0
 
     def feed(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield nothing."""

@@ -168,6 +168,37 @@ def test_a_fork_of_pi_and_one_of_opencode_repeat_no_call(store: Store, imported:
     assert [one.session for one in buffers(store) if one.command == "make"] == [f"opencode-{SESSION}"]
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["origin first", "fork first"])
+def test_a_fork_of_qwen_code_leaves_the_calls_with_their_session(
+    store: Store, imported: Import, tmp_path: Path, order: tuple[int, int]
+) -> None:
+    def ran(session: str, place: int, **more: Any) -> list[dict[str, Any]]:
+        about = {
+            "sessionId": session,
+            "timestamp": f"2026-06-01T10:00:0{place}Z",
+            "cwd": "/w",
+            "version": "0.24.4",
+            **more,
+        }
+        call = {
+            "functionCall": {"id": f"call{place}", "name": "run_shell_command", "args": {"command": f"make {place}"}}
+        }
+        answer = {"functionResponse": {"id": f"call{place}", "name": "run_shell_command", "response": {"output": "ok"}}}
+        return [
+            {"uuid": f"a{place}", "type": "assistant", "message": {"parts": [call]}, **about},
+            {"uuid": f"r{place}", "type": "tool_result", "message": {"parts": [answer]}, **about},
+        ]
+
+    copies = ran("0200", 1, forkedFrom={"sessionId": "0199", "messageUuid": "a1"})
+    paths = (
+        write_lines(tmp_path / "0199.jsonl", *ran("0199", 1)),
+        write_lines(tmp_path / "0200.jsonl", *copies, *ran("0200", 2)),
+    )
+    for place in order:
+        imported(paths[place])
+    assert _commands(store) == {"199": ["make 1"], "200": ["make 2"]}
+
+
 def test_transcripts_are_read_newest_first_but_copies_after_their_origins(tmp_path: Path) -> None:
     for place, one in enumerate(_family("call_{}")):
         one.write(tmp_path).rename(tmp_path / f"{place}.jsonl")
