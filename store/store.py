@@ -649,9 +649,13 @@ class Store:
         """
         if buffer.state not in disk.SEALED_STATES or not any(disk.unsettled(self.layout, buffer, opened)):
             return buffer
+        if os.path.lexists(self.layout.tombstone(buffer.name)):
+            return buffer  # it was removed meanwhile
         known = self._seals.get(buffer.name)
         if known is None:  # another process may have found it
-            found = self.index.buffer(buffer.name)
+            found = None
+            with suppress(IndexFailed, SightlineError):  # otherwise it is compared once more
+                found = self.index.buffer(buffer.name)
             known = found.seals if found else buffer.seals
         buffer = buffer._replace(seals=known)
         files = tuple(disk.unsettled(self.layout, buffer, opened))
@@ -676,12 +680,11 @@ class Store:
 
     def _keep_seals(self, buffer: Buffer) -> None:
         self._seals[buffer.name] = buffer.seals
-        if self.index.unwritable:
-            return
-        with suppress(SightlineError):  # locked for long, or of a newer version: this process knows it
-            with self.index.hurried():
-                self.amend(buffer.name, seals=buffer.seals)
-            del self._seals[buffer.name]
+        with suppress(IndexFailed, SightlineError):  # locked for long, or of a newer version: this process knows it
+            if not self.index.unwritable:
+                with self.index.hurried():
+                    self.amend(buffer.name, seals=buffer.seals)
+                del self._seals[buffer.name]
 
     def path(self, target: Target, *, to_come: bool = False) -> str:
         """Return a file with the raw bytes of a stream, for any Unix tool; ``all`` is made at its first use.

@@ -213,6 +213,12 @@ def test_a_missing_stream_and_one_that_is_no_file_are_altered(store: Store, keep
     assert store.checked(linked).altered == "err is no longer a file"
 
 
+def test_an_output_that_was_removed_meanwhile_is_not_altered(store: Store, keep: Keep) -> None:
+    buffer = keep(LARGE)
+    store.remove(buffer, "evicted")
+    assert store.checked(buffer) == buffer
+
+
 def test_what_was_put_back_is_sound_again(store: Store, keep: Keep) -> None:
     buffer = keep(LARGE)
     overwrite(file_of(store, buffer), b"X")
