@@ -28,7 +28,7 @@ _ALIKE = (
     "SG.%s",
     "https://u:%s/x",
     "Authorization: %s",
-    "token=%s",
+    "token_count=%s",
 )
 """What looks like tokens, and is too short for one."""
 _REPEATED = (b"-eyJ", b"eyJhbGciOi.", b"AKIA", b"ghp_", b"xoxb-", b"https://a:", b"path=")

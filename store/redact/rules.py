@@ -3,9 +3,10 @@
 import re
 import tomllib
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import resources
+from itertools import groupby
 from operator import itemgetter
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -13,11 +14,15 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 from sightline.named_tuple import NamedTuple
 from sightline.redact import keys
 from sightline.redact.escapes import Plain, without_escapes
+from sightline.redact.values import LOOKS
 
 Spans = list[tuple[int, int, bytes]]
 """The places to hide in a line, ascending and disjoint: (start, end, name of the rule)."""
 
-_EDGE = r"(?:(?<![0-9A-Za-z]%s)|(?<=\\[bfnrt]%s)|(?<=\\u00[0-9A-Fa-f]{2}%s)|(?<=\x1b\[m%s)|(?<=[0-9]m%s))"
+_EDGE = (
+    r"(?:(?<![0-9A-Za-z]%s)|(?<=%[0-9A-Fa-f]{2}%s)|(?<=\\[bfnrt]%s)|(?<=\\u00[0-9A-Fa-f]{2}%s)|"
+    r"(?<=\x1b\[m%s)|(?<=[0-9]m%s))"
+)
 _PARTS = {
     # the beginning of a word in raw output, where a letter before it may end an escape sequence
     "<edge>": _EDGE.replace("%s", ""),
@@ -42,7 +47,19 @@ _EDGE_HERE = re.compile(_PARTS[_AT_EDGE].encode())
 # the pattern costs 0.5 to 10 ns a byte, a try 0.3 µs (the patterns of tokens.toml, CPython 3.11).
 _FREQUENT_BYTES = 128
 _FREQUENT_LEAST_BYTES = 4096  # a shorter text does not show what is frequent
+_LONGEST_BEFORE = 8  # bytes: no word of `unless` is longer
+_NEAR_BYTES = 512  # so far before it, in the same line, the word stands that a rule wants behind it
 _MARKER = re.compile(rb"\[redacted: [ 0-9a-z-]{1,40}\]")
+
+
+def _any_of(words: Sequence[str]) -> str:
+    """Return a pattern for any of some words, in order, that reads what several begin with only once."""
+    branches = []
+    for first, group in groupby(words, itemgetter(slice(1))):
+        rests = [word[1:] for word in group]
+        longer = _any_of([rest for rest in rests if rest]) if any(rests) else ""
+        branches.append(re.escape(first) + (f"(?:{longer})?" if longer and "" in rests else longer))
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
 class SecretRule:
@@ -55,10 +72,23 @@ class SecretRule:
         begins: whether each match begins with one of them.
     """
 
-    def __init__(self, name: bytes, pattern: str, words: tuple[bytes, ...] = (), *, begins: bool = False) -> None:
+    def __init__(
+        self,
+        name: bytes,
+        pattern: str,
+        words: tuple[bytes, ...] = (),
+        *,
+        begins: bool = False,
+        looks: str = "",
+        behind: str = "",
+        unless: Sequence[str] = (),
+    ) -> None:
         self.name = name
         self.words = words
         self.begins = begins
+        self._looks = LOOKS[looks] if looks else None
+        self._behind = behind.encode()
+        self._unless = tuple(map(str.encode, unless))
         self._at_edge = begins and pattern.startswith(_AT_EDGE)
         self._pattern = pattern.removeprefix(_AT_EDGE) if self._at_edge else pattern
 
@@ -67,7 +97,7 @@ class SecretRule:
         """The compiled pattern, made when a text first has one of its words; few of many are ever needed."""
         pattern = self._pattern
         if self.words:
-            words = f"(?:{'|'.join(re.escape(word.decode()) for word in self.words)})"
+            words = _any_of(sorted(map(bytes.decode, self.words)))
             for name, part in (("<words>", words), *_PARTS.items()):
                 pattern = pattern.replace(name, part)
         return re.compile(pattern.encode())
@@ -76,22 +106,31 @@ class SecretRule:
         """Return whether a text has its words so often that searching the pattern is faster than trying each word."""
         return self.begins and any(text.count(word) * _FREQUENT_BYTES > len(text) for word in self.words)
 
-    def match_at(self, text: bytes, at: int) -> re.Match[bytes] | None:
-        """Return the match that begins at one of the words."""
-        match = self.pattern.match(text, at)
-        return match if match and self._may_begin(text, at) else None  # in this order, as most words begin no match
+    def lines(self, text: bytes, start: int, end: int) -> Iterator[re.Match[bytes]]:
+        """Yield the matches in a part of a text."""
+        return (match for match in self.pattern.finditer(text, start, end) if self._looks_right(match))
 
     def search(self, text: bytes, look: int) -> Iterator[re.Match[bytes]]:
         """Yield the matches that begin at its words, without looking at each word."""
         while match := self.pattern.search(text, look):
-            begins = text.startswith(self.words, match.start()) and self._may_begin(text, match.start())
+            begins = text.startswith(self.words, match.start()) and self.holds(match)
             if begins:
                 yield match
             look = match.end() if begins else match.start() + 1
 
-    def _may_begin(self, text: bytes, at: int) -> bool:
-        """Return whether a match of the pattern at a place stands where the rule allows it."""
-        return not self._at_edge or _EDGE_HERE.match(text, at) is not None
+    def holds(self, match: re.Match[bytes]) -> bool:
+        """Return whether a match of the pattern stands where the rule allows it, and looks like a secret."""
+        text, at = match.string, match.start()
+        if self._at_edge and _EDGE_HERE.match(text, at) is None:
+            return False
+        if self._unless and text[max(0, at - _LONGEST_BEFORE) : at].endswith(self._unless):
+            return False
+        if self._behind and self._behind not in text[max(text.rfind(b"\n", 0, at) + 1, at - _NEAR_BYTES) : at]:
+            return False
+        return self._looks_right(match)
+
+    def _looks_right(self, match: re.Match[bytes]) -> bool:
+        return self._looks is None or self._looks(match[self.pattern.groups and 1])
 
 
 class Match(NamedTuple):
@@ -156,14 +195,15 @@ class SecretRules:
             if start < look or (ended and start < ended.get(rule.name, 0)):
                 continue
             if rule.begins:
-                if found := rule.match_at(text, start):
+                found = rule.pattern.match(text, start)
+                if found and rule.holds(found):  # in this order, as most words begin no match
                     ended[rule.name] = found.end()
                     yield _match(rule, found)
                 continue
             line_start = max(text.rfind(b"\n", 0, start) + 1, look)
             line_end = text.find(b"\n", start)
             ended[rule.name] = line_end = len(text) if line_end < 0 else line_end
-            for match in rule.pattern.finditer(text, line_start, line_end):
+            for match in rule.lines(text, line_start, line_end):
                 yield _match(rule, match)
         for rule in self.own:
             for match in rule.pattern.finditer(text, look):
@@ -269,7 +309,13 @@ def _known() -> Iterator[SecretRule]:
     for name, rule in data.items():
         begins = "begins" in rule
         yield SecretRule(
-            name.encode(), rule["begins" if begins else "has"], tuple(map(str.encode, rule["words"])), begins=begins
+            name.encode(),
+            rule["begins" if begins else "has"],
+            tuple(map(str.encode, rule["words"])),
+            begins=begins,
+            looks=rule.get("looks", ""),
+            behind=rule.get("behind", ""),
+            unless=rule.get("unless", ()),
         )
 
 

@@ -98,6 +98,70 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "readme-key": ("rdme_", "x" * 70),
     "1password-token": ("ops_eyJ", "x" * 250),
     "kubernetes-client-key": ("client-key-data: ", "LS0t" * 40),
+    "alibaba-key": ("LTAI", "x1" * 10),
+    "artifactory-key": ("AKC", "x1" * 33),
+    "clickhouse-key": ("4b1d", "x1" * 19),
+    "clojars-token": ("CLOJARS_", "x1" * 30),
+    "cloudflare-key": ("v1.0-", "0a" * 12 + "-" + "0a" * 73),
+    "dropbox-token": ("sl.", "x1" * 70),
+    "duffel-token": ("duffel_live_", "x" * 43),
+    "easypost-key": ("EZAK", "x1" * 27),
+    "facebook-token": ("EAAB", "x1" * 60),
+    "firebase-token": (":APA91b", "x1" * 60),
+    "flutterwave-key": ("FLWSECK-", "0a" * 16 + "-X"),
+    "frameio-token": ("fio-u-", "x1" * 32),
+    "google-refresh-token": ("1//0", "x1" * 30),
+    "harness-token": ("pat.", "x" * 22 + ".", "x" * 24 + ".", "x" * 20),
+    "infracost-token": ("ico-", "x1" * 16),
+    "intra42-secret": ("s-s4t2ud-", "0a" * 32),
+    "mailchimp-key": ("0a" * 16 + "-us12",),
+    "mailgun-key": ("key-", "0a" * 16),
+    "mapbox-token": ("sk.eyJ", "x1" * 30 + "." + "x" * 22),
+    "maxmind-key": ("x" * 6 + "_" + "x" * 29 + "_mmk",),
+    "teams-webhook": ("https://x.webhook.office.com/webhookb2/", "0a" * 40),
+    "octopus-key": ("API-", "X1" * 13),
+    "openshift-token": ("sha256~", "x" * 43),
+    "plaid-token": ("access-sandbox-", "01234567-89ab-4cde-8f01-", "23456789abcd"),
+    "scalingo-token": ("tk-us-", "x" * 48),
+    "settlemint-token": ("sm_pat_", "x" * 16),
+    "sonar-token": ("sqp_", "0a" * 20),
+    "square-token": ("sq0csp-", "x" * 43),
+    "sourcegraph-token": ("sgp_local_", "0a" * 20),
+    "twilio-key": ("SK", "0a" * 16),
+    "twitter-token": ("A" * 22, "x" * 40 + "%3D" + "x" * 43),
+    "typeform-token": ("tfp_", "x" * 59),
+    "yandex-key": ("AQVN", "x" * 35),
+    "1password-key": ("A3-", "X1" * 3 + "-", "X" * 6 + "-XXXXX-XXXXX-XXXXX-XXXXX"),
+    "adafruit-key": ("aio_", "x1" * 14),
+    "adobe-secret": ("p8e-", "x1" * 16),
+    "sk-key": ("sk-", "x1" * 16),
+    "ai-key": ("nvapi-", "x1" * 32),
+    "elevenlabs-key": ("sk_", "0a" * 24),
+    "buildkite-token": ("bkua_", "0a" * 20),
+    "circleci-token": ("CCIPAT_", "x" * 22 + "_", "0a" * 20),
+    "contentful-token": ("CFPAT-", "x" * 43),
+    "definednetworking-key": ("dnkey-", "x" * 26 + "-", "x" * 52),
+    "hubspot-token": ("pat-na1-", "01234567-89ab-4cde-8f01-", "23456789abcd"),
+    "neon-key": ("napi_", "x1" * 32),
+    "netlify-token": ("nfp_", "x1" * 18),
+    "posthog-key": ("phx_", "x" * 43),
+    "razorpay-key": ("rzp_live_", "x" * 14),
+    "resend-key": ("re_", "x" * 8 + "_", "x" * 24),
+    "render-key": ("rnd_", "x" * 32),
+    "trello-token": ("ATTA", "0a" * 32),
+    "vercel-token": ("vcp_", "x" * 56),
+    "gitlab-session": ("_gitlab_session=", "0a" * 16),
+    "django-key": ("django-insecure-", "x1(" * 16),
+    "wireguard-key": ("PrivateKey = ", "Ab1" * 14 + "A="),
+    "password-hash": ("$6$saltsalt$", "x" * 86),
+    "docker-auth": ('{"auth": "', 'dXNlcjpwYXNzd29yZDE="}'),
+    "api-key-header": ("X-Api-Key: ", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
+    "cookie": ("Set-Cookie: sid=", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
+    "session-cookie": ("sessionid=", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
+    "curl-user": ("curl -u me:", "secret"),
+    "netrc-password": ("machine host.example login me password ", "secret"),
+    "password-line": ("password ", "Ab1Cd2Ef3Gh4Jk5Lm6Np7\n"),
+    "named-secret": ("DB_PASSWORD=", "Ab1Cd2Ef3Gh4Jk5Lm6Np7"),
     "url-password": ("postgres://user", ":", "secret", "@host/db"),
     "private-key": ("-----BEGIN ", "PRIVATE KEY-----", r"\n", "MIIE" * 20, r"\n-----END PRIVATE KEY-----"),
 }
@@ -169,6 +233,22 @@ def test_each_format_of_the_list_has_an_example() -> None:
         b"clientSecret = your-client-secret-here",
         b"pattern precious discord dapifoo",
         b"fig_leaf secret_santa gsk_short r8_x",
+        b'"NextToken": "eyJuZXh0VG9rZW4iOiBudWxsLCAiYm90b190cn"',
+        b'"ClientToken": "2ca1a304-32b3-4f5f-bc4c-111112b3c4d5"',
+        b"arn:aws:secretsmanager:us-west-2:123456789012:secret:TestDatabase1-d4e5f6",
+        b"password = get_password2(user)",
+        b"token = self.tokenizer2.next_token",
+        b'secret_key = "your-example-Ab1Cd2Ef3Gh4"',
+        b"DB_PASSWORD=${DB_PASSWORD_2:-x1y2z3}",
+        b"TOKEN=$(cat /run/secrets/a1b2c3d4)",
+        b"token_count=a1b2c3d4e5f6g7h8",
+        b"password: changeme",
+        b"docker run -u 1000:1000 x && curl https://host.example",
+        b"hook session_id=0b1052ad-3d3d-43a8-8d65-13a0d1e2dcf5",
+        b"trying to login with password at 10:30",
+        b"s/(a)(b)/$1$2$3/ costs $5$ or $6$",
+        b"https://git@github.example/x.git",
+        b"sk-learn sk-toggleable__content-arrow sk-estimator-doc-link",
         b"\x1b[31mred\x1b[0m and \x1b[1mbold\x1b[0m",
     ],
 )
@@ -247,6 +327,64 @@ def test_a_key_whose_lines_were_joined_is_hidden_however_long_it_is(lines: int, 
         assert told.startswith(before + _BEGINS)
         assert told.endswith(_ENDS + b'"}\nnext\n')
         assert hidden(data, tuple(range(0, len(data), 30_011))) == told
+
+
+FORMS: dict[str, str] = {
+    "bare": "%s",
+    "shell": "export MY_TOKEN=%s",
+    "JSON": '{"MY_TOKEN": "%s", "b": 1}',
+    "JSON in JSON": '{"output": "{\\"MY_TOKEN\\": \\"%s\\"}"}',
+    "YAML": "  MY_TOKEN: %s",
+    "URL": "https://api.example/v1?a=1&MY_TOKEN=%s&b=2",
+    "grep -n": "config/app.env:12:MY_TOKEN=%s",
+    "colours": "\x1b[34mMY_TOKEN\x1b[0m=\x1b[32m%s\x1b[0m",
+    "HCL": '  MY_TOKEN   = "%s"',
+    ".netrc": "machine api.example login me password %s",
+    "header": "Authorization: Bearer %s",
+    "own header": "X-Api-Key: %s",
+    "diff": "+MY_TOKEN=%s",
+    "Python": "MY_TOKEN = '%s'",
+    "XML": "<MY_TOKEN>%s</MY_TOKEN>",
+    "settings": '<add key="MY_TOKEN" value="%s"/>',
+    "cookie": "Set-Cookie: sid=%s; Path=/",
+    "curl": "curl -su me:x -u me:%s https://api.example",
+    "user of a URL": "https://%s@git.example/x.git",
+}
+WHOLE = [name for name, parts in EXAMPLES.items() if KNOWN.matches(_made(*parts))[0][1:3] == (0, len(_made(*parts)))]
+"""Formats whose mark is a part of the secret, so that nothing around it matters."""
+
+
+@each("form", FORMS)
+@each("name", WHOLE)
+def test_a_secret_of_a_known_format_is_hidden_in_each_form(name: str, form: str) -> None:
+    secret = _made(*EXAMPLES[name])
+    assert secret[6:] not in hidden(FORMS[form].encode().replace(b"%s", secret) + b"\n")
+
+
+@each("form", [form for form in FORMS if form != "bare"])
+@each("secret", ["Ab1Cd2Ef3Gh4Jk5Lm6Np7", "9f8e7d6c5b4a39281706f5e4d3c2b1a0"])
+def test_a_secret_that_only_its_name_shows_is_hidden_in_each_form(form: str, secret: str) -> None:
+    assert secret.encode()[4:] not in hidden(FORMS[form].replace("%s", secret).encode() + b"\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "DB_PASSWORD=%s",
+        "SECRET_KEY_BASE: %s",
+        'SECRET_KEY = "%s"',
+        "API_TOKEN=%s",
+        '  secret_key = "%s"',
+        'db_password = "%s"',
+        "X-Vault-Token: %s",
+        "PRIVATE-TOKEN: %s",
+        '{"auths": {"r.example": {"password": "%s"}}}',
+        "TWILIO_AUTH_TOKEN=%s",
+        "//registry.example/:_authToken=%s",
+    ],
+)
+def test_names_of_secrets_are_known(line: str) -> None:
+    assert b"[redacted: " in hidden((line % "Ab1Cd2Ef3Gh4Jk5Lm6Np7").encode() + b"\n")
 
 
 AWS = "wJalr/+UtnFEMI" * 3
