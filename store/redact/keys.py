@@ -33,6 +33,7 @@ _BEFORE_BODY = rb"(?:" + _INLINE_HEADER + rb"|\\{1,8}[nrt]|[ \t\r]){0,48}"  # bl
 BODY = rb"(?=" + _BEFORE_BODY + _LETTERS + rb"{12})" + _MORE
 """What follows a key's beginning if its lines were joined, by newlines as JSON writes them, or by blanks."""
 
+_LEAST_LINE = 32  # bytes
 _BEGINS = re.compile(rb"-----BEGIN [0-9A-Z ]{0,32}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-Lines: [0-9]{1,4}")
 _ENDS = re.compile(rb"-----END |\bPrivate-MAC: ")
 _LOGGED = rb"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.,]{8,18}(?:Z|[+-][0-9:]{4,6})?\s"  # the time, from docker logs -t
@@ -57,6 +58,19 @@ def begins(text: bytes) -> int:
     plain = without_escapes(text)
     end = max((match.end() for match in _BEGINS.finditer(plain.text if plain else text)), default=-1)
     return plain.span(0, end)[1] if plain and end > 0 else end
+
+
+def all_begun(text: bytes) -> list[int]:
+    """Return where private keys begin of which a line follows that is still there."""
+    if not may_begin(text):
+        return []
+    found = []
+    for match in _BEGINS.finditer(text):
+        line, _, rest = text[match.end() : match.end() + 4096].partition(b"\n")
+        lines = [row for row in rest.split(b"\n", 8) if row.strip()]
+        if not line.strip() and any(part_of_line(row) and len(row) > _LEAST_LINE for row in lines[:6]):
+            found.append(match.start())
+    return found
 
 
 def end(text: bytes, at: int = 0) -> int:

@@ -56,6 +56,7 @@ GROUPS = {
         "pin": ("retention.pin", "protect an output from the store's limits"),
         "unpin": ("retention.unpin", "let the limits remove an output again"),
         "rm": ("retention.rm", "remove outputs"),
+        "secrets": ("secrets", "find secrets in what is stored, and purge them"),
         "gc": ("retention.gc", "apply the store's limits now"),
     },
     "Ship to a place that many machines share": {
