@@ -23,6 +23,7 @@ from sightline.doors.install.harness_settings import (
 )
 from sightline.doors.install.installation import Done, install, uninstall
 from sightline.doors.install.installation_record import Record
+from sightline.doors.install.redaction_offer import QUESTION, is_open, turn_on
 from sightline.doors.install.status import status_of
 from sightline.entry_points import refresh_plugins
 from sightline.errors import SightlineError, UsageError
@@ -110,8 +111,16 @@ def main(given: Namespace) -> int:
     _show(done)
     _tell_installed(given, done, mode)
     if not given.dry_run and _changed(done):
+        _offer_redaction(given)
         _tell_next()
     return 0
+
+
+def _offer_redaction(given: Namespace) -> None:
+    """Ask in a line whether known secrets are to be hidden; ``--yes`` answers no question about what is kept."""
+    root = default_root()
+    if not given.yes and can_ask() and is_open(root) and is_agreed(QUESTION):
+        write_out(f"{turn_on(root)}: secrets of known formats are hidden from now on\n")
 
 
 def _install(given: Namespace, harness: Harness, *, dry_run: bool) -> tuple[str, list[Done]]:
@@ -161,6 +170,7 @@ def _install_found(given: Namespace) -> int:
     if given.json:
         print_json(data)
     elif changed:
+        _offer_redaction(given)
         _tell_next()
     return code
 

@@ -243,3 +243,23 @@ def test_what_a_person_reads_on_a_terminal_no_agent_saw(cli: Any, terminals: lis
     assert [row.split()[4] for row in cli("timeline").out.splitlines() if "by a person" in row] == ["read_output"]
     assert "889" in cli("show", "@last", "--lines", "889-901").out
     assert cli(*asked).code == 0, "whoever reads from a pipe may be an agent"
+
+
+@pytest.mark.parametrize(("answer", "hides"), [(b"y\n", True), (b"\n", False)])
+def test_install_asks_whether_known_secrets_are_to_be_hidden(cli: Any, answer: bytes, hides: bool) -> None:
+    Path(cli.home).mkdir(mode=0o700)
+    config = Path(cli.home) / "config.toml"
+    config.write_text("durable = true")
+    terminal = Terminal(cli, "install", "codex")
+    terminal.until("hide secrets of known formats")
+    terminal.press(answer)
+    assert terminal.end() == 0
+    assert ("[redact]\nknown = true\n" in config.read_text()) == hides
+    assert config.read_text().startswith("durable = true")
+
+
+def test_install_with_yes_turns_no_redaction_on(cli: Any) -> None:
+    terminal = Terminal(cli, "install", "codex", "--yes")
+    assert terminal.end() == 0
+    assert "hide secrets" not in terminal.text
+    assert not (Path(cli.home) / "config.toml").exists()

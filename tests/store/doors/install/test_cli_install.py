@@ -335,6 +335,8 @@ def test_without_a_name_it_asks_about_each_after_showing_its_change(machine: Any
     terminal.press(b"y\n")
     terminal.until("install for opencode 1.2.3, found by ~/bin/opencode? [y/N] ")
     terminal.press(b"n\n")
+    terminal.until("hide secrets of known formats")
+    terminal.press(b"n\n")
     assert terminal.end() == 0
     assert "Cursor, user, mode keep: installed" in terminal.text
     assert not (machine.folder / ".codex").exists()
