@@ -127,3 +127,5 @@ def test_records_that_cannot_be_read_are_reported_when_the_index_is_made_anew(sa
     with Store(sample.root, Settings()) as store:
         assert sample.whole in {item.buffer.name for item in store.listed(9)}
         assert any("cannot be read, and which are not listed: 1;" in notice for notice in store.notices)
+        problems = [found.text for found in examine(store) if found.level == "problem"]
+        assert any(text.startswith(f"@{sample.hit} has a record that cannot be read") for text in problems)

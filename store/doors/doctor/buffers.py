@@ -74,7 +74,13 @@ def _orphan(store: Store, name: str) -> Iterator[CheckResult]:
             return
         yield CheckResult("mended", f"{format_ref(name)} had lost its record: written again from the index")
         return
-    if has_writer(store, name) or not is_old(folder):
+    if has_writer(store, name):
+        return
+    if not is_old(folder):  # its writer may be about to write the record
+        if os.path.lexists(store.layout.meta(name)):
+            yield CheckResult(
+                "problem", f"{format_ref(name)} has a record that cannot be read: later, doctor makes it another one"
+            )
         return
     if not has_streams(store, name):
         remove_folder(folder)
