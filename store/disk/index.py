@@ -528,7 +528,7 @@ class Index(ViewIndex):
     def totals(self) -> StoreTotals:
         """Return the totals for the limits, which triggers keep, so that no capture has to count."""
         row = self._db.row("SELECT buffers, bytes FROM totals")
-        return StoreTotals(*row) if row else StoreTotals(0, 0)
+        return self._one(_totals, row) or StoreTotals(0, 0)
 
     # commands that wait for a confirmation
 
@@ -559,6 +559,10 @@ def _in_project(project: Project) -> tuple[str, list[Any]]:
         conditions.append("name >= ? AND name < ?")
         parameters += [f"{project.host}/", f"{project.host}0"]  # 0 follows the slash
     return " AND ".join(conditions) or "1", parameters
+
+
+def _totals(row: Row) -> StoreTotals:
+    return StoreTotals(checked_size(row[0]), checked_size(row[1]))
 
 
 def _facts(row: Row) -> ListFacts:

@@ -1,7 +1,13 @@
 """The part of the index for the audit: sessions, views, notes, and facts found out about lines."""
 
 from sightline.disk.database import Database
-from sightline.disk.record_check import checked_note, checked_session, checked_size, checked_view
+from sightline.disk.record_check import (
+    checked_note,
+    checked_session,
+    checked_size,
+    checked_view,
+    is_session_name,
+)
 from sightline.disk.sqlite import sqlite3
 from sightline.json_text import dumps, encoder, loads
 from sightline.light_library import suppress
@@ -154,13 +160,15 @@ class ViewIndex:
         """Return what each session asked and captured, by name; a session that only did one of these is included."""
         found: dict[str, SessionCounts] = {}
         views = "SELECT session, COUNT(*), MIN(time), MAX(time) FROM views GROUP BY session"
-        for name, calls, first, last in self._db.rows(views):
+        for name, calls, first, last in self._each(_times_of_session, self._db.rows(views)):
             found[name] = SessionCounts(calls, first, last)
         buffers = (
-            "SELECT session, COUNT(*), SUM(bytes), MIN(created), SUM(state = 'interrupted' OR instr(note, ?) OR"
+            "SELECT session, COUNT(*), MIN(created), SUM(bytes), SUM(state = 'interrupted' OR instr(note, ?) OR"
             " instr(note, ?)) FROM buffers WHERE state <> 'evicted' GROUP BY session"
         )
-        for name, count, size, first, partial in self._db.rows(buffers, (PARTIAL, DROPPED)):
+        for name, count, first, size, partial in self._each(
+            _times_of_session, self._db.rows(buffers, (PARTIAL, DROPPED))
+        ):
             known = found.get(name, SessionCounts(0, first, first))
             found[name] = known._replace(buffers=count, bytes=size, partial=partial)
         return found
@@ -229,12 +237,13 @@ class ViewIndex:
 
     def logs(self) -> dict[str, int]:
         """Return the byte up to which each session's audit file has been indexed without a gap."""
-        return dict(self._db.rows("SELECT session, bytes FROM logs"))
+        return dict(self._each(_size_of_session, self._db.rows("SELECT session, bytes FROM logs")))
 
     def indexed_bytes(self, session: str) -> int:
         """Return that byte for one session; 0 if nothing is indexed."""
-        row = self._db.row("SELECT bytes FROM logs WHERE session = ?", (session,))
-        return int(row[0]) if row else 0
+        row = self._db.row("SELECT session, bytes FROM logs WHERE session = ?", (session,))
+        known = self._one(_size_of_session, row)
+        return known[1] if known else 0
 
     def set_log(self, session: str, size: int) -> None:
         """Note the byte up to which a session's file has been indexed."""
@@ -331,7 +340,8 @@ class ViewIndex:
 
     def last_entries(self) -> dict[str, int]:
         """Return the number of each session's last view."""
-        return dict(self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session"))
+        rows = self._db.rows("SELECT session, MAX(entry) FROM views GROUP BY session")
+        return dict(self._each(_size_of_session, rows))
 
     def forget_views(self, session: str) -> None:
         """Remove a session's views, so that they can be indexed anew."""
@@ -390,6 +400,19 @@ _WITH_CHECK = "+check"
 
 def _check_of(value: str) -> str:
     return sha256_hex(value.encode(errors="surrogatepass"))[:16]
+
+
+def _times_of_session(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row that begins with a session, a count and a time. Raises ValueError if it does not."""
+    if not is_session_name(row[0] or "none") or not all(isinstance(value, int | float) for value in row[1:]):
+        raise ValueError("not a session's times")
+    return row
+
+
+def _size_of_session(row: tuple[Any, ...]) -> tuple[str, int]:
+    if not is_session_name(row[0]):
+        raise ValueError("not a session")
+    return row[0], checked_size(row[1])
 
 
 def _session(row: tuple[Any, ...]) -> Session:

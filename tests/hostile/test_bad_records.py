@@ -97,6 +97,15 @@ def test_a_damaged_row_is_left_out_and_there_again_when_the_index_is_opened_next
             assert any("damaged" in notice for notice in store.notices) is not is_there
 
 
+@pytest.mark.parametrize(
+    "change", ["views SET time = '['", "views SET entry = 'x'", "logs SET bytes = 'x'", "totals SET bytes = 'x'"]
+)
+def test_a_number_of_the_index_that_is_none_breaks_no_command(sample: Sample, change: str) -> None:
+    with contextlib.closing(sqlite3.connect(os.path.join(sample.root, "index.sqlite"))) as index, index:
+        index.execute(f"UPDATE OR IGNORE {change}")
+    assert faults(sample, ("sessions",), ("list", "--json"), ("timeline",), ("gc",)) == []
+
+
 @pytest.mark.parametrize("line", [b"[" * 100_000, b"7", b'{"n": 1e999}', b"\xff", b'{"time": "x", "kind": "view"}'])
 def test_a_line_of_a_log_that_nobody_wrote_hides_no_other(sample: Sample, line: bytes) -> None:
     path = Path(sample.root, "audit", f"{AGENT.name}.jsonl")
