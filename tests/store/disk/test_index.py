@@ -313,7 +313,7 @@ def test_a_session_s_other_views_are_not_looked_at_for_those_of_one_buffer(index
 def test_a_log_is_indexed_as_far_as_all_before_is_whichever_view_came_first(
     index: Index, order: tuple[int, ...]
 ) -> None:
-    session = f"s{order}"
+    session = "s" + "".join(map(str, order))
     for at, number in enumerate(order):
         index.put_view(IndexedView(_view(number, "cmd_aaaaaa")._replace(session=session), 10 + number * 5, 5))
         whole = next(after for after in range(5) if after + 1 not in order[: at + 1])
