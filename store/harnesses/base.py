@@ -86,6 +86,9 @@ class Harness:
         reads: names of its tools that read a file, of which their last event tells the path alone.
         own: how names of our MCP server's tools begin; the server records these itself.
         rewrites: whether commands may be rewritten to be kept whole, with the person's rules still applied.
+        shell_start: variable that tells a hook at a session's start which file its shells run before each command. They
+            have both streams in a regular file, so outputs are kept whole without any rewriting. Empty for none.
+        ways: how it keeps outputs of commands whole, a sentence for people by the mode of hooks.
         joins: whether standard error may go into the pipe, too; False if its rules apply only without redirections.
         replaces: whether a hook can replace what the model is shown of a successful tool.
         tells: whether hooks can tell the model something.
@@ -132,6 +135,8 @@ class Harness:
     reads: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     rewrites = False
+    shell_start = ""
+    ways: Mapping[str, str] = {}  # noqa: RUF012 - a mapping is not changed
     joins = True
     replaces = False
     tells = False
@@ -175,6 +180,10 @@ class Harness:
     def shell(self, given: Json) -> str:
         """Return which shell runs the command of an event: BASH, ZSH, or empty for another, or if that is not known."""
         return known_shell(os.environ.get("SHELL", ""))
+
+    def command_of(self, script: str) -> str:
+        """Return the command in all that a shell of this harness runs for it."""
+        return script
 
     def rewriting(self, event: str, updated: Json) -> Json:
         """Return the answer that changes a tool's input, and does nothing else that it need not do."""

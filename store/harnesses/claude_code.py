@@ -21,6 +21,7 @@ from sightline.harnesses.base import (
     known_shell,
 )
 from sightline.late_pattern import re
+from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterator, Mapping
 
@@ -35,11 +36,12 @@ _NOTICE = r"(?s)<task-notification>(.*?)</task-notification>"
 _FIELD = r"(?s)<([a-z-]+)>(.*?)</\1>"
 _CODE = r"\(?exit code (-?\d{1,10})\)?$"
 _ADDED = rb"\n\[exited with code \d{1,3}\]\n\Z"
+_EVAL = " && eval "
 _ID = r"[A-Za-z0-9_-]{1,120}"
 
 
 class ClaudeCode(Harness):
-    """Commands are rewritten into a pipe, to which it still applies the person's rules. Failures cannot be replaced."""
+    """Its shells write into a file, which is read beside them. Only views of failures need rewritten commands."""
 
     name, title, seen = "claude-code", "Claude Code", "2.1.329"
     programs = ("claude",)
@@ -48,7 +50,7 @@ class ClaudeCode(Harness):
     hooks = (
         Hook("SessionStart", START),
         Hook("UserPromptSubmit", PROMPT),
-        Hook("PreToolUse", BEFORE, "Bash", (KEEP, SHAPE)),
+        Hook("PreToolUse", BEFORE, "Bash", (SHAPE,)),
         Hook("PostToolUse", AFTER, "*"),
         Hook("PostToolUseFailure", FAILED, "*"),
         Hook("PostToolBatch", BATCH),
@@ -62,6 +64,11 @@ class ClaudeCode(Harness):
     own = ("mcp__sightline__", "mcp__plugin_sightline_sightline__")
     rewrites = replaces = tells = tells_context = asks = True
     judged = ("grep", "rg", "egrep", "fgrep", "find", "diff", "test", "[", "git diff", "git grep")
+    shell_start = "CLAUDE_ENV_FILE"
+    ways: Mapping[str, str] = {  # noqa: RUF012 - a mapping is not changed
+        KEEP: "outputs are read from the file that its shells write into; no command is rewritten",
+        SHAPE: "outputs are read from the file that its shells write into; single commands are rewritten to show views",
+    }
     exit_line = r"Exit code (\d+)(?:\n|$)"
     compacted = "PostCompact"
     background = "<task-notification>"
@@ -84,11 +91,19 @@ class ClaudeCode(Harness):
     project_hints = (
         "Claude Code asks once whether the server of this folder may be started",
         "Claude Code runs the hooks of a folder at once, but heeds its rules only when you trust it: start claude here "
-        "once, or it asks about every command in the modes keep and shape",
+        "once, or it asks about every command in the mode shape",
     )
 
     endings = (".jsonl",)
     reader = "sightline.harnesses.claude_code_transcript"
+
+    def command_of(self, script: str) -> str:
+        """Its shells run ``… && eval COMMAND … && pwd -P …``, with the command quoted."""
+        import shlex  # it loads `re`, and only recorders of commands need it
+
+        with suppress(ValueError):
+            return shlex.split(script.partition(_EVAL)[2])[0] if _EVAL in script else script
+        return script
 
     def shell(self, given: Json) -> str:
         """If a person's shell is another, it takes zsh, or bash without one; what zsh understands, bash does, too."""

@@ -54,6 +54,9 @@ class Codex(Harness):
     timeout = 20  # seconds
     runs = ("Bash",)
     own = ("mcp__sightline__",)
+    ways: Mapping[str, str] = dict.fromkeys(
+        (KEEP, SHAPE), "commands are rewritten to pipe their output, if it asks about nothing"
+    )
     joins = False
     rewrites = replaces = tells = tells_context = transcribes = True
 

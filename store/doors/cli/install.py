@@ -7,7 +7,7 @@ from sightline.config import default_root, judge_store
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.confirmation import can_ask, is_agreed
 from sightline.doors.cli.output import dim, green, print_json, red, write_err, write_out
-from sightline.doors.install.claude_plugin import DEFAULT_PLUGIN_MODE, make_plugin, rules_to_add
+from sightline.doors.install.claude_plugin import make_plugin, rules_to_add
 from sightline.doors.install.harness_health import Present, present_harnesses
 from sightline.doors.install.harness_settings import (
     PROJECT,
@@ -73,9 +73,7 @@ def parser(name: str) -> CommandParser:
             "--plugin",
             default="",
             metavar="FOLDER",
-            help=(
-                "for claude-code only: write a plugin into this folder instead of changing settings; its mode is record"
-            ),
+            help="for claude-code only: write a plugin into this folder instead of changing settings",
         )
     made.add_argument(
         "harness",
@@ -233,7 +231,7 @@ def _plugin(given: Namespace) -> int:
             ("--plugin can only be used with claude-code, and without --scope"),
             "a plugin lies where you put it, and has no scope",
         )
-    mode = given.mode or DEFAULT_PLUGIN_MODE
+    mode = given.mode or DEFAULT_MODE
     done = make_plugin(os.path.abspath(given.plugin), mode, told_root(), dry_run=given.dry_run)
     if given.json:
         print_json(_data(given, done, mode))
@@ -282,7 +280,8 @@ def _tell_installed(given: Namespace, done: list[Done], mode: str) -> None:
         if one.backup:
             write_out(f"  {_short(one.change.found.path)} as it was: {_short(one.backup)}\n")
     missing = (f"{harness.title}: {harness.missing}",) if harness.missing else ()
-    for hint in (*hints_for(harness, given.scope), *missing):
+    way = (harness.ways[mode],) if mode in harness.ways else ()
+    for hint in (*way, *hints_for(harness, given.scope), *missing):
         write_out(f"· {hint}\n")
 
 

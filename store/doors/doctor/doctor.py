@@ -161,8 +161,10 @@ def _kept_whole(store: Store) -> Iterator[CheckResult]:
         yield CheckResult("ok" if len(whole) == len(buffers) else "note", text)
         if reasons := Counter(_why(harness, buffer) for buffer in buffers if buffer not in whole):
             yield CheckResult("note", f"{harness.title}: kept in part: {_listed(reasons)}")
-        if harness.rewrites and (
-            alone := Counter(filter(None, (why_left_alone(harness, one.command) for one in buffers)))
+        if (
+            harness.rewrites
+            and not harness.shell_start
+            and (alone := Counter(filter(None, (why_left_alone(harness, one.command) for one in buffers))))
         ):
             piped = len(buffers) - alone.total()
             yield CheckResult(
@@ -192,6 +194,8 @@ def _why(harness: Harness, buffer: Buffer) -> str:
         return "its end was not told"
     if buffer.partial != harness.cut:
         return buffer.partial
+    if harness.shell_start:
+        return f"{harness.cut}, and nothing read the file that its shell wrote into"
     return f"{harness.cut}, since {why_left_alone(harness, buffer.command) or 'hooks did not rewrite it'}"
 
 

@@ -1,4 +1,4 @@
-"""The entry of hooks, and of the script that they put into commands; it is run by path, so that little is imported."""
+"""The entry of hooks, and of what they start beside commands; it is run by path, so that little is imported."""
 
 import gc
 import site
@@ -39,6 +39,11 @@ if __name__ == "__main__":
 
         gc.enable()
         main_of_script(sys.argv[2:])
+    if sys.argv[1:2] == ["task"]:
+        from sightline.doors.hooks.task_recorder import main as main_of_task
+
+        gc.enable()
+        main_of_task(sys.argv[2:])
     from sightline.doors.hooks.event import main
 
     main(sys.argv[1:])

@@ -58,7 +58,7 @@ def _kept_and_answered(
             return notes_answer(store, session, harness, event) if tells else None
         if live:
             call = live.told(call)
-        buffer = _kept(store, session, call, pending)
+        buffer = _kept(store, session, harness, call, pending)
         if pending and pending.parts:
             forget(pending.key)  # the buffer now has what the parts wrote
         answer = None
@@ -88,8 +88,12 @@ def _is_shown(store: Store, session: Session, call: ToolCall, pending: PendingCo
     return buffer is not None and buffer.exit_code is not None
 
 
-def _kept(store: Store, session: Session, call: ToolCall, pending: PendingCommand | None) -> Buffer | None:
-    """The result's buffer: made now, or made by the rewritten command, which then gets its exit code."""
+def _kept(
+    store: Store, session: Session, harness: Harness, call: ToolCall, pending: PendingCommand | None
+) -> Buffer | None:
+    """The result's buffer: made now, or made while the command ran, which then gets its exit code."""
+    if pending is None and harness.shell_start and call.kind == "cmd":
+        return late_hooks.take_recorded(store, session, call) or keep(store, session, call)
     if pending and pending.parts:
         return late_hooks.keep_list(store, session, call, pending)
     if pending is None or pending.filtered:

@@ -7,7 +7,7 @@ from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, in
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
 from sightline.doors.hooks.pending_commands import LONG_USE, PendingCommand, forget, is_use, key_of, remember
-from sightline.harnesses.base import BASH, SHAPE, Harness
+from sightline.harnesses.base import BASH, BEFORE, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words import LONGEST_COMMAND
 from sightline.shell_words.quoting import quoted
@@ -56,8 +56,8 @@ def before_tool(
         session = session_of(harness.name, str(given.get("session_id", "")), "", given.get("agent_id"))
         note_begun(default_root(), session.name, event, use)
     command = tool_input.get("command")
-    if not harness.may_rewrite(given):
-        return None
+    if not harness.may_rewrite(given) or not any(one.when == BEFORE and mode in one.modes for one in harness.hooks):
+        return None  # 0.2.0 has installed this hook in modes that rewrite nothing now
     if not isinstance(command, str) or len(command) > LONGEST_COMMAND or not is_use(use):
         return None
     if any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
@@ -65,6 +65,8 @@ def before_tool(
     harness_session = str(given.get("session_id", ""))
     key = key_of(str(use), harness_session)
     inserted = rewritten(harness, command, key, through, harness.shell(given))
+    if inserted and harness.shell_start and (inserted.filtered or inserted.parts):
+        return None  # its output is kept without a pipe, which is there for nothing but a view in its place
     settings = load_settings(os.path.join(default_root(), "config.toml"))
     if inserted is None or not settings.captures(str(given.get("cwd", "")) or os.getcwd()):
         return None

@@ -24,6 +24,8 @@ Not ``-I``: that would also keep out packages that a person has installed for th
 _WRITTEN_FLAGS = ([*FLAGS], ["-E", "-P"], ["-I"])  # the others as earlier versions wrote them
 _ANYWAY = ["||", "true"]
 _THROUGH = "--through"
+_OPERATORS = frozenset(";&|<>()\n")
+"""What joins a command with another; then the line is more than ours."""
 
 
 class HookLine(NamedTuple):
@@ -66,7 +68,10 @@ def hook_line(harness: str, event: str, mode: str, through: str = "") -> str:
 
 
 def read_line(command: str) -> HookLine | None:
-    """The parts of a command line, whichever interpreter and installation it names; None for one that is not ours."""
+    """The parts of a command line, whichever interpreter and installation it names; None for one that is not ours.
+
+    A person may have put a program such as ``nice`` before it, or a shell around it; it is ours all the same.
+    """
     import shlex  # it loads `re`, and few events look at the lines of others
 
     try:
@@ -75,15 +80,19 @@ def read_line(command: str) -> HookLine | None:
         return None
     if words[-2:] == _ANYWAY:
         del words[-2:]
+    if words[-2:-1] in (["-c"], ["-lc"]) and not _OPERATORS.intersection("".join(words[:-1])):
+        return read_line(words[-1])
     through = words[-1] if words[-2:-1] == [_THROUGH] else ""
     if through:
         del words[-2:]
-    if len(words) < 7 or words[1:-5] not in _WRITTEN_FLAGS or words[-2] != "--mode":
+    if len(words) < 7 or words[-2] != "--mode":
         return None
-    python, (entry, harness, event, _, mode) = words[0], words[-5:]
-    if not entry.endswith(_TAILS) and entry != ENTRY:
+    entry, harness, event, _, mode = words[-5:]
+    flags = next((flags for flags in _WRITTEN_FLAGS if words[-5 - len(flags) : -5] == flags), None)
+    if flags is None or len(words) < 6 + len(flags) or not (entry.endswith(_TAILS) or entry == ENTRY):
         return None
-    if find(harness) is None or mode not in MODES:
+    *before, python = words[: -5 - len(flags)]
+    if find(harness) is None or mode not in MODES or _OPERATORS.intersection("".join(before)):
         return None
     return HookLine(harness, event, mode, python, entry, through)
 

@@ -11,7 +11,7 @@ from sightline.config import EvidenceSettings, default_root, load_settings
 from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.hook_session import is_first, session_of
-from sightline.doors.hooks.pending_commands import forget_ended, forget_old, pending_lists
+from sightline.doors.hooks.pending_commands import forget_ended, forget_old, is_use, pending_lists
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 from sightline.harnesses.tool_call import plain, text_of
 from sightline.log.session_events import (
@@ -51,6 +51,7 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
     if when == START:
         forget_old()
         _forget_ended(harness, given)
+        _have_recorded(harness, mode, given)
     elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
         late_hooks.take_in(harness, given)
     _record_event(harness, event, given)
@@ -77,6 +78,16 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
 
 def _forget_ended(harness: Harness, given: Json) -> None:
     forget_ended(harness.name, str(given.get("session_id", "")), str(given.get("agent_id") or ""))
+
+
+def _have_recorded(harness: Harness, mode: str, given: Json) -> None:
+    """Have the outputs of the session's commands recorded, where the harness has a place for that. Raises OSError."""
+    file, session = os.environ.get(harness.shell_start or " "), given.get("session_id")
+    if not file or mode not in (KEEP, SHAPE) or not is_use(session):
+        return
+    settings = load_settings(os.path.join(default_root(), "config.toml"))
+    if settings.captures(str(given.get("cwd") or "") or os.getcwd()):
+        late_hooks.have_recorded(harness.name, str(session), file)
 
 
 def _record_event(harness: Harness, event: str, given: Json) -> None:

@@ -14,7 +14,6 @@ from sightline.doors.install.errors import NotOurs
 from sightline.doors.install.harness_settings import NAME, hooks_content, rewrites, server_entry
 from sightline.doors.install.installation import Done, SettingsChange
 from sightline.doors.install.settings_file import PROGRAM_MODE, check_writable, read_settings, write_settings
-from sightline.harnesses.base import RECORD
 from sightline.harnesses.claude_code import HARNESS
 from sightline.json_text import dumps, loads
 from sightline.regular_files import read_regular
@@ -22,8 +21,6 @@ from sightline.typing_names import Any
 
 _MANIFEST = ".claude-plugin/plugin.json"
 _DESCRIPTION = "Keeps every tool output whole, shows small honest views, and records what the agent saw."
-DEFAULT_PLUGIN_MODE = RECORD
-"""The default mode, the only one that needs no permission rules."""
 
 
 def make_plugin(folder: str, mode: str, root: str, *, dry_run: bool = False) -> list[Done]:

@@ -137,9 +137,11 @@ def _installed(harness: Harness, scope: str, program: HarnessProgram, status: St
     yield CheckResult("ok" if program.path else "note", f"{head}: installed, {mode}{found}")
     install = f"`sightline install {harness.name}{'' if scope == USER else f' --scope {scope}'}`"
     again = f"{install} mends that"
+    if way := harness.ways.get(status.mode):
+        yield CheckResult("ok", f"{head}: {way}")
     if status.former:
         yield CheckResult(
-            "note", f"{head}: as 0.1.0 installed it, which goes on working; {install} brings it up to date"
+            "note", f"{head}: as an earlier version installed it, which goes on working; {install} brings it up to date"
         )
     elif status.stale:
         yield CheckResult("problem", f"{head}: not as it was installed: {', '.join(status.stale)}; {again}")

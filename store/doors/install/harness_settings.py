@@ -119,8 +119,9 @@ def targets_of(harness: Harness, mode: str, places: SettingsPlaces, root: str) -
     if places.hooks == places.servers:
         return [SettingsTarget(places.servers, hooks._replace(puts=(servers,)))]
     targets = listed
-    if rewrites(harness, mode):  # before the hooks that name the script
-        targets.append(SettingsTarget(entry, SettingsEntries("text", is_ours, text=script(root), is_program=True)))
+    if any(hook.when == BEFORE for hook in harness.hooks):  # before the hooks that name the script
+        text = script(root) if rewrites(harness, mode) else ""  # an earlier version, or another mode, may have left it
+        targets.append(SettingsTarget(entry, SettingsEntries("text", is_ours, text=text, is_program=True)))
     return [*targets, SettingsTarget(places.hooks, hooks)]
 
 

@@ -52,6 +52,8 @@ def plan_install(found: SettingsFile, content: SettingsEntries, earlier: Written
     Raises:
         SettingsInvalid, SettingsUnexpected, NotOurs: our entries cannot be put into it.
     """
+    if content.form == "text" and not content.text:
+        return plan_uninstall(found, content, earlier)
     untouched = _untouched(found, earlier)
     base = earlier.before if earlier is not None and untouched else found.data
     if content.form == "text" and base is not None and not content.ours(decoded(found.path, base)):

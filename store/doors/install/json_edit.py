@@ -81,6 +81,8 @@ def remove_item(text: str, container: JsoncNode, item: JsoncItem) -> str:
             return _cut(text, [(line_start, blank.end(), "")])
         if before is not None and item is container.items[-1] and not text[before.comma + 1 : item.start].strip():
             return _cut(text, [(before.comma + 1, end, "")])
+        if blank and before is not None:  # the next item stands on a line of its own
+            return _cut(text, [(before.comma + 1, end, "")])
         if not own_line:
             end += len(text[end:]) - len(text[end:].lstrip(" "))
         return _cut(text, [(item.start, end, "")])

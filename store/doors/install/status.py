@@ -28,7 +28,7 @@ class Status(NamedTuple):
         hooks: command lines of the hooks, by event, in their order.
         paths: the files that have entries of ours.
         stale: files that this version would write differently.
-        former: whether 0.1.0 wrote some of it, which goes on working.
+        former: whether an earlier version wrote some of it, which goes on working.
         strange: whether it starts another program than this version would.
         off: the setting that turns all hooks off; empty where they are on.
     """
@@ -83,7 +83,7 @@ def status_of(harness: Harness, places: SettingsPlaces, root: str) -> Status:
         tuple((line.event, command) for line, command in hooks),
         tuple(paths),
         tuple(stale),
-        former=is_former_server(server) or any(line.is_former for line, _ in hooks),
+        former=is_former_server(server) or any(line.is_former or not _is_wanted(harness, line) for line, _ in hooks),
         strange=server not in (None, fresh_server) or not set(hooks) <= set(fresh_hooks),
         off=off,
     )
@@ -94,6 +94,11 @@ def _started(texts: list[tuple[str, SettingsEntries]]) -> tuple[ServerEntry | No
     values = [value for text, content in texts for value in of_ours(text, content)]
     servers = [server_of(value) for value in values if is_our_server(value)]
     return (servers[-1] if servers else None), [hook for value in values for hook in _hooks_in(value)]
+
+
+def _is_wanted(harness: Harness, line: HookLine) -> bool:
+    """Whether a hook does anything in its mode; 0.2.0 had Claude Code's commands rewritten in the mode keep."""
+    return any(hook.event == line.event and line.mode in hook.modes for hook in harness.hooks)
 
 
 def _turned_off(harness: Harness, text: str) -> str:

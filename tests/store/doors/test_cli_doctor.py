@@ -290,11 +290,20 @@ def test_how_far_the_check_has_come_stands_on_a_terminal_and_goes_again(
         assert drawn.endswith("\r\x1b[K")
 
 
-def test_how_many_of_an_agents_own_commands_were_kept_whole_is_told_with_the_reasons(cli: Any) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("codex", "since it has loops, conditions or groups"),
+        ("claude-code", "and nothing read the file that its shell wrote into"),
+    ],
+)
+def test_how_many_of_an_agents_own_commands_were_kept_whole_is_told_with_the_reasons(
+    name: str, why: str, cli: Any
+) -> None:
     with Store(cli.home) as store:
-        harness = find("claude-code")
+        harness = find(name)
         assert harness is not None
-        store.index.put_session(session_of("claude-code", "s", "/"))
+        store.index.put_session(session_of(name, "s", "/"))
         kept = {
             "make": "",
             "cd x && make": "",
@@ -302,9 +311,9 @@ def test_how_many_of_an_agents_own_commands_were_kept_whole_is_told_with_the_rea
             "make; nvm use 20": harness.cut,
         }
         for number, (command, partial) in enumerate(kept.items()):
-            recording = store.begin("cmd", command, "/", "claude-code-s", artifact=f"claude-code-s:use-{number}")
+            recording = store.begin("cmd", command, "/", f"{name}-s", artifact=f"{name}-s:use-{number}")
             recording.append("out", b"a\n")
             recording.seal(exit_code=number % 2, partial=partial)
     told = "\n".join(_levels(cli, "note") + _levels(cli, "ok"))
-    assert "Claude Code: of the last 4 commands 2 are kept whole (50%), of 2 that failed 1" in told
-    assert "1 (cut by Claude Code, since it has loops, conditions or groups)" in told
+    assert f"{harness.title}: of the last 4 commands 2 are kept whole (50%), of 2 that failed 1" in told
+    assert f"(cut by {harness.title}, {why})" in told

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.harnesses.base import BEFORE, KEEP, SHAPE
+from sightline.harnesses.claude_code import ClaudeCode
 from tests.store.doors.hooks.hook_kit import Harness
 
 
@@ -27,3 +29,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def claude(root: Path, tmp_path: Path) -> Harness:
     """A session of Claude Code."""
     return Harness("claude-code", root, tmp_path)
+
+
+@pytest.fixture
+def piping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have Claude Code stand for a harness whose commands are kept whole by pipes, which get both streams."""
+    hooks = [one._replace(modes=(KEEP, SHAPE)) if one.when == BEFORE else one for one in ClaudeCode.hooks]
+    monkeypatch.setattr(ClaudeCode, "hooks", tuple(hooks))
+    monkeypatch.setattr(ClaudeCode, "shell_start", "")

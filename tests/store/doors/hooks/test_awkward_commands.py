@@ -20,6 +20,8 @@ from sightline.store import Store, Target
 from tests.each import each
 from tests.store.doors.hooks.hook_kit import run_to_end
 
+pytestmark = pytest.mark.usefixtures("piping")
+
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads(
     (Path(__file__).parent / "commands.toml").read_text(encoding="utf-8")
 )

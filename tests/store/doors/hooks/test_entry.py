@@ -17,6 +17,8 @@ from sightline.doors.hooks.event import answer_to
 from sightline.harnesses.claude_code import HARNESS
 from tests.store.doors.hooks.hook_kit import Harness
 
+pytestmark = pytest.mark.usefixtures("piping")
+
 FAILING = "sh -c 'seq 1 20000; echo err >&2; seq 20001 40000; exit 7'"
 COMMANDS = (FAILING, "seq 1 40000", "echo short", "true", "sh -c 'exit 3'")
 

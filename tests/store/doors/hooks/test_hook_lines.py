@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import site
 import sqlite3
 import subprocess
@@ -18,6 +19,8 @@ from sightline.doors.hooks import hook_session
 from sightline.doors.hooks.command_line import ENTRY, capture_program, hook_line, hook_words, read_line
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness, process
+
+pytestmark = pytest.mark.usefixtures("piping")
 
 BASH = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": "echo hello"}}
 
@@ -62,6 +65,25 @@ def test_where_we_are_no_longer_installed_no_call_is_refused(tmp_path: Path) -> 
         assert gone != line
         done = process(["/bin/sh", "-c", gone], json.dumps(BASH).encode(), tmp_path / "store")
         assert (done.returncode, done.stdout) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "around", ["nice {}", "nice -n 5 ionice -c3 {}", "env A=1 timeout 9 {}", "sh -c {quoted}", "A=1 bash -lc {quoted}"]
+)
+@pytest.mark.parametrize("through", ["", "/a b/sightline-capture"])
+def test_a_line_that_a_person_has_put_behind_another_program_is_ours_all_the_same(around: str, through: str) -> None:
+    line = hook_line("claude-code", "PreToolUse", "keep", through)
+    found = read_line(around.format(line, quoted=shlex.quote(line)))
+    assert found == read_line(line)
+    assert found is not None
+
+
+@pytest.mark.parametrize(
+    "around", ["beep; {}", "beep && {}", "{} && beep", "(nice {})", "echo x | {}", "sh -c {quoted} x"]
+)
+def test_a_line_that_does_more_than_ours_is_the_persons_own(around: str) -> None:
+    line = hook_line("claude-code", "PreToolUse", "keep", "")
+    assert read_line(around.format(line, quoted=shlex.quote(line))) is None
 
 
 def test_who_installs_us_for_themselves_alone_has_hooks_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ from sightline.harnesses.claude_code import HARNESS
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
 
+pytestmark = pytest.mark.usefixtures("piping")
+
 BASH = {"tool_name": "Bash", "tool_input": {"command": "make all", "run_in_background": True}}
 
 

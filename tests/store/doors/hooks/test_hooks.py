@@ -298,6 +298,7 @@ def piped(claude: Harness, command: str, mode: str = "keep", env: dict[str, str]
     return made, done.stdout
 
 
+@pytest.mark.usefixtures("piping")
 def test_the_code_of_a_rewritten_command_is_known_afterwards(claude: Harness) -> None:
     made, output = piped(claude, "sh -c 'seq 1 20000; exit 3'")
     (buffer,) = claude.buffers()
@@ -311,6 +312,7 @@ def test_the_code_of_a_rewritten_command_is_known_afterwards(claude: Harness) ->
     assert list((claude.root / "hooks").glob("*.json")) == []
 
 
+@pytest.mark.usefixtures("piping")
 def test_what_goes_into_filters_is_kept_beside_what_comes_of_them(claude: Harness) -> None:
     made, output = piped(claude, "seq 1 20000 | tail -2")
     assert output == b"19999\n20000\n"
@@ -328,6 +330,7 @@ def test_what_goes_into_filters_is_kept_beside_what_comes_of_them(claude: Harnes
     assert view.matched == (Shown(unfiltered.name, "out", 19_999, 20_000),), "a filter came between"
 
 
+@pytest.mark.usefixtures("piping")
 def test_filters_that_have_seen_enough_end_the_command(claude: Harness) -> None:
     _, output = piped(claude, "yes | head -1")
     (buffer,) = claude.buffers()
@@ -335,6 +338,7 @@ def test_filters_that_have_seen_enough_end_the_command(claude: Harness) -> None:
     assert (buffer.state, buffer.note) == ("sealed", "cut by filter")
 
 
+@pytest.mark.usefixtures("piping")
 def test_what_a_command_leaves_running_does_not_hold_it_up(claude: Harness, tmp_path: Path) -> None:
     """It goes on to write where it would have, which is not kept."""
     os.mkfifo(tmp_path / "gate")
@@ -351,6 +355,7 @@ def test_what_a_command_leaves_running_does_not_hold_it_up(claude: Harness, tmp_
     assert claude.content(buffer) == b"early\n"
 
 
+@pytest.mark.usefixtures("piping")
 def test_without_a_store_the_pipe_passes_all_on(claude: Harness, tmp_path: Path) -> None:
     (tmp_path / "none").write_text("")
     for mode in ("keep", "shape"):

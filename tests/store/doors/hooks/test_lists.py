@@ -25,6 +25,8 @@ from sightline.shell_words.lexer import OPERATOR, tokens_of
 from tests.each import each
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut, run_to_end
 
+pytestmark = pytest.mark.usefixtures("piping")
+
 CASES: dict[str, list[dict[str, Any]]] = tomllib.loads((Path(__file__).parent / "lists.toml").read_text())
 REWRITTEN = [command for group in CASES["rewritten"] for command in group["commands"]]
 ALONE = [command for group in CASES["alone"] for command in group["commands"]]

@@ -27,6 +27,8 @@ from tests.faults.kill_kit import soon
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut
 from tests.store.doors.hooks.test_hook_tasks import file_of, notice
 
+pytestmark = pytest.mark.usefixtures("piping")
+
 COMMAND = "echo one && sh -c 'echo two; read go <gate; seq 1 9000; exit 3'"
 WHOLE = b"one\ntwo\n" + b"".join(b"%d\n" % number for number in range(1, 9001))
 

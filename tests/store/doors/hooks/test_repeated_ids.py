@@ -14,6 +14,8 @@ from sightline.harnesses.base import KEEP
 from sightline.records import Buffer
 from tests.store.doors.hooks.hook_kit import Harness
 
+pytestmark = pytest.mark.usefixtures("piping")
+
 LONG = "toolu_01Abcdefghijklmnopqrst"
 
 

@@ -41,7 +41,7 @@ def test_what_was_put_in_is_found_again_and_goes_without_a_trace(harness: str, m
 
 
 def test_hooks_of_a_person_stay_before_and_behind_ours() -> None:
-    _, content = _target("claude-code")
+    _, content = _target("claude-code", SHAPE)
     before = f'{{"hooks": {{"PreToolUse": [{THEIRS}]}}, "permissions": {{"deny": ["Bash(rm:*)"]}}}}'
     text, undo = with_ours(before, content)
     first, ours = _data(text)["hooks"]["PreToolUse"]
@@ -60,7 +60,7 @@ def test_an_agent_waits_for_the_hooks_that_may_answer_it() -> None:
 
 
 def test_what_a_person_adds_later_stays_when_ours_goes() -> None:
-    _, content = _target("claude-code")
+    _, content = _target("claude-code", SHAPE)
     text, undo = with_ours('{\n  "model": "opus" // the best\n}\n', content)
     data = _data(text)
     edited = text.replace('"PreToolUse": [', f'"PreToolUse": [\n      {THEIRS}, // mine', 1)
@@ -77,7 +77,7 @@ def test_what_a_person_adds_later_stays_when_ours_goes() -> None:
 
 
 def test_a_hook_that_a_person_put_beside_ours_in_one_group_stays() -> None:
-    _, content = _target("claude-code")
+    _, content = _target("claude-code", SHAPE)
     text, undo = with_ours("{}", content)
     data = _data(text)
     data["hooks"]["PreToolUse"][0]["hooks"].append({"type": "command", "command": "/their/hook"})
@@ -156,7 +156,7 @@ def test_a_rule_that_came_with_another_mode_goes_with_it_and_a_persons_stays() -
 
 def test_what_an_earlier_version_wrote_is_taken_over() -> None:
     """0.1.0 piped commands into ``sightline capture``, and named no script in its hooks."""
-    _, content = _target("claude-code")
+    _, content = _target("claude-code", SHAPE)
     new, _ = with_ours("{}", content)
     (hook,) = _data(new)["hooks"]["PreToolUse"][0]["hooks"]
     old = hook["command"].replace(" --through /h/.claude/sightline-capture", "")

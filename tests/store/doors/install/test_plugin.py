@@ -26,18 +26,19 @@ def test_it_has_the_server_and_the_hooks_of_its_mode(cli: Any, mode: str) -> Non
     script = str(cli.folder / ".claude" / "sightline-capture")
     moved = hooks.replace(shlex.quote(script), shlex.quote(str(folder / "sightline-capture")))
     assert _json(folder / "hooks/hooks.json")["hooks"] == json.loads(moved)
-    assert os.access(folder / "sightline-capture", os.X_OK) == os.access(script, os.X_OK) == (mode != "record")
+    assert os.access(folder / "sightline-capture", os.X_OK) == os.access(script, os.X_OK) == (mode == "shape")
     manifest = _json(folder / ".claude-plugin/plugin.json")
     assert manifest["name"] == "sightline"
     assert f"mcp__plugin_{manifest['name']}_sightline__" in HARNESS.own
     assert len((folder / "README.md").read_text().split()) > 40
 
 
-def test_it_looks_on_only_unless_told_since_it_cannot_bring_rules_along(cli: Any) -> None:
+def test_only_a_mode_that_rewrites_commands_needs_rules_which_a_plugin_cannot_bring_along(cli: Any) -> None:
     ran = cli("install", "claude-code", "--plugin", "p")
-    assert "mode record" in ran.out
+    assert "mode keep" in ran.out
     assert "PreToolUse" not in (cli.folder / "p/hooks/hooks.json").read_text()
-    again = cli("install", "claude-code", "--plugin", "p", "--mode", "keep")
+    assert "/permissions" not in ran.out + (cli.folder / "p/README.md").read_text()
+    again = cli("install", "claude-code", "--plugin", "p", "--mode", "shape")
     assert "add it in /permissions: Bash(" in again.out
     assert "pipefail" in (cli.folder / "p/README.md").read_text()
 

@@ -1,0 +1,208 @@
+"""Commands whose output a process apart records: the line that starts it in a command's shell, and what it found.
+
+Claude Code has both streams of a command in a file of its own, which it removes when the command has ended. The hook at
+a session's start names a line that Claude Code's shells run before each command, after all hooks and rules; the line
+opens that file for `task_recorder`, and changes nothing for the command. A small file a command, which that line makes,
+says later which buffer was recorded. The hook after the command finds it there.
+"""
+
+import os
+import sys
+import time
+
+from sightline.config import HOOKS, default_root
+from sightline.doors.hooks.command_line import ENTRY, FLAGS
+from sightline.doors.hooks.pending_commands import PendingCommand
+from sightline.errors import ExpiredRef, UnknownRef
+from sightline.harnesses.tool_call import ToolCall
+from sightline.json_text import dumps, loads
+from sightline.light_library import suppress
+from sightline.log.sessions import use_key
+from sightline.named_tuple import NamedTuple
+from sightline.private_files import make_folder, make_parents, read_file, remove_file, write_atomically
+from sightline.records import DROPPED, Buffer, Session
+from sightline.shell_words.quoting import join_quoted, quoted
+from sightline.store import Store, Target
+from sightline.typing_names import Iterator
+
+_ENDING = ".task"
+_BEGIN, _END = ": sightline-begin", ": sightline-end"
+_PATIENCE_SECONDS = 3.0  # for a recorder whose command has ended; it takes 0.1 s where nothing else runs
+_TURN_SECONDS = 0.01
+_COMPARED_CHARACTERS = 2_000
+
+
+class RecordedTask(NamedTuple):
+    """What a recorder says of one command.
+
+    Attributes:
+        buffer: the name of the buffer.
+        command: the command as its shell got it.
+        began: when its shell began, seconds since the epoch.
+        file: the name of the harness' own file.
+    """
+
+    buffer: str
+    command: str
+    began: float
+    file: str
+
+
+def shell_line(harness: str, session: str, root: str, *, opens: bool = sys.platform != "darwin") -> str:
+    """The line that a session's shells run before each command; it prints nothing, and succeeds.
+
+    Only a regular file is opened: anything else might lose what is read from it. The recorder starts in a subshell, so
+    that the command's own shell knows of no job.
+
+    Args:
+        harness: name of the harness.
+        session: its id of the session.
+        root: the store's root.
+        opens: whether a shell can open its own output for reading; else it waits until the recorder has done so.
+    """
+    start = os.path.join(root, HOOKS, session)
+    words = join_quoted([sys.executable, *FLAGS, ENTRY, "task", harness, session])
+    opened, apart = ("9</dev/fd/1", " &") if opens else ("9>&1", ";")
+    script = "${BASH_EXECUTION_STRING-$ZSH_EXECUTION_STRING}"
+    return (
+        f"{_BEGIN} && {{ [ -f /dev/fd/1 ] && ( exec 2>/dev/null {opened} >/dev/null && set -C && umask 077 "
+        f"&& : >{quoted(start)}.$${_ENDING} "
+        f'&& {{ SIGHTLINE_SCRIPT="{script}" SIGHTLINE_HOME={quoted(root)} {words} $$ <&9 9<&-{apart} }} ); '
+        f'set -- "{script}" && set -- "${{1%%{_BEGIN[:-1]}[n] *}}" "${{1#*{_END[:-1]}[d]}}" '
+        """&& case $1 in *$'\\n'*) false;; esac && case $2 in $'\\n: && '*) ;; *) false;; esac """
+        "&& case $- in *l*) false;; esac && ! shopt -q login_shell 2>/dev/null "
+        """&& exec "$0" -c "$1${2#*: && }"; set --; } """
+        f"|| {_END}\n"
+    )
+
+
+def have_recorded(harness: str, session: str, start_file: str) -> None:
+    """Have the outputs of a session's commands recorded.
+
+    Args:
+        harness: name of the harness.
+        session: its id of the session; safe as the name of a file.
+        start_file: the file that its shells run before each command.
+
+    Raises:
+        OSError, UnsafeStore: a file cannot be written.
+    """
+    root = default_root()
+    if not os.path.isdir(root):
+        make_parents(root)
+        make_folder(root)
+    make_folder(os.path.join(root, HOOKS))
+    line = shell_line(harness, session, root)
+    with open(start_file, "a+", encoding="utf-8") as file:
+        file.seek(0)
+        if line not in file.read():  # after a compaction the session starts again
+            file.write(line)
+
+
+def task_path(session: str, shell: int | str) -> str:
+    """The path of the file of a command, named by the session's id and the pid of the command's shell."""
+    return os.path.join(default_root(), HOOKS, f"{session}.{shell}{_ENDING}")
+
+
+def note_recorded(path: str, task: RecordedTask) -> None:
+    """Say what was recorded. Raises OSError."""
+    write_atomically(path, dumps(task).encode())
+
+
+def take_recorded(store: Store, session: Session, call: ToolCall) -> Buffer | None:
+    """The buffer of a call that has ended, with what the harness tells of it; None if none was recorded.
+
+    Raises:
+        StoreFailed: its record could not be changed.
+    """
+    told = call.text.strip()[:_COMPARED_CHARACTERS]
+    found = [
+        (not _is_told(store, task, told), task.command != call.command, -task.began, path, task)
+        for path, task in _ended(call.session.id)
+        if task.began <= call.answered
+    ]
+    for other_text, other_command, _, path, task in sorted(found, key=lambda one: one[:4]):
+        if other_text and (other_command or len(found) > 1):
+            continue
+        if buffer := _taken(store, session, path, task, call.command, call.use, call.exit_code):
+            return buffer
+    return None
+
+
+def take_recorded_file(
+    store: Store, session: Session, pending: PendingCommand, file: str, code: int | None
+) -> Buffer | None:
+    """The buffer of a command in the background, by the name of the harness' own file; None if none was recorded.
+
+    Raises:
+        StoreFailed: its record could not be changed.
+    """
+    for path, task in _ended(pending.session):
+        if task.file == file:
+            return _taken(store, session, path, task, pending.command, pending.use, code)
+    return None
+
+
+def _taken(
+    store: Store, session: Session, path: str, task: RecordedTask, command: str, use: str, code: int | None
+) -> Buffer | None:
+    try:
+        os.unlink(path)
+    except OSError:  # the hook of another call was first
+        return None
+    redaction = store.redaction()
+    buffer = store.index.buffer(task.buffer)
+    try:
+        return store.amend(
+            task.buffer,
+            command=redaction.text(command) if redaction else command,
+            session=session.name,
+            artifact=use_key(session.name, use),
+            exit_code=code,
+            partial=DROPPED if buffer and buffer.gaps else "",
+        )
+    except (UnknownRef, ExpiredRef):
+        return None
+
+
+def _ended(session: str) -> Iterator[tuple[str, RecordedTask]]:
+    """The commands of a session whose shells have ended, each with its file; a recorder that is late is waited for."""
+    folder = os.path.join(default_root(), HOOKS)
+    try:
+        names = [name for name in os.listdir(folder) if name.startswith(f"{session}.") and name.endswith(_ENDING)]
+    except OSError:
+        return
+    until = time.monotonic() + _PATIENCE_SECONDS
+    for name in names:
+        path, shell = os.path.join(folder, name), name[len(session) + 1 : -len(_ENDING)]
+        while not (task := _read(path)) and time.monotonic() < until and not _runs(shell):
+            time.sleep(_TURN_SECONDS)
+        if task:
+            yield path, task
+        elif not _runs(shell):  # its recorder was killed
+            remove_file(path)
+
+
+def _read(path: str) -> RecordedTask | None:
+    with suppress(OSError, ValueError, TypeError):
+        if data := read_file(path):
+            return RecordedTask(*loads(data))
+    return None
+
+
+def _runs(shell: str) -> bool:
+    try:
+        os.kill(int(shell), 0)
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+def _is_told(store: Store, task: RecordedTask, told: str) -> bool:
+    """Whether the beginning of what was recorded is that of what the harness tells, which strips blanks."""
+    buffer = store.index.buffer(task.buffer)
+    if buffer is None or not buffer.stream("out").bytes:
+        return not told
+    with store.open(Target(buffer, "out")) as source:
+        made = source.read(0, 4 * _COMPARED_CHARACTERS).decode(errors="replace").lstrip()
+    return bool(told) and (made.startswith(told) or told.startswith(made.rstrip()[:_COMPARED_CHARACTERS]))
