@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return the exit code of the process."""
     if arguments is None:
         expect_end()
+        _forget_coerced_locale()
         _leave(main(sys.argv[1:]))
     if "_ARGCOMPLETE" in os.environ:
         return _complete()
@@ -38,6 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return tell_store_failure(error)
     except KeyboardInterrupt:
         return 130
+
+
+def _forget_coerced_locale() -> None:
+    """Remove the variable that Python sets where the locale is C (PEP 538), so that programs get what we were given."""
+    if os.environ.get("LC_CTYPE") not in ("C.UTF-8", "C.utf8", "UTF-8"):
+        return
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            given = b"\0" + file.read()
+    except OSError:  # the system does not say what we were given
+        return
+    if b"\0LC_CTYPE=" not in given:
+        del os.environ["LC_CTYPE"]
 
 
 def _complete() -> int:

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -213,3 +215,15 @@ def test_lines_of_many_answers_never_mix(client: Make) -> None:
     told = {json.loads(through.read())["id"] for _ in range(90)}
     sender.join()
     assert told == sent
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not say what a process was given")
+@pytest.mark.parametrize("more", [{}, {"LC_CTYPE": "C.UTF-8"}, {"LANG": "C.UTF-8", "PYTHONPATH": "/none"}])
+@pytest.mark.parametrize("verb", [["proxy", "--"], ["run", "--"]])
+def test_a_program_gets_the_environment_as_it_came(verb: list[str], more: dict[str, str], tmp_path: Path) -> None:
+    """Python itself adds LC_CTYPE where the locale is C."""
+    given = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "store"), **more}
+    words = [sys.executable, "-E", "-P", "-m", "sightline.doors.cli.main", *verb, "env"]
+    ran = subprocess.run(words, env=given, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    got = dict(line.split("=", 1) for line in ran.stdout.decode().splitlines() if "=" in line)
+    assert got == given
