@@ -45,6 +45,10 @@ def _kept_and_answered(
     if not is_first(store.layout.root, session.name, event, call.use, given, after=_events_of(harness, BEFORE)):
         return None
     pending = recall(key_of(call.use, call.session.id))
+    if pending and pending.key not in call.command and call.command != pending.command:
+        late_hooks.stop_rewriting(call.session.id, call.command)
+        forget(pending.key)
+        pending = None
     if pending:
         call = call._replace(command=pending.command)
         if not pending.parts:

@@ -6,6 +6,7 @@ import time
 from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.command_line import capture_program, on_path
+from sightline.doors.hooks.other_hooks import is_stopped, may_be_changed
 from sightline.doors.hooks.pending_commands import LONG_USE, PendingCommand, forget, is_use, key_of, remember
 from sightline.harnesses.base import BASH, BEFORE, SHAPE, Harness
 from sightline.named_tuple import NamedTuple
@@ -63,6 +64,8 @@ def before_tool(
     if any(tool_input.get(key) for key in _LEFT_ALONE_KEYS):
         return None
     harness_session = str(given.get("session_id", ""))
+    if is_stopped(harness_session) or may_be_changed(harness, event, given):
+        return None
     key = key_of(str(use), harness_session)
     inserted = rewritten(harness, command, key, through, harness.shell(given))
     if inserted and harness.shell_start and (inserted.filtered or inserted.parts):

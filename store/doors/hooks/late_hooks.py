@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sightline.doors.hooks.live_calls import at_prompt as at_prompt
     from sightline.doors.hooks.live_calls import at_start as at_start
     from sightline.doors.hooks.live_calls import live_call as live_call
+    from sightline.doors.hooks.other_hooks import stop_rewriting as stop_rewriting
     from sightline.doors.hooks.process_apart import continue_apart as continue_apart
     from sightline.doors.hooks.recorded_tasks import have_recorded as have_recorded
     from sightline.doors.hooks.recorded_tasks import take_recorded as take_recorded
@@ -42,6 +43,7 @@ else:
         ),  # 20 ms, for the store
         kept_list=("drop_shown", "keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs
         live_calls=("at_end", "at_prompt", "at_start", "live_call"),  # 30 ms, of two harnesses only
+        other_hooks=("stop_rewriting",),  # few commands are changed by others
         process_apart=("continue_apart",),  # few events have nothing to say
         recorded_tasks=("have_recorded", "take_recorded"),  # commands of one harness only
         view_instead=("replaced",),  # 20 ms, of mode `shape` only
