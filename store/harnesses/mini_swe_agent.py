@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sightline.harnesses.base import Harness
-from sightline.harnesses.swe_agent import CUT, trajectory_call
-from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, list_of, number, shown_of, text_of, text_part
+from sightline.harnesses.swe_agent import CUT, run_of, trajectory_call
+from sightline.harnesses.tool_call import ToolCall, dict_of, list_of, number, shown_of, text_of, text_part
 from sightline.harnesses.transcript import (
     SHAPE_ERRORS,
     Candidate,
@@ -70,7 +70,7 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
     version = text_of(dict_of(fields.get("info")).get("mini_version"))
     messages = [dict_of(one) for one in (document if isinstance(document, list) else list_of(fields.get("messages")))]
     client = " ".join(filter(None, (HARNESS.name, version)))
-    session = CallSession(HARNESS.name, os.path.abspath(path), client, "", _time(messages, written))
+    session = run_of(path, HARNESS.name, client, _time(messages, written), ".json", ".traj")
     opening, asked, place = _opening_of(fields, messages), session.started, 0
     prompts = (message for message in messages if message.get("role") == "user")
     if subject := subject_of("\n".join(shown_of(next(prompts, {}).get("content")))):

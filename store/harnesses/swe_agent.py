@@ -32,6 +32,7 @@ from sightline.harnesses.transcript import (
 )
 from sightline.json_text import loads
 from sightline.log.session_events import TRANSCRIPT, AgentMessage
+from sightline.sha256 import sha256_hex
 from sightline.typing_names import Any
 
 _NO_TIMES = "its time was not written down"
@@ -64,7 +65,7 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
     turns = list(_turns(document.get("history")))
     taken = [number(step.get("execution_time")) for step in steps]
     at = written - sum(taken)
-    session = CallSession(HARNESS.name, os.path.abspath(path), HARNESS.name, "", at)
+    session = run_of(path, HARNESS.name, HARNESS.name, at, ".traj")
     for place, (step, seconds) in enumerate(zip(steps, taken, strict=True)):
         try:
             action, out = text_of(step.get("action")), text_of(step.get("observation"))
@@ -97,7 +98,7 @@ def trajectory_call(
     """Return the call of a command at an index of a trajectory."""
     return ToolCall(
         session=session,
-        id=f"{session.harness}:{session.id}:{place}",
+        id=f"{session.harness}:{session.id}:{session.run}:{place}",
         use="",
         line=0,
         asked=asked,
@@ -120,3 +121,17 @@ def _working_dir(state: Any) -> str:
         except (ValueError, RecursionError):
             return ""
     return text_of(dict_of(state).get("working_dir"))
+
+
+def run_of(path: str, harness: str, client: str, started: float, *endings: str) -> CallSession:
+    """Return the session of a trajectory, which has no name in its file: that and its folder's name it.
+
+    Names repeat between runs, so the path tells it from others.
+    """
+    path = os.path.abspath(path)
+    folder, name = os.path.split(path)
+    for ending in endings:
+        name = name.removesuffix(ending)
+    above = os.path.basename(folder)
+    run = sha256_hex(path.encode(errors="surrogateescape"))[:8]
+    return CallSession(harness, f"{above}-{name}" if above != name else name, client, "", started, run=run)

@@ -34,6 +34,7 @@ class CallSession(NamedTuple):
         cwd: working directory at the start; empty if it is not known.
         started: seconds since the epoch.
         agent: id of the helper, within the session, that makes these calls; empty for the agent itself.
+        run: tells it from other sessions that have the same id; empty where ids are unique.
     """
 
     harness: str
@@ -42,6 +43,7 @@ class CallSession(NamedTuple):
     cwd: str
     started: float
     agent: str = ""
+    run: str = ""
 
 
 class Beside(NamedTuple):

@@ -416,7 +416,7 @@ class Importer:
             return self._met[past]
         met, past = past, bounded_session(past, written)
         own = f"{past.harness}-{past.id}"
-        name = safe_name(f"{own}-{past.agent}" if past.agent else own)
+        name = safe_name("-".join(filter(None, (own, past.agent, past.run))))
         session = self._sessions.get(name)
         if session is None:
             session = Session(

@@ -7,7 +7,7 @@ from typing import Any
 
 from sightline.audit.buffer_failures import failures_of
 from sightline.log.session_history import events_of
-from sightline.log.sessions import safe_name
+from sightline.sha256 import sha256_hex
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Import, buffers, read, views, write_lines
 
@@ -44,7 +44,7 @@ def test_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
     ]
     assert [text for _, text in views(store)] == ["OBSERVATION:\na.py\nb.py\n", "OBSERVATION:\nboom\n", "diff --git\n"]
     assert [one.created for one in buffers(store)] == [1_700_000_007.5, 1_700_000_008.0, 1_700_000_010.0]
-    session = safe_name(f"swe-agent-{path}")
+    session = f"swe-agent-task-7-{sha256_hex(str(path).encode())[:8]}"
     assert {one.session for one in buffers(store)} == {session}
     assert [one.text for one in events_of(store, session).messages] == ["Done: all tests pass."]
 
@@ -116,7 +116,7 @@ def test_mini_swe_agent_runs_the_only_block_of_its_language(store: Store, import
         document = {"info": {"config": setup}, "messages": messages, "trajectory_format": "mini-swe-agent-1"}
         path = _json(tmp_path / name / f"{name}.traj.json", document)
         imported(path)
-        session = safe_name(f"mini-swe-agent-{path}")
+        session = f"mini-swe-agent-{name}-{sha256_hex(str(path).encode())[:8]}"
         assert [(one.command, one.created) for one in buffers(store) if one.session == session] == [
             ("make", 1_700_000_000.0),
             ("make last", 1_700_000_003.0),
