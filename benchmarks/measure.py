@@ -120,7 +120,7 @@ def mib(count: float) -> str:
 def machine() -> str:
     """What this was measured on."""
     packages = []
-    for name in ("sightline", "textual", "rapidfuzz", "watchfiles", "ripgrep"):
+    for name in ("sightline-inspector", "textual", "rapidfuzz", "watchfiles", "ripgrep"):
         try:
             packages.append(f"{name} {version(name)}")
         except PackageNotFoundError:

@@ -4,7 +4,10 @@ import os
 import sys
 from collections.abc import Iterator
 
-NAME = "sightline"
+NAME = "sightline-inspector"
+
+FORMER = "sightline"
+"""Our name up to 0.2.0, and that of another project on the package index; either owns files of this package, too."""
 
 
 def install_extra(extra: str) -> str:

@@ -109,6 +109,10 @@ def test_wheel_has_the_modules_of_the_tree_and_no_others(wheel: Path) -> None:
     assert modules == {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
 
 
+def test_wheel_has_a_name_that_is_free_on_the_index(wheel: Path) -> None:
+    assert wheel.name.startswith("sightline_inspector-")
+
+
 def test_wheel_puts_one_name_at_the_top(wheel: Path) -> None:
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {name for name in tops if not name.endswith(".dist-info")} == {"sightline"}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from sightline.capture.repair import dead_captures, end_dead_captures, misplaced_index, network_disk, rebuild_index
+from sightline.distribution import FORMER, NAME, versions_of
 from sightline.doors.doctor.buffers import check_folders, check_records
 from sightline.doors.doctor.check_result import Advance, CheckResult, unheard
 from sightline.doors.doctor.files import Derived, check_files
@@ -46,6 +47,7 @@ def examine(store: Store, *, rebuild: bool = False, advance: Advance = unheard) 
     derived = Derived()
     writable = partial(_writable, store)  # if this check fails, the index cannot be read, and the others end
     checks: tuple[Callable[[], Iterator[CheckResult]], ...] = (
+        _installation,
         lambda: _root(store),
         lambda: check_files(store.root, derived, besides=(store.layout.buffers, own_rules(store.root))),
         writable,
@@ -88,6 +90,15 @@ def _writable(store: Store) -> Iterator[CheckResult]:
         )
         for name in dead_captures(store):
             yield CheckResult("note", f"{format_ref(name)}: its writer is dead; it is yet to be marked interrupted")
+
+
+def _installation() -> Iterator[CheckResult]:
+    if former := next(versions_of(FORMER), ""):
+        yield CheckResult(
+            "problem",
+            f"the distribution {FORMER} {former} is installed beside {NAME}, and both own the same files: "
+            f"`python -m pip uninstall -y {FORMER} {NAME}`, then install from your checkout again",
+        )
 
 
 def _root(store: Store) -> Iterator[CheckResult]:

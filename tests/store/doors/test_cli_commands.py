@@ -6,12 +6,12 @@ import re
 import shlex
 import tempfile
 from argparse import SUPPRESS
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sightline.distribution import version
 from sightline.doors.cli import demo
 from sightline.doors.cli.commands import COMMANDS, GROUPS, command_of
 from sightline.doors.cli.main import main
@@ -66,9 +66,7 @@ def test_every_argument_has_a_sentence_of_help_that_begins_small_and_has_no_end(
 
 
 def test_version_is_told(cli: Any) -> None:
-    try:
-        version("sightline")
-    except PackageNotFoundError:
+    if not version():
         pytest.skip("not installed, so there is no version")
     assert re.fullmatch(r"sightline \d+\.\d+\S*\n", cli("--version").out)
     assert cli("-V").code == 0

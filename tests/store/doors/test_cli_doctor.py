@@ -52,6 +52,18 @@ def test_sound_store_is_sound(cli: Any, numbers: str) -> None:
     assert not _levels(cli, "mended")
 
 
+def test_a_distribution_of_the_former_name_is_found(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It owns the same files as ours, so removing it later would break ours."""
+    (tmp_path / "site" / "sightline-0.2.0.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    first = next(iter(examine(store)))
+    assert first.level == "problem"
+    assert "sightline 0.2.0 is installed beside sightline-inspector" in first.text
+    assert "`python -m pip uninstall -y sightline sightline-inspector`" in first.text
+
+
 def test_programs_that_no_query_can_use_here_are_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     here = executables.find
     monkeypatch.setattr(executables, "find", lambda name: "" if name in ("jq", "gawk") else here(name))
