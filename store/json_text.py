@@ -16,9 +16,11 @@ else:
 _NOT_READ = (ValueError, StopIteration, SystemError, RecursionError)
 """What the C code raises for what is no JSON, or is nested too deep; SystemError where `json` is not loaded."""
 
-_TOO_DEEP = "it is nested too deep"
-
 _SPACES = " \t\n\r"
+
+
+class TooDeep(ValueError):
+    """A JSON text is nested too deep to be read."""
 
 
 class _Decoding:
@@ -43,7 +45,7 @@ _scan_strictly: Callable[[str, int], tuple[Any, int]] | None = _c and _c.make_sc
 
 def loads(text: str | bytes, *, strict: bool = False) -> Any:
     """Return the value of a JSON text, as `json.loads` does. Raises ValueError, with the place, if it is none,
-    or if it is nested too deep.
+    and TooDeep, a ValueError, too.
 
     Args:
         text: the text.
@@ -63,7 +65,7 @@ def loads(text: str | bytes, *, strict: bool = False) -> Any:
     try:
         return json.loads(text, parse_constant=_StrictDecoding.parse_constant if strict else None)
     except RecursionError as error:
-        raise ValueError(_TOO_DEEP) from error
+        raise TooDeep("it is nested too deep") from error
 
 
 def first_value(text: str, at: int = 0) -> tuple[Any, int]:
@@ -82,7 +84,7 @@ def first_value(text: str, at: int = 0) -> tuple[Any, int]:
     try:
         return json.JSONDecoder().raw_decode(text, at)
     except RecursionError as error:
-        raise ValueError(_TOO_DEEP) from error
+        raise TooDeep("it is nested too deep") from error
 
 
 def dumps(

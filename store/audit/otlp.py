@@ -127,7 +127,7 @@ def _span(call: Call, trace: str, root: str, shared: Attributes) -> dict[str, An
 def _request(text: str) -> dict[str, Any]:
     try:
         read = loads(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         return {}
     return read if isinstance(read, dict) else {}
 

@@ -319,7 +319,7 @@ class Parser:
         if payload.get("type") == "function_call":
             try:
                 arguments = loads(text_of(arguments))
-            except (ValueError, RecursionError):
+            except ValueError:
                 pass  # not JSON: the model wrote a plain text
         given = dict_of(arguments)
         command = given.get("cmd", given.get("command"))
@@ -470,7 +470,7 @@ def _from_json(shown: str) -> tuple[str, int | None]:
     if shown.startswith("{"):
         try:
             result = dict_of(loads(shown))
-        except (ValueError, RecursionError):
+        except ValueError:
             return "", None
         code = dict_of(result.get("metadata")).get("exit_code")
         if isinstance(code, int):

@@ -127,7 +127,7 @@ def _records(head: bytes) -> Iterator[dict[str, object]]:
     for line in head.split(b"\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT]:
         try:
             record = loads(line)
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
         if isinstance(record, dict):
             yield record

@@ -143,7 +143,7 @@ def _commands(message: dict[str, Any], opening: re.Pattern[str]) -> list[str]:
     for call in map(dict_of, list_of(message.get("tool_calls")) if not actions else ()):
         try:
             actions.append(dict_of(loads(text_of(dict_of(call.get("function")).get("arguments")))).get("command"))
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
     found = [command for command in actions if isinstance(command, str)]
     blocks = [] if found else _blocks("\n".join(shown_of(message.get("content"))), opening)

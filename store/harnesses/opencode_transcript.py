@@ -54,7 +54,7 @@ from sightline.harnesses.transcript import (
     misshapen,
     parted,
 )
-from sightline.json_text import loads
+from sightline.json_text import TooDeep, loads
 from sightline.log.session_events import (
     COMPACTED,
     PRUNED,
@@ -259,7 +259,7 @@ class DatabaseReading:
             for name, session, data, message, *facts in self._connection.execute(_TOLD, (since, LINE_BYTES)):
                 try:
                     part, about = dict_of(loads(data)), dict_of(loads(message))
-                except (ValueError, TypeError, RecursionError):
+                except (ValueError, TypeError):
                     continue
                 yield from self._parts.events(text_of(name), session_of(text_of(session), *facts), part, about)
         except sqlite3.Error:
@@ -277,7 +277,7 @@ class DatabaseReading:
                 yield from self._parts.items(name, session_of(text_of(session), *facts), dict_of(loads(data)))
                 return
             wrong = BadRecord(0, f"part {name}: more than {LINE_BYTES >> 20} MiB were not read")
-        except RecursionError:
+        except TooDeep:
             wrong = BadRecord(0, f"part {name}: {TOO_DEEP}")
         except SHAPE_ERRORS as error:
             wrong = misshapen(0, error)._replace(text=f"part {name}: {misshapen(0, error).text}")

@@ -162,5 +162,5 @@ def _value(value: dict[str, Any]) -> Any:
 def _json(text: Any) -> Any:
     try:
         return loads(text) if isinstance(text, str) else {}
-    except (ValueError, RecursionError):
+    except ValueError:
         return text

@@ -135,7 +135,7 @@ class FolderReading:
                 return None
             try:
                 return loads(file.read())
-            except (ValueError, RecursionError):
+            except ValueError:
                 return None
 
 

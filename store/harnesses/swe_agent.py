@@ -118,7 +118,7 @@ def _working_dir(state: Any) -> str:
     if isinstance(state, str):
         try:
             state = loads(state)
-        except (ValueError, RecursionError):
+        except ValueError:
             return ""
     return text_of(dict_of(state).get("working_dir"))
 

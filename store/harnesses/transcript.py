@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sightline.errors import SightlineError
 from sightline.harnesses.tool_call import CallSession, ToolCall, dict_of, plain, text_of, unique_id
-from sightline.json_text import loads
+from sightline.json_text import TooDeep, loads
 from sightline.log.session_events import TRANSCRIPT, AgentMessage, SessionEvent, SessionSubject, subject_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Gap
@@ -412,7 +412,7 @@ class DocumentReading:
         """Yield calls that are new."""
         try:
             document = loads(self._transcript.document())
-        except RecursionError:
+        except TooDeep:
             yield BadRecord(0, TOO_DEEP)
             return
         except ValueError:
@@ -456,7 +456,7 @@ def load_object(line: TranscriptLine) -> dict[str, Any] | BadRecord | None:
         return None
     try:
         record = loads(line.data)
-    except RecursionError:
+    except TooDeep:
         return BadRecord(line.number, TOO_DEEP)
     except ValueError:
         return BadRecord(line.number, "not JSON" if line.ended else "the line ends in the middle")

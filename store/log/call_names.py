@@ -46,7 +46,7 @@ def tool_name(command: str) -> str:
         return " ".join(command.split())
     try:
         arguments = loads("{" + rest)
-    except (ValueError, RecursionError):
+    except ValueError:
         return " ".join(command.split())
     return name_of_call(tool, arguments)
 

@@ -1,6 +1,7 @@
 """What the inspector's tests must not be surprised by."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -11,9 +12,18 @@ from textual.css.model import RuleSet
 from textual.css.parse import parse
 from textual.css.tokenize import Token
 
+from sightline.store import Store
 from sightline.tui import misses
 from sightline.tui.app import InspectorApp
 from sightline.tui.buffers import buffer_list
+from tests.tui.tui_kit import open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store, with limits that do not change with the defaults."""
+    with open_store(tmp_path / "root") as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)

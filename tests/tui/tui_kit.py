@@ -25,8 +25,12 @@ NOW = 1_790_000_000.0
 MOMENT_SECONDS = 0.065  # what is drawn, told or read after that time is waited for by itself
 
 
+SETTINGS = Settings(max_buffers=1_000, max_bytes=2 << 30, max_age_days=30)
+"""Limits of the tests' own, which stand on their screens."""
+
+
 def open_store(root: object) -> Store:
-    return Store(str(root), Settings())
+    return Store(str(root), SETTINGS)
 
 
 def begin(store: Store, name: str, command: str, **fields: object) -> Recording:

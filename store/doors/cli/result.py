@@ -90,5 +90,5 @@ def _of_mcp(data: bytes) -> tuple[list[ResultBlock], bool] | None:
         return None
     try:
         return blocks_of(loads(data))
-    except (ValueError, RecursionError):
+    except ValueError:
         return None

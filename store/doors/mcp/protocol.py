@@ -63,7 +63,7 @@ def decode(line: bytes) -> Message | MessageBatch:
     """Parse a line; Invalid if it is not JSON (``PARSE_ERROR``) or not a message (``INVALID_REQUEST``)."""
     try:
         value = loads(line, strict=True)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return Invalid(None, PARSE_ERROR, f"not JSON: {error}"[:200])
     if isinstance(value, list):
         if not value:

@@ -220,7 +220,7 @@ class Proxy:
                 return b"" if self._takes(value, len(line), in_batch=False) else line
             if isinstance(value, list):
                 return self._batch_from_client(line, value)
-        except (ValueError, RecursionError):
+        except ValueError:
             pass  # not JSON in UTF-8: the server will say so
         return line
 
@@ -333,7 +333,7 @@ class Proxy:
             return
         try:
             said = parsed(line)
-        except (ValueError, RecursionError):
+        except ValueError:
             self.pass_on(iter((line,)))
             return
         if isinstance(said, list):

@@ -158,7 +158,7 @@ def _is_told(result: Result) -> bool:
         return False
     try:
         return bool(loads(text) == value)
-    except (ValueError, RecursionError):
+    except ValueError:
         return False
 
 
