@@ -46,7 +46,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return _play("", tmp_path_factory.mktemp("alone") / "home", {"command": FAILS}, {"command": LONG})
 
 
-@pytest.mark.parametrize("mode", ["keep", "shape"])
+@pytest.mark.parametrize("mode", ["shape"])
 @pytest.mark.parametrize("broken", ["no interpreter", "a module is missing"])
 def test_where_the_capture_cannot_start_the_model_is_shown_what_it_would_be_without_us(
     mode: str, broken: str, alone: Outcome, tmp_path: Path
@@ -69,8 +69,6 @@ def test_where_the_capture_cannot_start_the_model_is_shown_what_it_would_be_with
     ]
     outcome = play(_with(), mode, home, steps, results=3)
     assert outcome.shown(1) == alone.shown(0)
-    if mode == "keep":  # in shape the hook after the command shows a view of what it was told
-        assert outcome.shown(2) == alone.shown(1)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -102,11 +100,9 @@ def test_what_goes_on_in_the_background_is_kept_once_it_has_ended(mode: str, tmp
     assert outcome.mishaps == ""
 
 
-def test_of_a_crash_only_the_line_of_the_shell_is_another(tmp_path: Path) -> None:
+def test_of_a_crash_the_model_is_shown_what_it_is_without_us(tmp_path: Path) -> None:
     crash = "sh -c 'echo before; kill -SEGV $$'"
     told, alone = (_play(mode, tmp_path / (mode or "alone"), {"command": crash}).shown(0) for mode in ("keep", ""))
     numbers = re.compile(r"\d{3,}")
-    assert numbers.sub("", alone).splitlines()[:2] == numbers.sub("", told).splitlines()[:2]
-    assert "Exit code 139" in told
+    assert numbers.sub("", told) == numbers.sub("", alone)
     assert "Segmentation fault" in told
-    assert FILE in told
