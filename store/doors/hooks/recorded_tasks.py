@@ -52,7 +52,7 @@ def shell_line(harness: str, session: str, root: str, *, opens: bool = sys.platf
     """The line that a session's shells run before each command; it prints nothing, and succeeds.
 
     Only a regular file is opened: anything else might lose what is read from it. The recorder starts in a subshell, so
-    that the command's own shell knows of no job.
+    that the command's own shell knows of no job; after ``{ … & }`` zsh would wait for it.
 
     Args:
         harness: name of the harness.
@@ -65,9 +65,9 @@ def shell_line(harness: str, session: str, root: str, *, opens: bool = sys.platf
     opened, apart = ("9</dev/fd/1", " &") if opens else ("9>&1", ";")
     script = "${BASH_EXECUTION_STRING-$ZSH_EXECUTION_STRING}"
     return (
-        f"{_BEGIN} && {{ [ -f /dev/fd/1 ] && ( exec 2>/dev/null {opened} >/dev/null && set -C && umask 077 "
+        f"{_BEGIN} && {{ [ -f /dev/fd/1 ] && ( if exec 2>/dev/null {opened} >/dev/null && set -C && umask 077 "
         f"&& : >{quoted(start)}.$${_ENDING} "
-        f'&& {{ SIGHTLINE_SCRIPT="{script}" SIGHTLINE_HOME={quoted(root)} {words} $$ <&9 9<&-{apart} }} ); '
+        f'; then SIGHTLINE_SCRIPT="{script}" SIGHTLINE_HOME={quoted(root)} {words} $$ <&9 9<&-{apart} fi ); '
         f'set -- "{script}" && set -- "${{1%%{_BEGIN[:-1]}[n] *}}" "${{1#*{_END[:-1]}[d]}}" '
         """&& case $1 in *$'\\n'*) false;; esac && case $2 in $'\\n: && '*) ;; *) false;; esac """
         "&& case $- in *l*) false;; esac && ! shopt -q login_shell 2>/dev/null "
