@@ -229,6 +229,10 @@ class Harness:
         """
         return call.with_result(given.get("tool_response"))
 
+    def shows(self, given: Json) -> bool:
+        """Return whether the model is shown the result that an event tells, or something of ours in its place."""
+        return True
+
     def replacement(self, event: str, call: "ToolCall", given: Json) -> Callable[[str], Json] | None:
         """Return a function that makes the answer which replaces a result by a text; None if the result must stay.
 

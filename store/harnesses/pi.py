@@ -1,4 +1,4 @@
-"""pi, as version 0.73.1 was seen to behave: its extension and what it reports, its limits. It has no MCP servers."""
+"""pi, as version 1.6.0 was seen to behave: its extension and what it reports, its settings, its limits."""
 
 import os
 import re
@@ -11,13 +11,15 @@ from sightline.records import Gap
 from sightline.typing_names import Any
 
 _EVENT = "tool_result"
+_OF_PROGRAM = "a tool of pi got this result for a program, which chose what to show"
 _NOTHING = "(no output)"  # how pi names an empty output to its model
 _ENDED = re.compile(
     r"(?:\A|\n\n)(?:Command exited with code (\d\d?|1\d\d|2[0-4]\d|25[0-5])"
-    r"|Command aborted|Command timed out after \S+ seconds)\Z"
+    r"|Command aborted|Command timed out after \S+ seconds"
+    r"(?:\. The shell exited with code \d{1,10} after \S+ seconds, but background processes [^\n]*)?)\Z"
 )
 _SHOWING = re.compile(r"\n\n\[Showing (?:lines ([1-9]\d{0,11})-|last )[^\n\[\]]* Full output: ([^\n\]]+)\]\Z")
-_FILE = re.compile(r"pi-bash-[0-9a-f]{8,64}\.log")
+_FILE = re.compile(r"pi-(?:bash|powershell)-[0-9a-f]{8,64}\.log")
 _READ_ON = re.compile(r"\n\n\[[^\n]* Use offset=\d+ to continue\.\]\Z")
 _TAIL_CHARACTERS = 500
 _EXTENSION = """
@@ -27,6 +29,7 @@ export default function (pi) {
       const answer = await ask({
         session_id: ctx.sessionManager.getSessionId(),
         tool_use_id: event.toolCallId,
+        parent_tool_use_id: event.parentToolCallId,
         tool_name: event.toolName,
         tool_input: event.input ?? {},
         cwd: ctx.cwd,
@@ -52,12 +55,12 @@ export default function (pi) {
 class Pi(Harness):
     """An extension runs the hooks. Commands are not rewritten, because pi keeps their whole output in a file."""
 
-    name, title, seen = "pi", "pi", "0.73.1"
+    name, title, seen = "pi", "pi", "1.6.0"
     programs = ("pi",)
-    missing = "no MCP servers: agents reach Sightline through the command line"
 
     hooks = (Hook(_EVENT, AFTER),)
-    runs = ("bash",)
+    runs = ("bash", "powershell")
+    own = ("mcp__sightline__",)
     replaces = tells = True
 
     limits: Mapping[str, Limit] = {
@@ -65,6 +68,7 @@ class Pi(Harness):
         "file": Limit(50 << 10, 50 << 10, head=40 << 10),
     }
 
+    servers = ("mcpServers",)
     plugin_file = "sightline.ts"
 
     endings = (".jsonl",)
@@ -73,23 +77,35 @@ class Pi(Harness):
     def result(self, call: ToolCall, when: str, given: Json) -> ToolCall | None:
         """It reports what the model is shown, which for a long output names the file with the whole."""
         content = given.get("content")
-        return made_of(call, content, failed=given.get("is_error") is True) if isinstance(content, list) else None
+        if not isinstance(content, list):
+            return None
+        made = made_of(call, content, failed=given.get("is_error") is True)
+        return made if self.shows(given) else made._replace(shown=("",), unknown=_OF_PROGRAM)
+
+    def shows(self, given: Json) -> bool:
+        """A tool may call others, as ``codemode`` does, whose results it alone gets."""
+        return not given.get("parent_tool_use_id")
 
     def replacement(self, event: str, call: ToolCall, given: Json) -> Callable[[str], Json] | None:
         """The extension puts the text there."""
-        return lambda text: {"output": text}
+        return (lambda text: {"output": text}) if self.shows(given) else None
 
     def addition(self, event: str, text: str) -> Json:
         """The extension adds the text."""
         return {"append": text}
 
     def user_settings(self, home: str, environment: Mapping[str, str]) -> tuple[str, str]:
-        """The extension is a file of its own, and the only one."""
-        return "", f"{_folder(home, environment)}/extensions/{self.plugin_file}"
+        """The extension is a file of its own; versions before 1.0 do not read the one of servers."""
+        folder = _folder(home, environment)
+        return f"{folder}/mcp.json", f"{folder}/extensions/{self.plugin_file}"
 
     def project_settings(self, project: str) -> tuple[str, str]:
         """The extension is a file of its own here as well."""
-        return "", f"{project}/.pi/extensions/{self.plugin_file}"
+        return f"{project}/.pi/mcp.json", f"{project}/.pi/extensions/{self.plugin_file}"
+
+    def server_entry(self, words: list[str], environment: Mapping[str, str]) -> Json:
+        """Unless told so it offers a server's tools only to programs that its model writes."""
+        return {**super().server_entry(words, environment), "exposure": "direct"}
 
     def plugin(self, words: list[str], root: str) -> str:
         """It runs no programs at events, only extensions."""

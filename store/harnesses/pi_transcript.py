@@ -2,13 +2,13 @@
 
 They lie in ``~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl``.
 
-Version 0.73.1 was seen to write this. The first line is ``{"type": "session", version, id, timestamp, cwd}``, of a
-forked session with ``parentSession``, the path of the one whose entries follow as they are there. Others are entries
-``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content, timestamp}``: of ``assistant`` the
-content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is ``{toolCallId, toolName, content, details,
-isError}``, whose content is what the model saw. ``compaction`` holds ``{summary, firstKeptEntryId, tokensBefore}``. A
-long output of a command lies whole in a file in the folder for temporary files, which the result names; it is read as
-long as it exists.
+Versions 0.73.1 and 1.6.0 were seen to write this. The first line is ``{"type": "session", version, id, timestamp,
+cwd}``, of a forked session with ``parentSession``, the path of the one whose entries follow as they are there. Others
+are entries ``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content, timestamp}``: of
+``assistant`` the content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is ``{toolCallId, toolName,
+content, details, isError}``, whose content is what the model saw. ``compaction`` holds ``{summary, firstKeptEntryId,
+tokensBefore}``. A long output of a command lies whole in a file in the folder for temporary files, which the result
+names; it is read as long as it exists.
 """
 
 import os
@@ -38,7 +38,16 @@ from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
 from sightline.typing_names import Any
 
 _SILENT = frozenset(
-    ("model_change", "thinking_level_change", "branch_summary", "custom", "custom_message", "label", "session_info")
+    (
+        "model_change",
+        "thinking_level_change",
+        "branch_summary",
+        "custom",
+        "custom_message",
+        "label",
+        "session_info",
+        "usage",
+    )
 )
 """Entries that contain no call, and no words of the agent."""
 
@@ -121,11 +130,9 @@ def _whole(call: ToolCall) -> ToolCall:
     """Return the call with the file of its whole output, if that still exists and ends as the shown text does."""
     if call.saved is None:
         return call
-    tail = call.saved.tail.encode(errors="surrogatepass")
     try:
         with open(open_beside(call.saved.file), "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            ends_so = os.pread(file.fileno(), len(tail), max(0, size - len(tail))) == tail
+            is_whole = call.saved.is_whole(file.fileno())
     except OSError:
         return call
-    return call._replace(parts=(ToolPart("out", call.saved.file),), partial="", gaps=()) if ends_so else call
+    return call._replace(parts=(ToolPart("out", call.saved.file),), partial="", gaps=()) if is_whole else call

@@ -64,12 +64,18 @@ class SavedOutput(NamedTuple):
     Attributes:
         file: the file.
         size: bytes that it has once it is complete; 0 if that is not told.
-        tail: text at its end then; empty if that is not told.
+        tail: text at its end then, perhaps without a last newline; empty if that is not told.
     """
 
     file: Beside
     size: int = 0
     tail: str = ""
+
+    def is_whole(self, fd: int) -> bool:
+        """Return whether the opened file has all that is told of its size and its end. Raises OSError."""
+        size, tail = os.fstat(fd).st_size, self.tail.encode(errors="surrogatepass").removesuffix(b"\n")
+        end = os.pread(fd, len(tail) + 1, max(0, size - len(tail) - 1)) if tail else b""
+        return size >= self.size and end.removesuffix(b"\n").endswith(tail)
 
 
 class ToolPart(NamedTuple):

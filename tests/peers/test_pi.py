@@ -1,10 +1,11 @@
 """pi with our extension, beside pi without it: what its model is shown, what is kept, and what its notes bring.
 
-`README.md` beside this says how to run these, and what was seen. pi has no permissions and no MCP servers, so it is not
-among the harnesses of `harnesses.py`.
+`README.md` beside this says how to run these, and what was seen. pi has no permissions, so it is not among those of
+`installed.py`.
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.peers.scripted_model import Chat, Json, Seen, Step, Use
 
 pytestmark = [pytest.mark.peers_node, pytest.mark.xdist_group("pi")]
 
+_REF = re.compile(r"@cmd_\w+")
 BUILD, SHORT, LONG = "./build", "echo short é", "seq 1 30000"
 
 
@@ -23,7 +25,12 @@ def _prepare(run: Run) -> tuple[list[str], dict[str, str]]:
     run.settings(
         ".pi/agent/models.json", json.dumps({"providers": {"scripted": {**provider, "models": [{"id": "s"}]}}})
     )
-    return ["--provider", "scripted", "--model", "s", "-p", "go"], {"PI_OFFLINE": "1"}
+    tools = ["--tools", "+codemode"]
+    return ["--provider", "scripted", "--model", "s", *tools, "-p", "go"], {"PI_OFFLINE": "1"}
+
+
+class _Chat(Chat):
+    prefix = "mcp__sightline__"
 
 
 def _arguments(command: str) -> Json:
@@ -39,7 +46,7 @@ def _no_rules(_: Run) -> None:
 
 
 PI = Installed(
-    Harness("pi", "", "@mariozechner/pi-coding-agent", Chat, _prepare), "bash", _arguments, _no_rules, _text, _text
+    Harness("pi", "", "@earendil-works/pi-coding-agent", _Chat, _prepare), "bash", _arguments, _no_rules, _text, _text
 )
 
 
@@ -78,3 +85,21 @@ def test_every_command_is_kept_whole_and_its_model_is_shown_what_the_log_says(mo
         assert "output_id=@cmd_" in _text(ours.seen[0])
         assert "error: no é luck" in _text(ours.seen[0])
     assert NOTE in _text(ours.seen[3])
+
+
+def test_its_model_asks_our_server_and_what_its_programs_run_is_kept(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    script = 'const ran = await tools.bash({ command: "seq 3" }); return ran.exit_code'
+    steps: list[Step] = [
+        lambda _: PI.shell(BUILD),
+        lambda seen: Use("query", {"pipeline": f"grep luck {_REF.search(_text(seen[0]))[0]}"}),  # type: ignore[index]
+        lambda _: Use("codemode", {"code": script}, ours=False),
+    ]
+    ours = play(PI, "shape", home, steps, results=3)
+    assert ours.mishaps == ""
+    assert "error: no é luck" in _text(ours.seen[1])
+    assert ours.streams["seq 3"] == "1\n2\n3\n"
+    logged = [look.text for look in ours.views]
+    assert "\n".join(ours.seen[1].blocks) in logged
+    assert _text(ours.seen[2]) in logged

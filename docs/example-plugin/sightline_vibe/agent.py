@@ -1,4 +1,4 @@
-"""Mistral Vibe, as version 3.0.2 was seen to behave: its file of hooks and their payloads, its limits."""
+"""Mistral Vibe, as version 3.0.3 was seen to behave: its file of hooks and their payloads, its limits."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _COMMAND = re.compile(r'(?m)^command = ("(?:[^"\\]|\\.)*")$')
 class Vibe(Harness):
     """Commands are not rewritten, because a hook gets all that they wrote."""
 
-    name, title, seen = "vibe", "Mistral Vibe", "3.0.2"
+    name, title, seen = "vibe", "Mistral Vibe", "3.0.3"
     programs = ("vibe",)
     missing = "no MCP server is installed: agents reach Sightline through the command line"
     hooks = (Hook(_EVENT, AFTER),)

@@ -2,7 +2,7 @@
 
 They lie in ``~/.vibe/logs/session/unified/ID/``.
 
-Version 3.0.2 was seen to write this. ``meta.json`` has ``session_id``, ``start_time`` and ``environment:
+Versions 3.0.2 and 3.0.3 were seen to write this. ``meta.json`` has ``session_id``, ``start_time`` and ``environment:
 {working_directory}``. A file of ``chunks/`` with messages that its model was sent is ``[{"message": {role, content},
 "source", "turn_index"}]``. Of ``assistant`` the content has ``{"type": "tool_call", id, name, arguments: {value}}``;
 ``tool`` has ``tool_call_id``, ``outcome`` and the text that the model was shown, which is JSON for a command. A longer

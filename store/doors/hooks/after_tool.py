@@ -118,7 +118,7 @@ def _log(store: Store, session: Session, harness: Harness, call: ToolCall, buffe
     size = len(text.encode(errors="surrogatepass"))
     alone = None if call.shown and unknown else harness.alone_bytes(call.kind, size, failed=call.failed)
     request = {**request_of(call, alone), "alone_bytes": alone}
-    seen = call.text or text
+    seen = (call.text or text) if text else ""
     seen = harness.surely_shown(call.kind, seen, failed=call.failed) or seen if unknown else seen
     known = _lines_of(call, buffer, text)
     text = "\n\n".join(filter(None, (text, added)))

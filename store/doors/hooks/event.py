@@ -85,7 +85,7 @@ def _answer(
         from sightline.doors.hooks.after_tool import after_batch, after_tool
 
         if when != BATCH:
-            return after_tool(harness, event, mode, given, tells=not is_silent)
+            return after_tool(harness, event, mode, given, tells=not is_silent and harness.shows(given))
         late_hooks.wait_until_in(session, AFTER)
         after_batch(harness, given, others)
     return None

@@ -138,11 +138,9 @@ def _read_saved(call: ToolCall) -> bytes | None:
         return None
     fd = open_beside(call.saved.file)
     with open(fd, "rb") as file:
-        size, tail = os.fstat(fd).st_size, call.saved.tail.encode(errors="surrogatepass")
-        if size > LARGEST_WHOLE_BYTES:
+        if os.fstat(fd).st_size > LARGEST_WHOLE_BYTES:
             raise OSError(errno.EFBIG, "it is too large for a hook")
-        ends_so = os.pread(fd, len(tail), max(0, size - len(tail))) == tail
-        return file.read(LARGEST_WHOLE_BYTES) if size >= call.saved.size and ends_so else None
+        return file.read(LARGEST_WHOLE_BYTES) if call.saved.is_whole(fd) else None
 
 
 def _command(store: Store, session: Session, call: ToolCall) -> Buffer:

@@ -311,7 +311,7 @@ def test_texts_that_only_open_take_no_longer_than_others(store: Store, imported:
 def test_pi(store: Store, imported: Import, tmp_path: Path) -> None:
     whole = tmp_path / "pi-bash-0123456789abcdef.log"
     whole.write_text("1\n2\n3\n")
-    cut = "3\n\n\n[Showing lines 3-3 of 3. Full output: {}]\n\nCommand exited with code 4"
+    cut = "3\n\n[Showing lines 3-3 of 3. Full output: {}]\n\nCommand exited with code 4"
     entries: list[dict[str, Any]] = [{"type": "model_change", "provider": "p", "modelId": "m"}]
 
     def message(role: str, text: str, **more: Any) -> None:
@@ -330,6 +330,7 @@ def test_pi(store: Store, imported: Import, tmp_path: Path) -> None:
     call("c3", "bash", {"command": "true"}, "(no output)")
     call("c4", "read", {"path": "a.txt"}, "one\n")
     message("assistant", "Done.")
+    entries.append({"type": "usage", "kind": "cache_warm", "usage": {"input": 0}})
     entries.append({"type": "compaction", "summary": "made it", "firstKeptEntryId": "e8", "tokensBefore": 900})
     entries.append({"type": "of a later version"})
     head = {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-11-23T12:00:00.000Z", "cwd": "/repo"}
@@ -347,7 +348,7 @@ def test_pi(store: Store, imported: Import, tmp_path: Path) -> None:
         ("true", 0, ""),
         ("/repo/a.txt", None, ""),
     ]
-    assert [read(store, one) for one in made if one.streams] == [b"1\n2\n3\n", b"3\n", b"one\n"]
+    assert [read(store, one) for one in made if one.streams] == [b"1\n2\n3\n", b"3", b"one\n"]
     assert next(text for _, text in views(store)) == cut.format(whole)
     (session,) = store.index.sessions()
     assert (session.harness, session.cwd) == ("pi", "/repo")

@@ -510,6 +510,28 @@ def test_pi_names_the_file_with_the_whole_of_a_long_output_of_a_failing_command_
     assert view.refs == (buffer.name,)
 
 
+def test_the_file_of_a_long_output_of_pi_may_have_a_last_newline_that_is_not_shown(
+    claude: Harness, tmp_path: Path
+) -> None:
+    path = tmp_path / "pi-bash-0123456789abcdef.log"
+    path.write_text("1\n2\n3\n")
+    pi = _pi(claude, f"2\n3\n\n[Showing lines 2-3 of 3. Full output: {path}]")
+    (buffer,) = pi.buffers()
+    assert (buffer.partial, pi.content(buffer)) == ("", b"1\n2\n3\n")
+
+
+def test_what_a_program_got_from_a_tool_of_pi_is_kept_and_counts_as_shown_to_nobody(claude: Harness) -> None:
+    pi, block = other(claude, "pi"), {"type": "text", "text": "1\n2\n"}
+    use = {"tool_name": "bash", "tool_use_id": "use1/1", "tool_input": {"command": "seq 2"}}
+    told = {"content": [block], "is_error": False, "parent_tool_use_id": "use1"}
+    assert pi.tell("tool_result", mode="shape", **use, **told) is None
+    (buffer,) = pi.buffers()
+    assert (buffer.exit_code, pi.content(buffer)) == (0, b"1\n2\n")
+    ((view, text),) = pi.views()
+    assert (text, view.shown, view.matched, view.refs) == ("", (), (), (buffer.name,))
+    assert view.unknown == "a tool of pi got this result for a program, which chose what to show"
+
+
 @pytest.mark.parametrize("name", ["pi-bash-0123456789abcdef.log", "other.log", "../pi-bash-0123456789abcdef.log"])
 def test_of_pi_a_file_that_is_none_of_its_own_or_ends_otherwise_is_not_taken(
     claude: Harness, tmp_path: Path, name: str
@@ -530,6 +552,13 @@ def test_of_pi_a_file_that_is_none_of_its_own_or_ends_otherwise_is_not_taken(
         ("(no output)\n\nCommand exited with code 1", True, 1, b""),
         ("a\nb\n\n\nCommand exited with code 3", True, 3, b"a\nb\n"),
         ("a\n\n\nCommand timed out after 5 seconds", True, None, b"a\n"),
+        (
+            "a\n\n\nCommand timed out after 5 seconds. The shell exited with code 0 after 0.1 seconds, but background "
+            "processes it started kept writing output until the timeout.",
+            True,
+            None,
+            b"a\n",
+        ),
         ("Command aborted", True, None, b""),
         ("a\n\nCommand exited with code 255", True, 255, b"a"),
         ("a\n\nCommand exited with code 999", True, None, b"a\n\nCommand exited with code 999"),
