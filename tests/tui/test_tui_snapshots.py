@@ -27,7 +27,7 @@ def project(store: Store) -> Iterator[Store]:
     add(store, "cmd_c0ffee", "cargo build --release", b"Compiling\n" * 900, ago=3_700, pinned=True)
     killed = add(store, "cmd_dead01", "sleep 1000", b"x\n", ago=1_900, exit_code=None)
     store.index.put_buffer(killed._replace(state="interrupted"))
-    store.remove(add(store, "cmd_90ne00", "curl https://example.org", b"x\n", ago=900), "evicted")
+    store.remove(add(store, "cmd_90be00", "curl https://example.org", b"x\n", ago=900), "evicted")
     out = b"".join(b"tests/test_parser.py::test_case_%d PASSED\n" % number for number in range(1, 120))
     add(store, "cmd_a1b2c3", "pytest -q tests", out, b"warning: slow \xe2\x80\xae marker\n", ago=95, exit_code=1)
     recording = begin(store, "cmd_f00d00", "tail -F app.log")
