@@ -229,6 +229,7 @@ class Parser:
         self._asked: dict[str, _Asked] = {}
         self._answered: set[str] = set()
         self._going: dict[str, _Going] = {}  # by ids of tasks
+        self._gone: dict[str, ToolCall] = {}  # calls that went on and have ended, likewise
         self._started: dict[tuple[str, str], CallSession] = {}
         self._cwd = self._version = ""
         self._chain = _Chain()
@@ -266,8 +267,8 @@ class Parser:
         self._version = text_of(record.get("version", record.get("claude_code_version"))) or self._version
         message = dict_of(record.get("message"))
         yield from self._context(kind, record, message)
-        if self._going and kind != "assistant":
-            yield from self._notices(record, message)
+        if (self._going or self._gone) and kind != "assistant":
+            yield from self._notices(record, message, line)
         if kind == "assistant":
             self._ask(list_of(message.get("content")))
             yield from self._said(record, list_of(message.get("content")))
@@ -346,12 +347,9 @@ class Parser:
         unique = text_of(record.get("uuid"))
         if read is None or not unique:
             return
-        rendered = [text_of(dict_of(one).get("content")) for one in list_of(record.get("rendered"))]
-        shown = tuple(plain(text) for text in rendered if text)
-        if not shown:
-            shown = tuple(
-                part.content.decode(errors="replace") for part in read.parts if isinstance(part.content, bytes)
-            )
+        shown = _rendered(record) or tuple(
+            part.content.decode(errors="replace") for part in read.parts if isinstance(part.content, bytes)
+        )
         yield ToolCall(
             session=self._session(record),
             id=unique,
@@ -420,29 +418,58 @@ class Parser:
         if task and call.kind == "cmd":
             self._going[task] = _Going(call, path)
             return
-        yield call
         if asked.tool in _LOOKS and self._going:
-            yield from self._looked(dict_of(told), "\n".join(call.shown), dict_of(asked.arguments))
+            yield from self._looked(call, dict_of(told), dict_of(asked.arguments))
+        else:
+            yield call
 
-    def _notices(self, record: dict[str, Any], message: dict[str, Any]) -> Iterator[ToolCall]:
-        """Yield the commands in the background that a record reports as ended."""
+    def _notices(self, record: dict[str, Any], message: dict[str, Any], line: int) -> Iterator[ToolCall]:
+        """Yield the commands in the background that a record reports as ended, and the notice, if that was shown."""
         if record.get("subtype") == "task_notification":
             path, code = text_of(record.get("output_file")), code_in(text_of(record.get("summary")))
-            yield from self._ended(text_of(record.get("task_id")), code, path)
+            task = text_of(record.get("task_id"))
+            yield from self._ended(task, code, path)
+            if task in self._gone:
+                yield self._noticed(record, self._gone.pop(task), code, "", line)
         texts = [record.get("content"), dict_of(record.get("attachment")).get("prompt"), message.get("content")]
         texts += [dict_of(one).get("text") for one in list_of(message.get("content"))]
         for text in texts:
             if isinstance(text, str) and text.lstrip().startswith(HARNESS.background):
                 for notice in notices_in(text):
                     yield from self._ended(notice.task, notice.exit_code, notice.path)
+                    if notice.task in self._gone and record.get("type") in ("user", "attachment"):
+                        yield self._noticed(record, self._gone.pop(notice.task), notice.exit_code, text, line)
 
-    def _looked(self, told: dict[str, Any], shown: str, arguments: dict[str, Any]) -> Iterator[ToolCall]:
-        """Yield a command in the background if a look at its output says that it has ended."""
-        about = dict_of(told.get("task")) or told
+    def _noticed(self, record: dict[str, Any], call: ToolCall, code: int | None, text: str, line: int) -> ToolCall:
+        """Return the view of a notice about a command's end, which comes as a prompt or within a turn."""
+        return call._replace(
+            id=unique_id(text_of(record.get("uuid")) or f"line {line}", call.use),
+            use="",
+            of=call.use,
+            line=line,
+            asked=self._now,
+            answered=self._now,
+            ended=0.0,
+            tool="attachment",
+            shown=_rendered(record) or (plain(text),),
+            unknown="" if text else "what is printed of a session does not have the words of a notice",
+            parts=(),
+            partial="",
+            gaps=(),
+            exit_code=code,
+        )
+
+    def _looked(self, call: ToolCall, told: dict[str, Any], arguments: dict[str, Any]) -> Iterator[ToolCall]:
+        """Yield a look at the output of a command in the background, after the command if the look says that it ended.
+
+        The look then shows more of that command.
+        """
+        about, shown = dict_of(told.get("task")) or told, "\n".join(call.shown)
         head = dict(_TAG.findall(re.split(r"<(?:output|stdout)>", shown)[0]))
         names = (about.get("task_id"), about.get("shellId"), head.get("task_id"), arguments.get("bash_id"))
         task = next(filter(None, map(text_of, names)), "")
         if task not in self._going:
+            yield call
             return
         going = self._going[task]
         if isinstance(about.get("output"), str):
@@ -452,6 +479,8 @@ class Parser:
         code = about.get("exitCode", head.get("exit_code"))
         if isinstance(code, int | str) and re.fullmatch(r"-?\d{1,10}", str(code)):
             yield from self._ended(task, int(code))
+            call = call._replace(of=self._gone.pop(task).use, exit_code=int(code), parts=())
+        yield call
 
     def _ended(self, task: str, code: int | None, path: str = "", partial: str = "") -> Iterator[ToolCall]:
         """Yield a command that went on in the background, with what is kept of its output."""
@@ -472,6 +501,8 @@ class Parser:
             call = call._replace(
                 partial=partial, gaps=known if all(isinstance(one.content, bytes) for one in kept) else ()
             )
+        if not partial or code is not None:
+            self._gone[task] = call
         yield call._replace(parts=kept)
 
     def _session(self, record: dict[str, Any]) -> CallSession:
@@ -550,6 +581,12 @@ class Parser:
         found = _SAVED.search(shown)
         saved = self._beside(found[1], session) if found else None
         return saved if saved and size_beside(saved) >= 0 else None
+
+
+def _rendered(record: dict[str, Any]) -> tuple[str, ...]:
+    """Return the texts that the model was sent of an attachment; none where the record does not have them."""
+    texts = (text_of(dict_of(one).get("content")) for one in list_of(record.get("rendered")))
+    return tuple(plain(text) for text in texts if text)
 
 
 def _in_background(told: dict[str, Any], shown: tuple[str, ...]) -> tuple[str, str]:

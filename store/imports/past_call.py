@@ -259,7 +259,7 @@ def _view(
         shown=shown,
         lines_total=total,
         bytes_total=sum(buffer.bytes for buffer in buffers) if buffers else len(text.encode()),
-        exit_code=call.exit_code,
+        exit_code=None if call.ended else call.exit_code,  # it went on when that was shown
         truncated=lines < total or any(buffer.is_partial for buffer in buffers),
         matched=matched,
         parts=parts,

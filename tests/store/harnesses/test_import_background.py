@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from sightline.audit.findings import UNTOLD, Finding, find_all
+from sightline.audit.timeline import Timeline
 from sightline.log.sessions import use_key
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
@@ -28,6 +30,13 @@ def output(tmp_path: Path) -> Path:
 def _background(claude: Claude, output: Path) -> list[dict[str, Any]]:
     told = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
     return [claude.use(1, "make all"), claude.result(1, STARTED.format(output), told)]
+
+
+def found_in(store: Store) -> list[Finding]:
+    """What an audit finds."""
+    timeline = Timeline(store)
+    timeline.refresh()
+    return find_all(store, timeline.calls, buffers(store), None)
 
 
 def _notice(claude: Claude, form: str, text: str) -> dict[str, Any]:
@@ -63,6 +72,35 @@ def test_a_command_in_the_background_has_the_exit_code_of_its_notice_and_the_nam
     assert STARTED.format(output) in [text for _, text in views(store)]
 
 
+@pytest.mark.parametrize("form", ["user", "attachment", "system"])
+def test_a_notice_that_the_model_was_shown_tells_of_the_failure(
+    store: Store, imported: Import, tmp_path: Path, output: Path, form: str
+) -> None:
+    claude, notice = Claude(), NOTICE.format(output, 2)
+    output.write_text("one\n")
+    lines = [*_background(claude, output), _notice(claude, "queue-operation", notice), _notice(claude, form, notice)]
+    imported(write_lines(tmp_path / "5e551011.jsonl", *lines))
+    (make,) = buffers(store)
+    (start, _), (told, text) = sorted(views(store), key=lambda one: one[0].time)
+    assert (start.exit_code, told.exit_code, told.refs, text) == (
+        None,
+        2,
+        (make.name,),
+        "" if form == "system" else notice,
+    )
+    assert not any(one.kind == UNTOLD for one in found_in(store))
+
+
+def test_a_failure_whose_notice_waits_in_the_queue_was_told_to_nobody(
+    store: Store, imported: Import, tmp_path: Path, output: Path
+) -> None:
+    claude = Claude()
+    output.write_text("one\n")
+    lines = [*_background(claude, output), _notice(claude, "queue-operation", NOTICE.format(output, 2))]
+    imported(write_lines(tmp_path / "5e551011.jsonl", *lines))
+    assert [one.kind for one in found_in(store)].count(UNTOLD) == 1
+
+
 def test_without_its_file_it_has_what_a_look_at_it_showed(
     store: Store, imported: Import, tmp_path: Path, output: Path
 ) -> None:
@@ -74,6 +112,9 @@ def test_without_its_file_it_has_what_a_look_at_it_showed(
     imported(write_lines(tmp_path / "5e551011.jsonl", *lines))
     make = next(one for one in buffers(store) if one.kind == "cmd")
     assert (make.command, make.exit_code, make.partial, read(store, make)) == ("make all", 143, "", b"so far\n")
+    looks = [view for view, _ in views(store) if view.refs == (make.name,)]
+    assert [(view.verb, view.exit_code) for view in looks] == [("run_command", None), ("tool", 143)]
+    assert not any(one.kind == UNTOLD for one in found_in(store))
 
 
 def test_a_helpers_command_in_the_background_is_no_success(
