@@ -13,6 +13,7 @@ from sightline.redact.hiding import LINE_BYTES, OVERLAP_BYTES, Redaction, Stream
 from sightline.redact.rules import Match, SecretRule, SecretRules, check_pattern, load_rules, spans_of
 from tests.each import each
 from tests.examples import examples
+from tests.hostile.shapes import in_bounded_time
 
 KNOWN = load_rules(True, ())
 OWN = load_rules(False, (r"hunter(\d+)", r"pass=\S+"))
@@ -680,6 +681,26 @@ def test_no_key_goes_on_behind_its_end_on_a_long_line() -> None:
 def test_blanks_behind_the_beginning_of_a_key_can_be_read_in_one_way_only() -> None:
     lines = (_BEGINS + b" " * 60 + b"\n") * 400  # where they can be read in many, it takes a quarter of an hour
     assert hidden(lines) == lines
+
+
+_KEY_UNITS = [b"Version: ", b"Version: a ", b"Version: a  \t", b"Hash: a\\n", b"A" * 40 + b" ", b"A" * 39 + b"  ", b"\\\\n"]
+
+
+@pytest.mark.parametrize("way", ["match", "search", "fullmatch"])
+@pytest.mark.parametrize("unit", [*_KEY_UNITS, *(b" " + unit for unit in _KEY_UNITS), b" ", b"A", _BEGINS])
+def test_what_may_follow_the_beginning_of_a_key_can_be_read_in_one_way_only(unit: bytes, way: str) -> None:
+    """Where a part can be read in two ways, each further one doubles the time, in the ways that look for an end."""
+    pattern = next(rule.pattern for rule in KNOWN.rules if rule.name == b"private-key")
+    for end in (b"", b"!"):
+        with in_bounded_time(f"{way} {unit!r}"):
+            getattr(pattern, way)(_BEGINS + unit * 2_000 + end)
+
+
+def test_a_key_with_headers_on_its_line_is_hidden() -> None:
+    for between in (b" ", b"\t", b"\\n"):
+        headers = between.join((b"Version: Any 1", b"Comment: made up  for this", b"Hash: SHA1"))
+        told = hidden(_BEGINS + between + headers + between * 2 + b"MIIEow+/" * 8 + between + _ENDS + b"\n")
+        assert b"MIIE" not in told
 
 
 def test_a_line_of_a_private_key_is_hidden_however_long_it_is() -> None:
