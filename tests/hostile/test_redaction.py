@@ -683,7 +683,15 @@ def test_blanks_behind_the_beginning_of_a_key_can_be_read_in_one_way_only() -> N
     assert hidden(lines) == lines
 
 
-_KEY_UNITS = [b"Version: ", b"Version: a ", b"Version: a  \t", b"Hash: a\\n", b"A" * 40 + b" ", b"A" * 39 + b"  ", b"\\\\n"]
+_KEY_UNITS = [
+    b"Version: ",
+    b"Version: a ",
+    b"Version: a  \t",
+    b"Hash: a\\n",
+    b"A" * 40 + b" ",
+    b"A" * 39 + b"  ",
+    b"\\\\n",
+]
 
 
 @pytest.mark.parametrize("way", ["match", "search", "fullmatch"])
@@ -808,6 +816,16 @@ def test_a_run_of_beginnings_is_tried_no_more_often_than_it_has_of_them(run: byt
     with_words = counted_rules()
     SecretRules(with_words).matches(b"no word of any rule " * 1_000)
     assert not any(one.tries for one in with_words)
+
+
+@each("name", [rule.name.decode() for rule in KNOWN.rules])
+def test_a_run_of_a_rule_s_own_words_is_searched_in_bounded_time(name: str) -> None:
+    """A value that may be long, and holds its own name again, would be read again for each."""
+    rule = next(rule for rule in KNOWN.rules if rule.name == name.encode())
+    for word in rule.words[:2]:
+        for unit in (word, word + b"=", word + b"a1B2"):
+            with in_bounded_time(f"{unit!r}", 0.2):
+                hidden((unit * 20_000)[: 1 << 17])
 
 
 _BEGUN = [rule for rule in KNOWN.rules if rule.begins and rule.name.decode() in EXAMPLES]
