@@ -75,6 +75,7 @@ _RUNNERS = {
 _IN_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose"))
 _EXEC_TAKES = _words("-e --env -u --user -w --workdir -n --namespace -c --container --index")
 _SSH_TAKES = _words("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
+_TAKE_SCRIPT = {"script": "-c", "vagrant": "-c", "ansible": "-a"}
 _SHELL_TAKES = late_pattern(r"[-+][a-zA-Z]*[oO]|--rcfile|--init-file")
 _WATCH_TAKES = _words("-n --interval")
 _FINDERS = _words("find fd fdfind")
@@ -276,6 +277,8 @@ def _behind_runner(name: str, words: Sequence[str], at: int) -> int:
         return _in_container(words, at)
     if name not in _RUNNERS or (name == "env" and _split_by_env(words[at : at + 3])):
         return 0
+    if name == "command" and at + 1 < len(words) and words[at + 1] in ("-v", "-V"):
+        return 0  # it only says where the program is
     at = behind_options(words, at + 1, _RUNNERS[name].takes) + _RUNNERS[name].operands
     while at < len(words) and assigns(words[at]):
         at += 1
@@ -315,10 +318,24 @@ def _handed_to_shell(name: str, words: Sequence[str], at: int, stdin: str) -> Sc
     if name == "trap":
         at = behind_options(words, at + 1, frozenset())
         return Script(at, given=words[at] if at < len(words) else "")
+    if name in _TAKE_SCRIPT and (script := _behind_option(words, at, _TAKE_SCRIPT[name])):
+        return Script(at, given=script)
+    if name == "git" and "foreach" in words[at : at + 4]:
+        return Script(words.index("foreach", at) + 1, words)
+    if name == "at":
+        return Script(len(words), given=stdin)
+    if name in ("tmux", "screen") and (script := words[-1]).count(" "):
+        return Script(at, given=script)
     if name in ("eval", "watch"):
         at = behind_options(words, at + 1, _WATCH_TAKES)
         return Script(at, words)
     return None
+
+
+def _behind_option(words: Sequence[str], at: int, option: str) -> str:
+    """Return the word behind an option; empty if it is not there."""
+    begin = words.index(option, at) + 1 if option in words[at:] else len(words)
+    return words[begin] if begin < len(words) else ""
 
 
 def _split_by_env(words: Sequence[str]) -> str:

@@ -27,13 +27,23 @@ def _values(command: Command, options: Collection[str]) -> Iterator[str]:
 
 # Files
 
-_DEVICES = ("/dev/sd*", "/dev/nvme*", "/dev/hd*", "/dev/vd*", "/dev/xvd*", "/dev/mmcblk*", "/dev/disk*", "/dev/mem")
+_DEVICES = (
+    "/dev/sd*",
+    "/dev/nvme*",
+    "/dev/hd*",
+    "/dev/vd*",
+    "/dev/xvd*",
+    "/dev/mmcblk*",
+    "/dev/disk*",
+    "/dev/mem",
+    "/proc/sysrq-trigger",
+)
 
 
 def _is_silent(command: Command) -> bool:
     name, words = command.name, command.words[1:]
-    if name in ("echo", "printf"):
-        return (name == "printf" or words[:1] == ("-n",)) and not any(word for word in words if word != "-n")
+    if name in ("echo", "printf"):  # that of echo is a newline at most
+        return not any(word for word in words if word != "-n")
     return name in (":", "true", "false") or (name == "cat" and words == ("/dev/null",))
 
 
@@ -138,6 +148,10 @@ def _flushes(command: Command, _: str, __: Collection[str]) -> bool:
     return "flushall" in said or "flushdb" in said
 
 
+def _asks_to_delete(command: Command, _: str, __: Collection[str]) -> bool:
+    return "DELETE" in _values(command, ("-X", "--request"))
+
+
 # Processes
 
 
@@ -168,6 +182,8 @@ def _kills(command: Command, _: str, __: Collection[str]) -> bool:
 
 _INTERPRETERS = _words("python ipython pypy node nodejs deno bun perl ruby php lua Rscript go tsx pwsh powershell")
 _TAKES_CODE = _words("-c -e -E -r -p -ne -ni -pe -i -le --eval --print --run -Command eval")
+_MEANT = {"remove": r"os\.remove", "delete": r"File\.delete"}  # by themselves, these words mean anything
+_ONE_FILE = ("unlink", *_MEANT.values())
 _DELETES_BY_SHELL = r"\brm\s+-\w*[rR]|\bRemove-Item\b.*-Recurse"
 
 
@@ -175,7 +191,8 @@ def _deletes_in_code(command: Command, _: str, names: Collection[str]) -> bool:
     """Return whether code in a command line deletes folders, or, in an option, even one file."""
     if command.name.partition(".")[0].rstrip("0123456789") not in _INTERPRETERS:
         return False
-    recursive = [name for name in names if not name.startswith("unlink")]
+    names = [_MEANT.get(name, name) for name in names]
+    recursive = [name for name in names if not name.startswith(_ONE_FILE)]
     return any(_calls(code, names) for code in _values(command, _TAKES_CODE)) or _calls(command.stdin, recursive)
 
 
@@ -194,6 +211,7 @@ CHECKS: dict[str, Callable[[Command, str, Collection[str]], bool]] = {
     "option_deletes_data": _option_deletes_data,
     "drops_documents": _drops_documents,
     "flushes": _flushes,
+    "asks_to_delete": _asks_to_delete,
     "kills": _kills,
     "deletes_in_code": _deletes_in_code,
 }

@@ -85,13 +85,19 @@ def _may_empty(line: str) -> bool:
     at = line.find(">")
     while at >= 0:
         before = line[max(0, at - 40) : at].rstrip(" \t")
-        if not before or before[-1] in ";&|(){\n:" or before.endswith(_SILENT) or "/dev/" in line[at + 1 : at + 8]:
+        if (
+            not before
+            or before[-1] in ";&|(){\n:"
+            or before.endswith(_SILENT)
+            or line[at + 1 : at + 8].lstrip().startswith(_DEVICES)
+        ):
             return True
         at = line.find(">", at + 1)
     return False
 
 
-_SILENT = ("true", "false", "/dev/null", "then", "do", "else", "-n", "''", '""', "!")
+_SILENT = ("true", "false", "echo", "/dev/null", "then", "do", "else", "-n", "''", '""', "!")
+_DEVICES = ("/dev/", "/proc/")
 
 
 def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folder: str) -> str:

@@ -43,6 +43,11 @@ DESTRUCTIVE = {
         "rm --recurs x",
         "rm${IFS}-rf${IFS}x",
         "{rm,-rf,x}",
+        "git rm -rf x",
+        "hdfs dfs -rm -r -skipTrash /x",
+        "hadoop fs -rm -r /x",
+        "rmdir /s /q x",
+        "pwsh -c x; Remove-Item -Recurse x",
         "npx --yes rimraf dist",
         "echo unfinished ' ; rm -rf x",
         "cat <<E\nwithout an end\nrm -rf x",
@@ -66,14 +71,28 @@ DESTRUCTIVE = {
     "git reset --hard": ["git reset --hard", "git reset --hard HEAD~1", "git fetch && git reset --hard origin/main"],
     "git clean -f": ["git clean -fdx", "git clean -d -f", "git clean --force"],
     "git branch -D": ["git branch -D x", "git branch --delete --force x", "git branch -d -f x"],
-    "git checkout -- .": ["git checkout -- .", "git checkout .", "git checkout HEAD -- .", "git restore ."],
+    "git checkout -- .": [
+        "git checkout -- .",
+        "git checkout .",
+        "git checkout HEAD -- .",
+        "git restore .",
+        "git restore -W -S x",
+        "git restore x/",
+    ],
     "git checkout -f": [
         "git checkout -f",
         "git checkout --force main",
         "git switch -f main",
         "git switch --discard-changes x",
     ],
-    "rm *": ["rm *", "rm -f ./*", "find . -name x -exec rm {} +", "find . | xargs rm -f", "ls | xargs -I % rm %"],
+    "rm *": [
+        "rm *",
+        "rm .*",
+        "rm -f ./*",
+        "find . -name x -exec rm {} +",
+        "find . | xargs rm -f",
+        "ls | xargs -I % rm %",
+    ],
     "git stash clear": ["git stash clear", "git stash drop", "git stash drop stash@{2}"],
     "git filter-branch": [
         "git filter-branch -f --tree-filter 'true' HEAD",
@@ -82,7 +101,12 @@ DESTRUCTIVE = {
         "git tag -d v1",
         "git gc --prune=now",
     ],
-    "> /dev/sda": ["cat x > /dev/sda", "echo x | sudo tee /dev/nvme0n1", "cp image /dev/sdb"],
+    "> /dev/sda": [
+        "cat x > /dev/sda",
+        "echo x | sudo tee /dev/nvme0n1",
+        "cp image /dev/sdb",
+        "echo b > /proc/sysrq-trigger",
+    ],
     "mv FILE /dev/null": ["mv notes /dev/null", "cp /dev/null notes", "ln -sf /dev/null notes"],
     "db:drop": [
         "rails db:drop",
@@ -98,7 +122,13 @@ DESTRUCTIVE = {
         "mongo <<< 'db.users.drop()'",
         "mongosh --eval 'db.users.deleteMany({})'",
     ],
-    "chown -R /": ["chown -R me /", "sudo chown --recursive me:me /usr", "chmod -R 000 .", "chmod -R 700 /etc"],
+    "chown -R /": [
+        "chown -R me /",
+        "sudo chown --recursive me:me /usr",
+        "chmod -R 000 .",
+        "chmod 000 x",
+        "chmod -R 700 /etc",
+    ],
     "fdisk": [
         "fdisk /dev/sda",
         "parted /dev/sda rm 1",
@@ -121,9 +151,15 @@ DESTRUCTIVE = {
         "heroku apps:destroy x",
         "fly apps destroy x",
     ],
+    "curl -X DELETE": [
+        "curl -X DELETE https://example.org/api/x",
+        "curl -sXDELETE localhost:9200/_all",
+        "curl --request=DELETE localhost:9200/x",
+        "http DELETE example.org/api/x",
+    ],
     "gh repo delete": ["gh repo delete o/r --yes", "gh api -X DELETE /repos/o/r", "gh -R o/r release delete v1"],
     "npm unpublish": ["npm unpublish p@1", "cargo yank p", "npm --prefix x owner rm a p"],
-    "crontab -r": ["crontab -r", "crontab -u x -r"],
+    "crontab -r": ["crontab -r", "crontab -u x -r", "crontab /dev/null"],
     "userdel": ["userdel -r bob", "gpg --delete-secret-keys x"],
     "systemctl stop": [
         "systemctl stop nginx",
@@ -133,8 +169,14 @@ DESTRUCTIVE = {
         "sudo shutdown -h now",
         "init 0",
     ],
-    "apt purge": ["apt-get -y purge nginx", "sudo dnf remove nginx"],
-    "iptables -F": ["iptables -F", "ufw disable"],
+    "apt purge": [
+        "apt-get -y purge nginx",
+        "sudo dnf remove nginx",
+        "brew uninstall x",
+        "apk del x",
+        "conda env remove -n x",
+    ],
+    "iptables -F": ["iptables -F", "ufw disable", "ip link set eth0 down"],
     "fork bomb": [":(){ :|:& };:", "bomb() { bomb | bomb & }; bomb"],
     "rmtree": [
         "python -c \"import shutil; shutil.rmtree('x')\"",
@@ -144,6 +186,9 @@ DESTRUCTIVE = {
         "ruby -e 'FileUtils.rm_rf \"x\"'",
         "node -e 'fs.rmSync(\"x\")'",
         "python -c 'import os; os.system(\"rm -rf x\")'",
+        "python -c 'import os; os.remove(\"x\")'",
+        "ruby -e 'File.delete(\"x\")'",
+        "powershell -c 'Remove-Item -Recurse -Force x'",
     ],
     "history -c": ["history -c"],
     "DROP TABLE": [
@@ -359,6 +404,17 @@ HARMLESS = [
     "docker run --rm -it x",
     "docker exec x ls -r",
     "git rm -r --cached x",
+    "git rm x",
+    "git restore --staged x/",
+    "command -v rm",
+    "command -V mkfs",
+    "python -c 'names.remove(1); delete(2)'",
+    "curl -X POST -d DELETE https://example.org",
+    "brew install x",
+    "ip link set eth0 up",
+    "script -c 'ls -r' log",
+    "tmux new-session -d 'git rm x'",
+    "git submodule foreach 'git status'",
     'git commit -m "say (rm -rf) less; git push --force never"',
     "git push",
     "git push -u origin feature-f",
@@ -436,7 +492,8 @@ def test_what_only_mentions_it_does_not_wait(mention: str, destructive: str) -> 
 
 
 @pytest.mark.parametrize(
-    "command", [": > {}", "> {}", "true >| {}", "cat /dev/null > {}", "printf '' > {}", "cd .; > {}"]
+    "command",
+    [": > {}", "> {}", "true >| {}", "cat /dev/null > {}", "printf '' > {}", "cd .; > {}", "echo > {}", 'echo "" > {}'],
 )
 def test_a_file_that_holds_something_is_not_emptied_unasked(command: str, tmp_path: Path) -> None:
     (tmp_path / "log").write_text("held")
