@@ -45,8 +45,10 @@ def _kept_and_answered(
     if not is_first(store.layout.root, session.name, event, call.use, given, after=_events_of(harness, BEFORE)):
         return None
     pending = recall(key_of(call.use, call.session.id))
-    if pending and pending.key not in call.command and call.command != pending.command:
-        late_hooks.stop_rewriting(call.session.id, call.command)
+    redaction = store.redaction() if pending else None
+    own = redaction.text(call.command) if redaction else call.command
+    if pending and pending.key not in call.command and own != pending.command:
+        late_hooks.stop_rewriting(call.session.id)
         forget(pending.key)
         pending = None
     if pending:

@@ -40,16 +40,14 @@ def may_be_changed(harness: Harness, event: str, given: dict[str, Any]) -> bool:
     return any(_may_change(one, cwd) for path in paths if path for one in _others(path, event))
 
 
-def stop_rewriting(session: str, command: str) -> None:
+def stop_rewriting(session: str) -> None:
     """Rewrite nothing more in a session in which another command ran than the one that we had made."""
     if is_use(session):
         with suppress(OSError):
             os.close(open_private(_stopped(session), os.O_WRONLY | os.O_CREAT))
     from sightline.doors.hooks.error_log import log_error  # loaded only then
 
-    log_error(
-        ("rewriting", session), RuntimeError(f"another command ran than ours, so no more is rewritten: {command}")
-    )
+    log_error(("rewriting", session), RuntimeError("another command ran than ours, so no more is rewritten"))
 
 
 def is_stopped(session: str) -> bool:

@@ -26,10 +26,14 @@ from sightline.store import Store, Target
 from sightline.typing_names import Iterator
 
 _ENDING = ".task"
-_BEGIN, _END = ": sightline-begin", ": sightline-end"
+_BEGIN, _END = "sightline-begin", "sightline-end"
+_UNSEEN = "8>&2 2>/dev/null"
 _PATIENCE_SECONDS = 3.0  # for a recorder whose command has ended; it takes 0.1 s where nothing else runs
 _TURN_SECONDS = 0.01
 _COMPARED_CHARACTERS = 2_000
+
+OVERWRITTEN = "the command overwrote its own output while it ran"
+"""Why a buffer is partial that has not all of what was in the file at some time."""
 
 
 class RecordedTask(NamedTuple):
@@ -37,7 +41,7 @@ class RecordedTask(NamedTuple):
 
     Attributes:
         buffer: the name of the buffer.
-        command: the command as its shell got it.
+        command: the command as its shell got it, without its secrets if the settings hide them.
         began: when its shell began, seconds since the epoch.
         file: the name of the harness' own file.
     """
@@ -52,7 +56,11 @@ def shell_line(harness: str, session: str, root: str, *, opens: bool = sys.platf
     """The line that a session's shells run before each command; it prints nothing, and succeeds.
 
     Only a regular file is opened: anything else might lose what is read from it. The recorder starts in a subshell, so
-    that the command's own shell knows of no job; after ``{ … & }`` zsh would wait for it.
+    that the command's own shell knows of no job; after ``{ … & }`` zsh would wait for it. A person's functions and
+    aliases may have the name of any builtin, so those are called through ``builtin``.
+
+    At last bash starts again without the line, since its messages name line numbers; not where it would read
+    ``BASH_ENV`` twice. Messages of zsh count within ``eval``.
 
     Args:
         harness: name of the harness.
@@ -60,19 +68,22 @@ def shell_line(harness: str, session: str, root: str, *, opens: bool = sys.platf
         root: the store's root.
         opens: whether a shell can open its own output for reading; else it waits until the recorder has done so.
     """
-    start = os.path.join(root, HOOKS, session)
+    task = f"{quoted(os.path.join(root, HOOKS, session))}.$${_ENDING}"
     words = join_quoted([sys.executable, *FLAGS, ENTRY, "task", harness, session])
     opened, apart = ("9</dev/fd/1", " &") if opens else ("9>&1", ";")
-    script = "${BASH_EXECUTION_STRING-$ZSH_EXECUTION_STRING}"
+    script = '"${BASH_EXECUTION_STRING-$ZSH_EXECUTION_STRING}"'
+    # Patterns that match the line itself, but not these patterns in it; the first takes "{ [[ " along.
+    before = f"${{BASH_EXECUTION_STRING%%? ?? {_BEGIN[:-1]}[{_BEGIN[-1]}] *}}"
+    behind = f"BASH_EXECUTION_STRING#*{_END[:-1]}[{_END[-1]}]; ? {_UNSEEN}"
     return (
-        f"{_BEGIN} && {{ [ -f /dev/fd/1 ] && ( if exec 2>/dev/null {opened} >/dev/null && set -C && umask 077 "
-        f"&& : >{quoted(start)}.$${_ENDING} "
-        f'; then SIGHTLINE_SCRIPT="{script}" SIGHTLINE_HOME={quoted(root)} {words} $$ <&9 9<&-{apart} fi ); '
-        f'set -- "{script}" && set -- "${{1%%{_BEGIN[:-1]}[n] *}}" "${{1#*{_END[:-1]}[d]}}" '
-        """&& case $1 in *$'\\n'*) false;; esac && case $2 in $'\\n: && '*) ;; *) false;; esac """
-        "&& case $- in *l*) false;; esac && ! shopt -q login_shell 2>/dev/null "
-        """&& exec "$0" -c "$1${2#*: && }"; set --; } """
-        f"|| {_END}\n"
+        f"{{ [[ {_BEGIN} && -f /dev/fd/1 ]] "
+        f"&& ( if builtin set -C && builtin umask 077 && builtin : >{task} "
+        f"; then SIGHTLINE_SCRIPT={script} SIGHTLINE_HOME={quoted(root)} {words} $$ <&9 9<&-{apart} fi ) "
+        f"{opened} >/dev/null 8>&-; "
+        "[[ -n ${BASH_EXECUTION_STRING-} && -z ${BASH_ENV-} && $0 == /* && -x $0 "
+        rf"&& {before} != *$'\n'* && ${{{behind}}} == $'\n: && '* ]] && ! builtin shopt -q login_shell "
+        f'&& builtin exec "$0" -c "{before}${{{behind}?: && }}" 2>&8 8>&- '
+        f"|| builtin : {_END}; }} {_UNSEEN}\n"
     )
 
 
@@ -115,16 +126,18 @@ def take_recorded(store: Store, session: Session, call: ToolCall) -> Buffer | No
     Raises:
         StoreFailed: its record could not be changed.
     """
-    told = call.text.strip()[:_COMPARED_CHARACTERS]
+    redaction = store.redaction()
+    hide = redaction.text if redaction else str
+    command, told = hide(call.command), hide(call.text).strip()[:_COMPARED_CHARACTERS]
     found = [
-        (not _is_told(store, task, told), task.command != call.command, -task.began, path, task)
+        (not _is_told(store, task, told), task.command != command, -task.began, path, task)
         for path, task in _ended(call.session.id)
         if task.began <= call.answered
     ]
     for other_text, other_command, _, path, task in sorted(found, key=lambda one: one[:4]):
         if other_text and (other_command or len(found) > 1):
             continue
-        if buffer := _taken(store, session, path, task, call.command, call.use, call.exit_code):
+        if buffer := _taken(store, session, path, task, command, call.use, call.exit_code):
             return buffer
     return None
 
@@ -150,16 +163,16 @@ def _taken(
         os.unlink(path)
     except OSError:  # the hook of another call was first
         return None
-    redaction = store.redaction()
     buffer = store.index.buffer(task.buffer)
+    lost = (DROPPED if buffer and buffer.gaps else "", OVERWRITTEN if buffer and OVERWRITTEN in buffer.partial else "")
     try:
         return store.amend(
             task.buffer,
-            command=redaction.text(command) if redaction else command,
+            command=command,
             session=session.name,
             artifact=use_key(session.name, use),
             exit_code=code,
-            partial=DROPPED if buffer and buffer.gaps else "",
+            partial=", ".join(filter(None, lost)),
         )
     except (UnknownRef, ExpiredRef):
         return None
@@ -175,11 +188,11 @@ def _ended(session: str) -> Iterator[tuple[str, RecordedTask]]:
     until = time.monotonic() + _PATIENCE_SECONDS
     for name in names:
         path, shell = os.path.join(folder, name), name[len(session) + 1 : -len(_ENDING)]
-        while not (task := _read(path)) and time.monotonic() < until and not _runs(shell):
+        while not (task := _read(path)) and time.monotonic() < until and not runs(shell):
             time.sleep(_TURN_SECONDS)
         if task:
             yield path, task
-        elif not _runs(shell):  # its recorder was killed
+        elif not runs(shell):  # its recorder was killed
             remove_file(path)
 
 
@@ -190,9 +203,12 @@ def _read(path: str) -> RecordedTask | None:
     return None
 
 
-def _runs(shell: str) -> bool:
+def runs(shell: int | str) -> bool:
+    """Whether a shell still runs, by its pid; after ``exec sudo`` it is a process of somebody else."""
     try:
         os.kill(int(shell), 0)
+    except PermissionError:
+        return True
     except (ValueError, OSError):
         return False
     return True

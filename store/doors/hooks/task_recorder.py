@@ -11,7 +11,7 @@ import time
 from sightline.doors.hooks.capture_script import FILE
 from sightline.doors.hooks.error_log import log_error
 from sightline.doors.hooks.live_list import SOON_SECONDS, UNTOLD
-from sightline.doors.hooks.recorded_tasks import RecordedTask, note_recorded, task_path
+from sightline.doors.hooks.recorded_tasks import OVERWRITTEN, RecordedTask, note_recorded, runs, task_path
 from sightline.harnesses import find
 from sightline.harnesses.base import Harness
 from sightline.light_library import suppress
@@ -69,14 +69,17 @@ def _opens_file() -> bool:
 def _record(harness: Harness, session: str, shell: int, path: str, command: str) -> None:
     began = os.stat(path).st_mtime
     until = time.monotonic() + SOON_SECONDS
-    while not (is_short := _has_ended(shell)) and time.monotonic() < until:
+    while not (is_short := not runs(shell)) and time.monotonic() < until:
         time.sleep(_SOON_TURN_SECONDS)
     ended = time.time()
 
+    from sightline.capture.filters import inner_filter
+    from sightline.config import working_directory
     from sightline.doors.hooks.hook_session import open_store, session_of  # 25 ms
+    from sightline.records import joined_notes
 
     with open_store(insist=False) as store:
-        cwd = os.getcwd()
+        cwd = working_directory()
         if not store.settings.captures(cwd):
             remove_file(path)
             return
@@ -85,19 +88,28 @@ def _record(harness: Harness, session: str, shell: int, path: str, command: str)
             recording.time_by(lambda: max(0, os.fstat(_FILE_FD).st_mtime_ns - int(began * 1e9)))
             if not is_short:
                 recording.register()
-            _copy(recording, lambda: _has_ended(shell), harness.added_bytes)
+            is_whole = _copy(recording, lambda: not runs(shell), harness.added_bytes)
             if not is_short:
                 ended = time.time()
-            buffer = recording.seal(exit_code=None, ended=ended, note="merged", partial=UNTOLD)
+            program = inner_filter(command)
+            note = joined_notes("merged", program and f"what went into {program} was not seen")
+            partial = joined_notes(UNTOLD, "" if is_whole else OVERWRITTEN)
+            buffer = recording.seal(exit_code=None, ended=ended, note=note, partial=partial)
         except BaseException:
             recording.discard()
             raise
-    note_recorded(path, RecordedTask(buffer.name, command, began, os.path.basename(_path_of_file())))
+        redaction = store.redaction()
+        told = redaction.text(command) if redaction else command
+        note_recorded(path, RecordedTask(buffer.name, told, began, os.path.basename(_path_of_file())))
 
 
-def _copy(recording: "Recording", has_ended: Callable[[], bool], added_bytes: Callable[[bytes], int]) -> None:
-    """Append what the file has, until the shell has ended; not what the harness adds to it then."""
-    copied, is_last = 0, False
+def _copy(recording: "Recording", has_ended: Callable[[], bool], added_bytes: Callable[[bytes], int]) -> bool:
+    """Append what the file has, until the shell has ended; not what the harness adds to it then.
+
+    Returns:
+        False if something was lost: the command has emptied the file meanwhile, as ``tee /dev/stderr`` does.
+    """
+    copied, end, is_whole, is_last = 0, b"", True, False
     while not is_last:
         size = os.fstat(_FILE_FD).st_size  # before the look at the shell: what comes after its end may be the harness'
         if is_last := has_ended():
@@ -106,19 +118,15 @@ def _copy(recording: "Recording", has_ended: Callable[[], bool], added_bytes: Ca
             if added:
                 time.sleep(SOON_SECONDS)  # it adds nothing to a file that it removes
                 size -= added if os.fstat(_FILE_FD).st_nlink else 0
+        if size < copied or os.pread(_FILE_FD, len(end), copied - len(end)) != end:
+            copied, end, is_whole = 0, b"", False
         while copied < size and (data := os.pread(_FILE_FD, min(_READ_BYTES, size - copied), copied)):
             recording.append("out", data)
             copied += len(data)
+            end = data[-_TAIL_BYTES:]
         if not is_last:
             time.sleep(_TURN_SECONDS)
-
-
-def _has_ended(shell: int) -> bool:
-    try:
-        os.kill(shell, 0)
-    except ProcessLookupError:
-        return True
-    return False
+    return is_whole
 
 
 def _path_of_file() -> str:

@@ -74,7 +74,7 @@ def test_a_call_that_waits_for_its_transcript_is_written_without_its_secrets(
 
 @pytest.mark.parametrize("event", ["Stop", "SessionStart"])
 def test_a_command_that_was_refused_is_forgotten_at_the_end_of_the_turn(event: str, claude: Harness) -> None:
-    claude.tell("PreToolUse", **BASH, tool_input={"command": "make"})
+    claude.tell("PreToolUse", "shape", **BASH, tool_input={"command": "make"})
     assert pending(claude) == [BASH["tool_use_id"] + ".json"]
     claude.tell(event, source="resume", last_assistant_message="")
     assert pending(claude) == []
@@ -96,7 +96,7 @@ def test_the_end_of_a_turn_leaves_what_others_and_the_background_run(claude: Har
 
 def test_a_command_is_forgotten_where_nothing_may_be_kept_any_more(claude: Harness) -> None:
     tool = {**BASH, "tool_input": {"command": "make"}}
-    claude.tell("PreToolUse", **tool)
+    claude.tell("PreToolUse", "shape", **tool)
     (claude.root / "config.toml").write_text(f'[directories."{claude.cwd}"]\ncapture = "off"\n')
     claude.tell("PostToolUse", **tool, tool_response=DONE)
     assert pending(claude) == []

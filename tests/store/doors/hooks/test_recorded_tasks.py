@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sightline.doors.hooks.recorded_tasks import have_recorded, shell_line
+from sightline.doors.hooks.recorded_tasks import OVERWRITTEN, have_recorded, runs, shell_line
 from sightline.doors.hooks.task_recorder import SCRIPT
 from sightline.harnesses.claude_code import HARNESS
 from sightline.store import Store
@@ -27,10 +27,17 @@ SHELLS = [
 COMMANDS = (
     *("echo hi", "printf x", "true", "false", "exit 5", "nosuchprogram", "if fi", "f", "kill -9 $$"),
     *("seq 1 20000; exit 3", "for i in 1 2 3; do echo $i; done | tail -2", "case x in x) seq 9;; esac | head -1"),
-    *("echo out; echo err >&2; echo out", "sh -c 'kill -9 $$'", "sh -c 'kill -SEGV $$'; echo $?", "set -x; echo hi"),
+    *(
+        "echo out; echo err >&2; echo out",
+        "sh -c 'kill -9 $$'",
+        "sh -c 'kill -SEGV $$'; echo $?",
+        "set -x; echo hi; exit 0",
+    ),
     *("cd /; pwd", "trap 'echo bye' EXIT; exit 4", "echo $SHLVL $- $# $0; jobs", "echo one\nnosuch\necho $LINENO"),
     *(
         "cat <<'X'\n$(ls)\nX",
+        "exec sh -c 'echo x; exit 4'",
+        "exec >&-; echo lost",
         "echo '&& eval x' && echo \": sightline-end\"",
         "(sleep 0.1; echo late) & wait",
         "ls /dev/fd/",
@@ -59,7 +66,8 @@ class Bench:
     def __init__(self, place: Path, root: Path, shell: str) -> None:
         self._place, self._shell, self._number = place, shell, 0
         self.start = place / "start.sh"
-        (place / "snapshot.sh").write_text("f() { echo of a function; }\nexport KNOWN=1\n")
+        self.snapshot = place / "snapshot.sh"
+        self.snapshot.write_text("f() { echo of a function; }\nexport KNOWN=1\n")
         have_recorded("claude-code", "s1", str(self.start))
         assert self.start.read_text() == shell_line("claude-code", "s1", str(root))
 
@@ -89,17 +97,44 @@ class Bench:
         """Run a command to its end; then its file is gone, as Claude Code removes it."""
         (self._place / "pwd").write_text("")
         ran, file = self.begun(command, line=line)
-        code = ran.wait()
+        code = ended(ran)
         code = code if code >= 0 else 128 - code
         output = file.read_bytes()
         file.unlink()
         return Ran(code, output, (self._place / "pwd").read_text())
 
 
+def ended(ran: "subprocess.Popen[bytes]") -> int:
+    """The code of a shell, which must not wait for the recorder."""
+    try:
+        return ran.wait(30)
+    finally:
+        ran.kill()
+
+
 @pytest.fixture
 def bench(request: pytest.FixtureRequest, root: Path, tmp_path: Path) -> Bench:
     """A session with the shell that the test names, else bash."""
     return Bench(tmp_path, root, getattr(request, "param", "/bin/bash"))
+
+
+def soon_found(folder: Path) -> list[Path]:
+    """The files of commands, once there are any."""
+    soon(lambda: bool(list(folder.glob("*.task"))))
+    return list(folder.glob("*.task"))
+
+
+def recorder_of(shell: int) -> int:
+    """The pid of the recorder of a shell, by its arguments."""
+    found: list[int] = []
+
+    def is_there() -> bool:
+        listed = subprocess.run(["ps", "-wweo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+        found[:] = [int(row.split()[0]) for row in listed.splitlines() if row.endswith(f" task claude-code s1 {shell}")]
+        return bool(found)
+
+    soon(is_there)
+    return found[0]
 
 
 def _without_numbers(ran: Ran) -> Ran:
@@ -124,12 +159,137 @@ def test_a_command_does_what_it_does_without_us_and_is_kept_whole(bench: Bench, 
     assert list((claude.root / "hooks").glob("*.task")) == []
 
 
+@pytest.mark.parametrize("bench", SHELLS, indirect=True)
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        *(
+            "set -e",
+            "set -u",
+            "set -f",
+            "set -m",
+            "set -a",
+            "set -o noclobber",
+            "set -o pipefail",
+            "IFS=:/s",
+            "umask 777",
+        ),
+        *("set -- a b", "readonly SIGHTLINE_SCRIPT=x SIGHTLINE_HOME=y", "trap 'echo E' ERR", "trap 'echo X' EXIT"),
+        *(f"{name}() {{ echo {name}; return 1; }}" for name in ("set", "exec", "umask", "shopt", "test", "false")),
+        "function [ { echo of a function; }",
+        "command_not_found_handler() { echo $1; }; command_not_found_handle() { echo $1; }",
+        "alias set='echo a' exec='echo b' shopt='echo c' umask='echo d' builtin='echo e'",
+    ],
+)
+def test_a_persons_functions_and_options_do_with_us_what_they_do_without_us(bench: Bench, snapshot: str) -> None:
+    bench.snapshot.write_text(f"{snapshot}\n")
+    command = 'echo "$@" $- $#; umask; nosuch; set -o; seq 3; env | grep -v ^_= | sort; exit 3'
+    plain, ran = _without_numbers(bench.run(command, line="")), _without_numbers(bench.run(command))
+    assert ran == plain
+
+
+def test_bash_shows_a_trace_of_the_command_alone(bench: Bench) -> None:
+    bench.snapshot.write_text("set -x\n")
+    assert bench.run("echo hi; exit 3") == bench.run("echo hi; exit 3", line="")
+
+
+def test_a_file_that_every_bash_reads_is_read_once(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "every.sh").write_text("export COUNT=$((${COUNT:-0} + 1))\n")
+    monkeypatch.setenv("BASH_ENV", str(tmp_path / "every.sh"))
+    assert bench.run("echo $COUNT").output == b"1\n"
+
+
+def test_another_kind_of_shell_runs_the_command_all_the_same(bench: Bench, tmp_path: Path) -> None:
+    script = f"true && {bench.start.read_text()}: && eval 'echo hi; exit 3'"
+    ran = subprocess.run(["sh", "-c", script], capture_output=True, cwd=tmp_path, timeout=30, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, b"hi\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [("seq 9 | tail -2", "tail"), ("for i in 1 2; do seq $i; done | grep 1; exit 5", "grep"), ("seq 9; exit 5", "")],
+)
+def test_it_is_said_what_was_not_seen_before_a_filter(
+    command: str, program: str, bench: Bench, claude: Harness
+) -> None:
+    ran = bench.run(command)
+    claude.after(command, "toolu_use_of_the_first_call", ran.output.decode(), ran.code)
+    (buffer,) = claude.buffers()
+    assert buffer.note == ("merged; what went into %s was not seen" % program if program else "merged")
+    assert (buffer.partial, buffer.exit_code) == ("", ran.code)
+
+
+def test_a_command_that_removes_its_own_folder_is_kept(bench: Bench, claude: Harness) -> None:
+    command = "mkdir gone && cd gone && rm -r ../gone && seq 1 20000; exit 3"
+    ran = bench.run(command)
+    claude.after(command, "toolu_use_of_the_first_call", claude_cut(ran.output.decode()), 3)
+    (buffer,) = claude.buffers()
+    assert (claude.content(buffer), buffer.partial) == (ran.output, "")
+
+
+def test_a_shell_that_has_become_a_program_of_somebody_else_still_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(pid: int, number: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert runs(1)
+
+
+def test_a_command_that_overwrites_its_own_output_is_said_to_be_partial(
+    bench: Bench, claude: Harness, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "gate")
+    command = "seq 1 9000; read go <gate; seq 1 9 | tee /dev/stderr; exit 3"
+    ran, file = bench.begun(command)
+    soon(lambda: any(path.stat().st_size for path in claude.root.glob("buffers/*/out")))
+    (tmp_path / "gate").write_text("go\n")
+    assert ended(ran) == 3
+    output = file.read_bytes()
+    file.unlink()
+    claude.after(command, "toolu_use_of_the_first_call", output.decode(), 3)
+    (buffer,) = claude.buffers()
+    assert claude.content(buffer).endswith(output)
+    assert buffer.partial == OVERWRITTEN
+
+
+def test_secrets_of_calls_side_by_side_are_hidden_and_each_call_is_found(bench: Bench, claude: Harness) -> None:
+    secret = "pin=" + "2468013579"
+    (claude.root / "config.toml").write_text("[redact]\npatterns = ['pin=[0-9]+']\n")
+    commands = [f"echo {secret} {number}; exit 3" for number in range(2)]
+    begun = [bench.begun(command) for command in commands]
+    for ran, file in begun:
+        assert ended(ran) == 3
+        file.unlink()
+    soon(lambda: all(path.stat().st_size for path in claude.root.glob("hooks/*.task")))
+    assert not [path for path in claude.root.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+    for number in (1, 0):
+        claude.after(commands[number], f"toolu_use_of_the_call_{number:04}", f"{secret} {number}", 3)
+    found = {one.artifact[-1]: (claude.content(one), one.partial) for one in claude.buffers()}
+    assert found == {str(number): (b"[redacted: pattern 1] %d\n" % number, "") for number in range(2)}
+
+
+def test_a_recorder_that_is_killed_leaves_what_the_harness_says(bench: Bench, claude: Harness, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+    ran, file = bench.begun("echo hi; read go <gate; exit 3")
+    (task,) = soon_found(claude.root / "hooks")
+    os.kill(recorder_of(ran.pid), signal.SIGKILL)
+    (tmp_path / "gate").write_text("go\n")
+    assert (ended(ran), file.read_bytes()) == (3, b"hi\n")
+    file.unlink()
+    claude.after("echo hi; read go <gate; exit 3", "toolu_use_of_the_first_call", "hi", 3)
+    (buffer,) = [one for one in claude.buffers() if one.artifact]
+    assert claude.content(buffer) == b"hi"
+    assert not task.exists()
+
+
 def test_calls_side_by_side_each_get_their_own_output(bench: Bench, claude: Harness) -> None:
     commands = [f"sh -c 'sleep 0.{9 - number}; seq {number} 20000; exit 3'" for number in range(1, 5)]
     begun = [bench.begun(command) for command in commands]
     outputs = []
     for ran, file in begun:
-        ran.wait()
+        ended(ran)
         outputs.append(file.read_bytes())
         file.unlink()
     for number in (2, 0, 3, 1):
