@@ -217,7 +217,7 @@ def test_it_is_said_what_was_not_seen_before_a_filter(
     ran = bench.run(command)
     claude.after(command, "toolu_use_of_the_first_call", ran.output.decode(), ran.code)
     (buffer,) = claude.buffers()
-    assert buffer.note == ("merged; what went into %s was not seen" % program if program else "merged")
+    assert buffer.note == (f"merged; what went into {program} was not seen" if program else "merged")
     assert (buffer.partial, buffer.exit_code) == ("", ran.code)
 
 
