@@ -13,7 +13,7 @@ from sightline.search.processes import DEFAULT_MEMORY_BYTES, DEFAULT_SECONDS, Ca
 from sightline.search.sandbox import Backing, describe
 from sightline.typing_names import Callable
 
-_PAGE = late_pattern(r"\s*\|\s*sed -n '([0-9]{1,15}),([0-9]{1,15})p'\s*\Z")
+_PAGE = late_pattern(r"\s*\|\s*sed -n '?([0-9]{1,15}),([0-9]{1,15})p'?\s*\Z")
 _STDERR_SHARE = 2  # stderr takes at most this part of the bytes if there is an answer to show
 
 
@@ -42,6 +42,25 @@ ANSWER_TIMES = 16  # of the input: od and xxd write four times as much, a number
 """A larger answer than both allow is broken off: nobody wants it, and counting it would take all the time."""
 
 
+class NextPage(NamedTuple):
+    """The query for the next page of an answer.
+
+    Attributes:
+        before: the query without the stage that picks the page.
+        stage: that stage.
+        replaces: whether the answered query ended with such a stage, too.
+    """
+
+    before: str
+    stage: str
+    replaces: bool = False
+
+    @property
+    def pipeline(self) -> str:
+        """The whole query."""
+        return f"{self.before} | {self.stage}"
+
+
 class QueryResult(NamedTuple):
     """A query's result. Lines are split at ``\\n``; a last one without it counts.
 
@@ -59,7 +78,7 @@ class QueryResult(NamedTuple):
         stderr_total: number of lines of all of stderr.
         clipped_bytes: number of bytes left out of the only shown line of stdout; 0 if none were.
         truncated: whether anything is not shown.
-        next_pipeline: the query for the next page; None if there is none.
+        next_page: the query for the next page; None if there is none.
         seconds: wall time that it took.
     """
 
@@ -75,7 +94,7 @@ class QueryResult(NamedTuple):
     stderr_total: int
     clipped_bytes: int
     truncated: bool
-    next_pipeline: str | None
+    next_page: NextPage | None
     seconds: float
     broken_off: bool = False
 
@@ -251,18 +270,20 @@ def reply_of(pipeline: ParsedQuery, limits: QueryLimits, out: Head, err: Head) -
         stderr_total=err.lines,
         clipped_bytes=clipped,
         truncated=cut or stderr_shown < err.lines or stderr_clipped > 0,
-        next_pipeline=_next_page(pipeline, stdout_shown, out.lines, limits.max_lines),
+        next_page=_next_page(pipeline, stdout_shown, out.lines, limits.max_lines),
         seconds=0.0,
     )
 
 
-def _next_page(pipeline: ParsedQuery, shown: int, total: int, size: int) -> str | None:
+def _next_page(pipeline: ParsedQuery, shown: int, total: int, size: int) -> NextPage | None:
     """Return the query for the lines after those shown; a full page is always followed by another."""
     page = _PAGE.search(pipeline.text) if pipeline.stages[-1].words[0] == "sed" else None
     first, last = (int(page[1]), int(page[2])) if page else (0, 0)
     ours = first > 1 and last - first + 1 == size and pipeline.stages[-1].words == ("sed", "-n", f"{first},{last}p")
     if page and ours:
         if shown < total or total == size:  # after a full page, there may be more
-            return f"{pipeline.text[: page.start()]} | sed -n '{first + shown},{first + shown + size - 1}p'"
+            stage = f"sed -n {first + shown},{first + shown + size - 1}p"
+            return NextPage(pipeline.text[: page.start()], stage, replaces=True)
         return None
-    return f"{pipeline.text.rstrip()} | sed -n '{shown + 1},{shown + size}p'" if shown < total else None
+    stage = f"sed -n {shown + 1},{shown + size}p"
+    return NextPage(pipeline.text.rstrip(), stage) if shown < total else None

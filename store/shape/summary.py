@@ -27,13 +27,15 @@ def summary(
     running: bool = False,
     told_elsewhere: bool = False,
     examination: "Examination | None" = None,
+    quiet: "Examination | None" = None,
     at_most: int | None = None,
 ) -> str:
     """Sum up, as in ``47 passed, 2 failed — FAILED: test_a, test_b (exit 1 after 3.2 s; 2,004 lines, 64.0 KiB)``.
 
     A number that no line states is marked, ``173 passed (counted)``: it was counted, or added up, from the lines.
-    Without any count it is ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB (stderr 12 lines)``, and what a
-    tool names as failed, as above.
+    Without any count it is ``failed with exit 1 after 3.2 s: 2,004 lines, 64.0 KiB — row 17: expected 4 fields``, which
+    quotes the line that explains most. A success is ``ok in 3.2 s: 2,004 lines, 64.0 KiB``; if some of its lines report
+    a failure, these are counted and the worst is quoted.
 
     Args:
         out: standard output.
@@ -45,6 +47,7 @@ def summary(
         running: whether it still runs, so that nothing is said about its end.
         told_elsewhere: whether the caller shows an exit code that is not known here.
         examination: what is known of the output; None if it was not examined.
+        quiet: what is known of a success with lines that report a failure; None if it has none.
         at_most: bytes of the sentence; None for as many as it takes. A shorter one names fewer failures.
     """
     ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere)
@@ -53,9 +56,10 @@ def summary(
         return _within(at_most, [f"{ending}: {amount}"])
     failed = timed_out or bool(signal) or bool(exit_code)
     told = [tally for tally in examination.tallies if any(tally.numbers.values())]
-    names = examination.failed if failed or any(tally.bad for tally in told) else []
+    bad = any(tally.bad for tally in told)
+    names = examination.failed if failed or bad else []
+    quoted = _quoted(examination, quiet, failed=failed) if not bad else None
     if told:
-        bad = any(tally.bad for tally in told)
         against = ""
         if failed and not bad:
             against = "failed, though what is counted says nothing of it: "
@@ -64,14 +68,17 @@ def summary(
 
         def sentence(naming: _Naming, size: str) -> str:
             parts = [_told(one, names if failed or one.bad else [], len(told) > 1, naming) for one in told]
-            return f"{against}{'; '.join(parts)} ({ending}{'; ' if size else ''}{size})"
+            return f"{against}{'; '.join(parts)} ({ending}{'; ' if size else ''}{size}){_quote(quoted, naming)}"
 
     else:
         unread = _unread([one for one in examination.tallies if failed or one.rule.name in examination.run])
+        if quoted:  # which says where it was
+            names = [one for one in names if one.name and one.name not in quoted.text]
 
         def sentence(naming: _Naming, size: str) -> str:
             named = _listed(names, naming) if failed else ""
-            return f"{ending}{': ' if size else ''}{size}{unread if size else ''}{named}"
+            sized = f"{': ' if size else ''}{size}{unread if size else ''}"
+            return f"{ending}{sized}{_quote(quoted, naming)}{named}"
 
     if at_most is None:
         return sentence(_NAMINGS[0], amount)
@@ -80,20 +87,47 @@ def summary(
     return _within(at_most, [sentence(*way) for way in ways])
 
 
+class _Quoted(NamedTuple):
+    """A line of the output, and the words before it."""
+
+    before: str
+    text: str
+
+
+def _quoted(examination: "Examination", quiet: "Examination | None", *, failed: bool) -> _Quoted | None:
+    """Return the line that explains most, if something failed or a success says so."""
+    if failed:
+        reason = examination.reason
+        return _Quoted("" if reason.is_failure else "last line: ", reason.text) if reason else None
+    if quiet is None or not (reason := quiet.reason):
+        return None
+    count = quiet.total
+    what = "of level error" if quiet.is_log else f"report{'s' if count == 1 else ''} a failure"
+    return _Quoted(f"{counted(count, 'line')} {what}: ", reason.text)
+
+
+def _quote(quoted: _Quoted | None, naming: "_Naming") -> str:
+    return f" — {quoted.before}{one_line(quoted.text, naming.quoted)}" if quoted and naming.quoted else ""
+
+
 class _Naming(NamedTuple):
-    """How many names a sentence has, and how long each may be."""
+    """How many names a sentence has, how long each may be, and how long the quoted line."""
 
     names: int
     characters: int
+    quoted: int = 200
 
 
 _NAMINGS = tuple(
     _Naming(*one)
-    for one in ((6, 100), (5, 80), (4, 80), (3, 80), (2, 80), (3, 48), (2, 48), (1, 100), (1, 60), (1, 32))
-)
+    for one in (
+        (6, 100), (5, 80), (4, 80), (3, 80), (2, 80), (3, 48), (2, 48), (1, 100), (1, 100, 140), (1, 60, 100),
+        (1, 32, 80),
+    )
+)  # fmt: skip
 """From the most and longest names to the fewest; the view has the others."""
 
-_NO_NAMES = _Naming(0, 0)
+_NO_NAMES = _Naming(0, 0, 0)
 
 
 def _within(at_most: int | None, sentences: list[str]) -> str:

@@ -19,7 +19,13 @@ else:
 
 Calls = Callable[..., str]
 """Writes a ready-made next call in the door's own syntax, from a verb and its arguments by name, such as
-``sightline show @cmd_a1b2c3 --lines 42-80``."""
+``sightline show @cmd_a1b2c3 --lines 42-80``; without a verb, the arguments alone, to add to the call that was made.
+"""
+
+
+def is_pasteable(text: str) -> bool:
+    """Return whether a text can stand in a next call as it is, because no door has to escape anything in it."""
+    return text.isprintable() and not set(text) & set("'\"\\")
 
 
 LONGEST_REF = 1 << 10

@@ -180,8 +180,7 @@ def cut_view(
         if path and out.line_count == 1 and "next" not in full:  # one line cannot be divided by line numbers
             full["next"] = calls("read_output", ref=ref, path=path)
         if shaped.truncated and "next" not in full:
-            search = examination().search if shaped.errors_elided and failed else ""
-            full["next"] = _next_call(calls, ref, shaped, search, out, err)
+            full["next"] = _next_call(calls, shaped, looked_into, out, err, ref)
         full = in_order(full)
         return full if paid is None else fitted_head(full, paid, failed=failed, summary=told)
 
@@ -244,33 +243,41 @@ def counts_of(shaped: Shaped) -> dict[str, Any]:
     return fields
 
 
-def _next_call(calls: Calls, ref: str, shaped: Shaped, search: str, out: Source, err: Source) -> str:
-    """Return the call that lists the missing failures, or else reads the first missing lines."""
-    if search:
+def _next_call(calls: Calls, shaped: Shaped, known: "Examination | None", out: Source, err: Source, ref: str) -> str:
+    """Return the call that reads the likeliest of the missing lines.
+
+    These are the failures that are counted and not shown; else the lines nearest to what explains the failure; else the
+    first that are missing.
+    """
+    if shaped.errors_elided and known and not known.quiet:
         both = {"stream": "all"} if shaped.err_total and shaped.out_total else {}
         place = ref if shaped.out_total or not shaped.err_total else err.ref
-        return calls("read_output", ref=place, search=search, **both)
-    for source in (out, err):
-        there = list(_accounted(shaped, source.ref))
-        following = 1
-        for first, last in there:
-            if first > following:
-                break
-            following = max(following, last + 1)
-        if following <= source.line_count:
-            end = min((first for first, _ in there if first > following), default=source.line_count + 1) - 1
-            last = min(following + _NEXT_LINES - 1, end)
-            return calls("read_output", ref=source.ref, lines=f"{following}-{last}")
-    return calls("read_output", ref=ref, offset=0)
+        return calls("read_output", ref=place, search=known.search, **both)
+    gaps = [
+        (source, *gap)
+        for source in (out, err)
+        for gap in late.free_spans(_accounted(shaped, source.ref), 1, source.line_count)
+    ]
+    if not gaps:
+        return calls("read_output", ref=ref, offset=0)
+    source, first, last = gaps[0]
+    if known and (reason := known.reason):
+        near = [gap for gap in gaps if gap[0] is reason.source]
+        source, first, last = min(near or gaps, key=lambda gap: max(gap[1] - reason.line, reason.line - gap[2]))
+        if source is reason.source and last < reason.line:
+            first = max(first, last - _NEXT_LINES + 1)
+    return calls("read_output", ref=source.ref, lines=f"{first}-{min(last, first + _NEXT_LINES - 1)}")
 
 
-def _accounted(shaped: Shaped, ref: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of a stream's lines that a body shows, or that were overwritten; a next call skips these."""
+def _accounted(shaped: Shaped, ref: str) -> list[tuple[int, int]]:
+    """Return the ranges of a stream's lines that a body shows, or that were overwritten; a next call skips these."""
+    found = []
     for segment in uncut(shaped.segments):
         if segment.ref == ref:
-            yield segment.first, segment.last
+            found.append((segment.first, segment.last))
         elif not segment.ref:
-            yield from ((first, last) for name, first, last in late.rewritten_lines(segment.text) if name == ref)
+            found += [(first, last) for name, first, last in late.rewritten_lines(segment.text) if name == ref]
+    return sorted(found)
 
 
 def _reply(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sightline.shape.markers import missing as missing
     from sightline.shape.markers import rewritten_lines as rewritten_lines
     from sightline.shape.memory_stream import BytesSource as BytesSource
+    from sightline.shape.repeated_lines import free_spans as free_spans
     from sightline.shape.summary import summary as summary
     from sightline.shape.variants import cleaned as cleaned
     from sightline.shape.variants import cleaned_line as cleaned_line
@@ -75,6 +76,7 @@ else:
             "shape.invisible_characters": ("fit_to_read",),  # its pattern: most texts need none
             "shape.markers": ("missing", "rewritten_lines"),  # 3 ms of patterns: few outputs are cut or partial
             "shape.memory_stream": ("BytesSource",),
+            "shape.repeated_lines": ("free_spans",),  # an output that is not cut has no gaps
             "shape.summary": ("summary",),
             "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms, not for views of the default profile
             "shape.whole_body": ("SEPARATOR", "whole"),  # 1 ms: no output, no body

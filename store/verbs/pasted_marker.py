@@ -48,7 +48,7 @@ def without_marker(pipeline: str, ref: Callable[[str], str]) -> str:
     place, _, lines = ref(found[2]).rpartition(":")
     first, _, last = lines.partition("-")
     rest = f"{pipeline[: found.start()].rstrip()} {pipeline[found.end() :].lstrip()}".strip()
-    return f"sed -n '{first},{last or first}p' {place} | {rest}"
+    return f"sed -n {first},{last or first}p {place} | {rest}"
 
 
 def _of_last_view(store: Reading, session: Session, lines: str) -> str:

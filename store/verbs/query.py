@@ -12,12 +12,14 @@ from sightline.shape.segments import Segment
 from sightline.store import Target
 from sightline.typing_names import Any, Callable
 from sightline.verbs import late
-from sightline.verbs.asker import Asker
+from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.line_origins import lines_of, tracer
 from sightline.verbs.reply import Reply, in_order
 
 VERB = "query"
+_APPENDED = "next goes at the end of the same pipeline"
+_IN_ITS_PLACE = "next goes in place of the last stage of the same pipeline"
 _SEARCHERS = ("grep", "egrep", "fgrep", "rg")
 
 
@@ -143,7 +145,7 @@ def _answered(
         path: targets[ref].ref for stage in pipeline.stages for ref, path in zip(stage.refs, stage.paths, strict=True)
     }
     body = _body(result, names, asking.profile.cleaning.answers)
-    missing = result.truncated or bool(result.next_pipeline) or result.timed_out or result.exit_code is None
+    missing = result.truncated or bool(result.next_page) or result.timed_out or result.exit_code is None
     shows = Shows(
         verb=verb,
         request=logged,
@@ -181,8 +183,12 @@ def _fields(asking: Asker, result: QueryResult) -> dict[str, Any]:
             fields |= {"stderr_shown": result.stderr_shown, "stderr_total": result.stderr_total}
         if result.clipped_bytes:
             fields["note"] = f"one line is larger than a reply: {result.clipped_bytes:,} bytes of it are not shown"
-    if result.next_pipeline:  # after a full page, there may be another
-        fields["next"] = asking.calls(VERB, pipeline=result.next_pipeline)
+    if page := result.next_page:  # after a full page, there may be another
+        if is_pasteable(page.pipeline):
+            fields["next"] = asking.calls(VERB, pipeline=page.pipeline)
+        else:
+            fields["next"] = f"| {page.stage}"
+            fields.setdefault("hint", _IN_ITS_PLACE if page.replaces else _APPENDED)
     return in_order(fields)
 
 

@@ -13,7 +13,7 @@ from sightline.store import Target
 from sightline.typing_names import TYPE_CHECKING, Any, Collection
 from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
-from sightline.verbs.asker import Asker
+from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.command_view import command_reply, ending_of
 from sightline.verbs.file_facts import telling_changes
 from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
@@ -328,7 +328,8 @@ def _follow(asking: Asker, target: Target, request: ReadRequest, *, named: bool)
         return _view(asking, target, request, named=named)
     more: dict[str, Any] = {}
     if arrived.running:
-        again = {"until": request.until} if request.until and not arrived.match else {}
+        repeated = request.until and not arrived.match and is_pasteable(request.until)
+        again = {"until": request.until} if repeated else {}
         more["next"] = asking.calls(VERB, ref=target.ref, wait=20, **again)
     if arrived.match:
         before = ", and had been shown to you" if arrived.match <= arrived.seen else ""

@@ -13,7 +13,7 @@ from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import CutLine, Line
 from sightline.store import Target
 from sightline.typing_names import Any
-from sightline.verbs.asker import Asker
+from sightline.verbs.asker import Asker, is_pasteable
 from sightline.verbs.line_pieces import PageLines, around, beyond, open_lines
 from sightline.verbs.reply import Reply, fitting, in_order, settled_reply
 
@@ -76,16 +76,13 @@ def search_reply(
     fields["matches_shown"] = shown
     if shown < hits.total:
         fields["truncated"] = True
-        flags = ("F" if hits.literal else "") + ("i" if ignore_case else "")
-        quoted = "'" + pattern.replace("'", "'\\''") + "'"
-        if target.first or limit is not None:  # queries have no such option
-            rest = f"{hits.lines[shown - 1] + 1}-{window.last}"
-            given = {name: logged[name] for name in ("context", "ignore_case", "limit") if name in logged}
+        rest = f"{hits.lines[shown - 1] + 1}-{window.last}"
+        given = {name: logged[name] for name in ("context", "ignore_case", "limit") if name in logged}
+        if is_pasteable(pattern):
             fields["next"] = asking.calls(verb, ref=target.ref, search=pattern, lines=rest, **given)
         else:
-            fields["next"] = asking.calls(
-                "query", pipeline=f"rg -n{flags} -e {quoted} {target.ref} | sed -n '{shown + 1},{shown + most}p'"
-            )
+            fields["next"] = asking.calls("", lines=rest)
+            fields["hint"] = "next goes with the same call"
     if hits.literal:
         fields["note"] = "the pattern does not compile as a regular expression; it was searched for as it stands"
     elif not hits.total:

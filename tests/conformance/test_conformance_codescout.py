@@ -120,7 +120,7 @@ def test_e07_stderr_takes_its_lines_off_the_hundred(agent: Any, keep: Keep) -> N
 
 def test_e08_few_lines_of_both_are_whole(agent: Any, keep: Keep) -> None:
     answer = _answer(agent, keep(b"a\n"), _lines(30, 4), _lines(15, 4))
-    assert (answer.truncated, answer.next_pipeline) == (False, None)
+    assert (answer.truncated, answer.next_page) == (False, None)
     assert (answer.stdout, answer.stderr) == (_lines(30, 4), _lines(15, 4))
 
 

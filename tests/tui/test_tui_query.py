@@ -56,7 +56,7 @@ def test_a_query_gets_what_an_agent_gets(store: Store) -> None:
             assert "grep line @cmd_00000a.all" in head(pilot)
             assert "truncated true" in head(pilot)
             assert "stdout_total 3000" in head(pilot)
-            assert "next grep line @cmd_00000a.all | sed -n '101,200p'" in head(pilot)
+            assert "next grep line @cmd_00000a.all | sed -n 101,200p" in head(pilot)
 
     run(body)
 

@@ -42,11 +42,11 @@ _ACTING = late_pattern(
 
 
 def cli_call(verb: str, **arguments: Any) -> str:
-    """Write a call of a verb as a command line."""
+    """Write a call of a verb as a command line; without a verb, only options to add to the call that was made."""
     match verb:
-        case "read_output":
-            words = ["sightline show", arguments.pop("ref")]
-            words += [f"--{name} {_word(str(value))}" for name, value in arguments.items()]
+        case "read_output" | "":
+            words = ["sightline show", arguments.pop("ref")] if verb else []
+            words += [_option(name, value) for name, value in arguments.items()]
             return " ".join(words)
         case "query":
             return f"sightline query {_quote(arguments['pipeline'])}"
@@ -57,8 +57,16 @@ def cli_call(verb: str, **arguments: Any) -> str:
 
 def shared_call(address: str, verb: str, **arguments: Any) -> str:
     """Write a call as a command line with ``--store``, if the call before had that option."""
+    if not verb:
+        return cli_call(verb, **arguments)
     sightline, name, *rest = cli_call(verb, **arguments).split(" ", 2)
     return " ".join([sightline, name, f"--store {_quote(address)}", *rest])
+
+
+def _option(name: str, value: Any) -> str:
+    if name == "ignore_case":
+        return "--ignore-case" if value else "--case"
+    return f"--{name} {_word(str(value))}"
 
 
 def _word(text: str) -> str:

@@ -229,14 +229,23 @@ def instructions(tools: Sequence[str]) -> str:
 
 
 def calls_in(tools: tuple[str, ...]) -> "Calls":
-    """How a next call is written: as a call of the tool, or as a command line if the tool is not offered."""
+    """How a next call is written: as a call of the tool, or as a command line if the tool is not offered.
+
+    Texts stand in single quotes, because the fields are JSON, where double ones would get a backslash.
+    """
 
     def calls(verb: str, **arguments: Any) -> str:
-        if verb not in tools:
+        if verb and verb not in tools:
             from sightline.doors.cli.output import cli_call  # loads the store; few servers lack a tool
 
             return cli_call(verb, **arguments)
-        given = ", ".join(f"{name}={dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
-        return f"{verb}({given})"
+        given = ", ".join(f"{name}={_literal(value)}" for name, value in arguments.items())
+        return f"{verb}({given})" if verb else given
 
     return calls
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, str) and "'" not in value and "\\" not in value and value.isprintable():
+        return f"'{value}'"
+    return dumps(value, ensure_ascii=False)

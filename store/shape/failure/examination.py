@@ -20,6 +20,7 @@ from sightline.shape.failure.judgement import EVERYTHING, Judgement, judgement_f
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.prefilter import NUMBERS
+from sightline.shape.failure.reason import Reason, reason_of
 from sightline.shape.failure.tallies import ToolTally, tally
 from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.repeated_lines import Span, free_spans
@@ -37,6 +38,10 @@ _NEAR_LINES = 2  # lines below a failure line without a place that may have one
 Places = dict[str, list[int]]
 """Line numbers by file, in the order in which the files occur."""
 
+_NO_WORD = re.compile(
+    r"[^\w :,/=<>!#%&@~-]"
+)  # what a regular expression, or a call that is pasted, would take otherwise
+
 SEARCHED_LITERALS = 6  # a search with more of them is too long to read
 TITLED_HITS = 12  # failure lines of a tool and weight whose headers are searched: more than a summary names
 
@@ -52,6 +57,7 @@ class Examination:
 
     Attributes:
         quiet: whether the output is from a success, with lines that say that something failed.
+        is_log: whether it is a log that the command shows, of which the lines of level error count.
     """
 
     def __init__(
@@ -80,7 +86,7 @@ class Examination:
         self._failures: dict[int, Failures] = {}
         self._steps: dict[int, Steps] = {}
         self._limits: dict[str, TimeLimit] = {}
-        self.quiet = False
+        self.quiet = self.is_log = False
         self._catalogue: Catalogue = with_added(added) if added else built_in()
 
     @cached_property
@@ -142,7 +148,7 @@ class Examination:
         made = Examination(*self._streams, self._command, scope)
         made.judge = self.judge
         made.quiet = True
-        return made if any(made.failures(source).total for source in self._streams) else None
+        return made if made.total else None
 
     def is_failure(self, data: bytes) -> bool:
         """Return whether a raw line is a failure line that counts."""
@@ -190,6 +196,16 @@ class Examination:
                     seen[key] += 1
                     titled.append(self.titled(hit, source, deep=seen[key] <= TITLED_HITS))
         return named(titled)
+
+    @property
+    def total(self) -> int:
+        """Number of failure lines."""
+        return sum(self.failures(source).total for source in self._streams)
+
+    @cached_property
+    def reason(self) -> Reason | None:
+        """Return the line that explains most, or, if none looks like a failure, the last one."""
+        return reason_of([(one, self.failures(one), self.steps(one)) for one in self._streams], self.judge)
 
     def titled(self, hit: FailureHit, source: Source, *, deep: bool) -> FailureHit:
         """Complete a hit's name and place from lines near it.
@@ -239,7 +255,7 @@ class Examination:
     @property
     def search(self) -> str:
         """A case-insensitive search that lists most failure lines, for a reader who wants to see those not shown."""
-        literals = [re.escape(literal.decode("utf-8", "replace")) for literal in self.judge.literals]
+        literals = [_NO_WORD.sub(".", literal.decode("utf-8", "replace")) for literal in self.judge.literals]
         return "|".join([SEARCH, *literals]) if len(literals) <= SEARCHED_LITERALS else SEARCH
 
 

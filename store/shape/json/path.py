@@ -1,4 +1,4 @@
-"""Finds the value at a JSON path: ``$``, ``.key``, ``["a key"]``, ``[N]``, ``[-N]`` and ``[-N:]``, chained."""
+"""Finds the value at a JSON path, of ``$``, ``.key``, ``["a key"]``, ``[a key]``, ``[N]``, ``[-N]``, ``[-N:]``."""
 
 import json
 import re
@@ -17,9 +17,20 @@ _SEGMENT = re.compile(
     r"|\[(?P<quoted>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')\]"
     r"|\[(?P<index>0|[1-9][0-9]{0,15})\]"
     r"|\[-(?P<back>[1-9][0-9]{0,15})(?P<slice>:)?\]"
+    r"|\[(?P<bare>[^\W\d][^\[\]\"'\\]*|[/@$#][^\[\]\"'\\]*)\]"
 )
 _BRACKETED = re.compile(r"\[[^\]]*\]?|\.[^.\[]*|[^.\[]+")
 _FORMS = '$, .key, ["a key"], [N], [-N] and [-N:] are'
+
+
+def path_of_key(written: bytes) -> str:
+    """Return the segment of a path for a key as JSON writes it, without quotes; empty if it cannot do without them."""
+    text = written.decode("utf-8", "replace")[1:-1]
+    for segment in ("." + text, f"[{text}]"):
+        found = _SEGMENT.fullmatch(segment)
+        if found and text in (found["key"], found["bare"]) and text.isprintable():
+            return segment
+    return ""
 
 
 class BadPath(SightlineError):
@@ -98,7 +109,7 @@ def _step(match: re.Match[str]) -> PathStep:
         return PathStep(match[0], place=-int(match["back"]), is_slice=bool(match["slice"]))
     quoted = match["quoted"]
     if not quoted:
-        return PathStep(match[0], key=match["key"])
+        return PathStep(match[0], key=match["bare"] or match["key"])
     if quoted.startswith('"'):
         try:
             return PathStep(match[0], key=json.loads(quoted))

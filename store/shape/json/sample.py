@@ -11,6 +11,7 @@ from functools import partial
 from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.json.body import Body, LeftOut, Measure, MovedString, rest_marker, write_line, write_lines
+from sightline.shape.json.path import path_of_key
 from sightline.shape.json.sampling import Detail, Sampling, details
 from sightline.shape.json.schema import describe
 from sightline.shape.json.tree import Document, Node, children_end, children_shown, read_document
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _COUNT_BYTES = 1 << 20
 _EDGE_BYTES = 256
-_PLAIN_KEY = re.compile(r'"[A-Za-z_][A-Za-z0-9_]*"')
 _LINE_END = re.compile(rb"[ \t\r]*,?[ \t\r]*\n")
 _LINE_START = re.compile(rb"\n[ \t\r]*$")
 
@@ -150,16 +150,11 @@ def _lacking(source: Source, node: Node, detail: Detail, rest: _Rest, depth: int
         if node.kind == "array":
             yield from _lacking(source, child, detail, rest, depth + 1, f"{path}[{place}]")
         elif node.kind == "object" and child.total:
-            key = source.read(child.key, child.start - child.key)
-            yield from _lacking(source, child, detail, rest, depth + 1, path + path_of_key(key))
+            segment = path_of_key(source.read(child.key, child.start - child.key).rstrip(b" \t\r\n:"))
+            lacking = _lacking(source, child, detail, rest, depth + 1, path + segment)
+            yield from lacking if segment else (path for _ in lacking)  # a path ends before a key that needs quotes
     if node.kind == "array" and lacks:
         yield f"{path}[{shown}]"
-
-
-def path_of_key(written: bytes) -> str:
-    """Return the segment of a path for a key as it is written, with its colon and more after it."""
-    key = written.rstrip(b" \t\r\n:").decode("utf-8", "replace")
-    return "." + key[1:-1] if _PLAIN_KEY.fullmatch(key) else f"[{key}]"
 
 
 NUMBERS_PERCENT = 10  # of the body, for the line numbers of failure lines that are not shown

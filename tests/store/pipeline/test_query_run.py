@@ -61,6 +61,11 @@ EVERY_PROGRAM = [
 ]
 
 
+def following(result: QueryResult) -> str | None:
+    """The query for the next page, if there is one."""
+    return result.next_page.pipeline if result.next_page else None
+
+
 def ask(buffers: Buffers, query: str, backing: Backing = NO_BACKING, **limits: Any) -> QueryResult:
     return run(buffers.parse(query), limits=QueryLimits(**limits), backing=backing)
 
@@ -126,7 +131,7 @@ def test_a_stream_that_is_gone_is_the_programs_error(buffers: Buffers, backing: 
 def test_a_hundred_lines_are_whole(buffers: Buffers) -> None:
     result = ask(buffers, "head -n 100 @cmd_a1b2c3")
     assert (result.stdout_shown, result.stdout_total, result.truncated) == (100, 100, False)
-    assert result.next_pipeline is None
+    assert result.next_page is None
 
 
 @pytest.mark.parametrize(("width", "shown"), [(121, 66), (201, 39), (80, 100), (79, 100)])
@@ -146,18 +151,18 @@ def test_one_long_line_is_clipped_not_dropped(buffers: Buffers) -> None:
     assert len(result.stdout) <= 8000
     assert result.stdout.endswith(f"x [… {result.clipped_bytes:,} B of this line elided …]\n".encode())
     assert result.stdout.count(b"x") + result.clipped_bytes == 11_000
-    assert result.next_pipeline is None
+    assert result.next_page is None
 
 
 def test_a_long_line_after_others_waits_for_its_own_page(buffers: Buffers) -> None:
     buffers.add("@cmd_b0b0b0", b"short\n" + "é".encode() * 6_000 + b"\nlast\n")
     first = ask(buffers, "cat @cmd_b0b0b0")
     assert (first.stdout, first.stdout_shown, first.stdout_total) == (b"short\n", 1, 3)
-    second = ask(buffers, first.next_pipeline or "")
+    second = ask(buffers, following(first) or "")
     assert second.stdout_shown == 1
     assert second.clipped_bytes
     second.stdout.decode()
-    third = ask(buffers, second.next_pipeline or "")
+    third = ask(buffers, following(second) or "")
     assert (third.stdout, third.truncated) == (b"last\n", False)
 
 
@@ -212,7 +217,7 @@ def test_a_sink_gets_everything(buffers: Buffers) -> None:
     taken: list[bytes] = []
     result = run(buffers.parse("cat @cmd_a1b2c3"), sink=taken.append, backing=NO_BACKING)
     assert b"".join(taken).count(b"\n") == result.stdout_total == 3000
-    assert (result.stdout, result.truncated, result.next_pipeline) == (b"", False, None)
+    assert (result.stdout, result.truncated, result.next_page) == (b"", False, None)
 
 
 def test_a_sink_that_fails_ends_the_query(buffers: Buffers) -> None:
@@ -230,9 +235,9 @@ def test_pages_follow_each_other_to_the_end(buffers: Buffers, backing: Backing) 
         asked.append(query)
         result = ask(buffers, query, backing)
         seen += result.stdout
-        query = result.next_pipeline
+        query = following(result)
     assert seen == b"".join(b"%d\n" % number for number in range(1, 3001))
-    assert asked[1:3] == ["cat @cmd_a1b2c3 | sed -n '101,200p'", "cat @cmd_a1b2c3 | sed -n '201,300p'"]
+    assert asked[1:3] == ["cat @cmd_a1b2c3 | sed -n 101,200p", "cat @cmd_a1b2c3 | sed -n 201,300p"]
 
 
 def test_a_page_cut_by_its_bytes_goes_on_where_it_stopped(buffers: Buffers) -> None:
@@ -242,16 +247,16 @@ def test_a_page_cut_by_its_bytes_goes_on_where_it_stopped(buffers: Buffers) -> N
     while query:
         result = ask(buffers, query)
         numbers += [int(line[:6]) for line in result.stdout.splitlines()]
-        query = result.next_pipeline
+        query = following(result)
     assert numbers == list(range(120))
 
 
 def test_a_range_of_the_callers_own_is_paged_within(buffers: Buffers) -> None:
     result = ask(buffers, "cat @cmd_a1b2c3 | sed -n '11,400p'")
-    assert result.next_pipeline == "cat @cmd_a1b2c3 | sed -n '11,400p' | sed -n '101,200p'"
-    assert ask(buffers, "cat @cmd_a1b2c3 | sed -n '11,40p'").next_pipeline is None
+    assert following(result) == "cat @cmd_a1b2c3 | sed -n '11,400p' | sed -n 101,200p"
+    assert ask(buffers, "cat @cmd_a1b2c3 | sed -n '11,40p'").next_page is None
     quoted = ask(buffers, "grep -v '| sed -n '\\''101,200p' @cmd_a1b2c3")
-    assert (quoted.next_pipeline or "").endswith("@cmd_a1b2c3 | sed -n '101,200p'")
+    assert (following(quoted) or "").endswith("@cmd_a1b2c3 | sed -n 101,200p")
 
 
 def test_the_time_limit_ends_it_and_keeps_what_came(

@@ -78,7 +78,7 @@ def test_what_a_tool_names_is_told_where_it_came_to_no_count() -> None:
     examination = Examination(out, NONE, "pytest")
     told = summary(out, NONE, exit_code=None, seconds=9, timed_out=True, examination=examination)
     unread = "timed out after 9.0 s: 4 lines, 109 B; what pytest counts was not recognised"
-    assert told == f"{unread} — FAILED: tests/test_a.py::test_sum"
+    assert told == f"{unread} — FAILED tests/test_a.py::test_sum - assert 1 == 2"
 
 
 def test_nothing_is_named_as_failed_in_what_went_well() -> None:

@@ -1,6 +1,8 @@
 """What holds of the reply to every case, recorded and made, at any budget: it fits, and all it says is so."""
 
+import ast
 import re
+import shlex
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +11,7 @@ from benchmarks.failure_recall import DEFAULT as RECORDED
 from benchmarks.failure_recall import Case, load, made
 from benchmarks.failures.made import CASES
 from sightline.doors.cli.output import cli_call
+from sightline.doors.mcp.tools import TOOLS, calls_in
 from sightline.profile import DEFAULT
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
@@ -18,6 +21,7 @@ from tests.examples import examples
 from tests.store.verbs.views_kit import ERR, OUT, Output, Viewed, check_failures, check_lines, check_ranges
 
 BUDGETS = {"silent": 200, "auto": 1024, "concise": 2048, "normal": 8192, "verbose": 16_384}
+DOORS = (cli_call, calls_in(TOOLS))
 _NUMBER = re.compile(
     r"(?<![\w.])(\d[\d,]*) (passed|failed|errors?|failures?|skipped|warnings?|tests)\b(?! \(counted\))"
 )
@@ -48,7 +52,7 @@ def _check_reply(case: Case, number: int) -> None:
     for verbosity in _verbosities(case, number):
         budget = BUDGETS[verbosity]
         shaped, fields = cut_view(
-            cli_call,
+            DOORS[number % 2],
             DEFAULT,
             (out, err),
             ending,
@@ -63,7 +67,39 @@ def _check_reply(case: Case, number: int) -> None:
         check_ranges(viewed)
         if case.failed:
             check_failures(viewed)
+        _check_next(str(fields.get("next", "")), viewed)
         _check_numbers(str(fields["summary"]), (case.out + case.err).decode("utf-8", "replace"))
+
+
+def _check_next(call: str, viewed: Viewed) -> None:
+    """A next call survives being written into JSON, and reads lines that are there and not shown yet."""
+    assert not set(call) & set('\\"')
+    given = _arguments(call)
+    source = viewed.err if given.get("ref") == ERR else viewed.out
+    if "search" in given:
+        found = re.compile(given["search"], re.IGNORECASE)
+        assert any(
+            found.search(text.decode("utf-8", "replace"))
+            for text in (viewed.output.out + viewed.output.err).split(b"\n")
+        )
+    if "lines" in given:
+        first, last = map(int, given["lines"].split("-"))
+        shown = {line for start, end in viewed.spans(source.ref) for line in range(start, end + 1)}
+        assert 1 <= first <= last <= source.line_count
+        assert not shown & set(range(first, last + 1)) or viewed.shaped.truncated
+
+
+def _arguments(call: str) -> dict[str, str]:
+    """The ref and the options of a next call of either door."""
+    if not call.startswith("sightline "):
+        called = ast.parse(call or "nothing()", mode="eval").body
+        assert isinstance(called, ast.Call)
+        return {str(one.arg): str(ast.literal_eval(one.value)) for one in called.keywords}
+    words = shlex.split(call)[2:]
+    return {
+        "ref": words[0],
+        **{name.removeprefix("--"): text for name, text in zip(words[1::2], words[2::2], strict=True)},
+    }
 
 
 def _check_numbers(summary: str, text: str) -> None:

@@ -312,7 +312,7 @@ def test_search_counts_all_and_names_the_call_for_the_rest(agent: Any, keep: Kee
     ref = keep(b"match\n" * 250)
     reply = agent.read(ref, search="match")
     assert (reply.fields["matches_shown"], reply.fields["matches_total"]) == (100, 250)
-    assert reply.fields["next"].startswith("sightline query ")
+    assert reply.fields["next"] == f"sightline show {ref} --search match --lines 101-250"
     assert reply.fields["truncated"] is True
 
 

@@ -36,7 +36,7 @@ def announced(agent: Any) -> list[str]:
     [
         (MANY, 1),
         (f"{MANY}; {MANY} >&2", 1),
-        (f"{MANY}; echo 'error: it broke'; {MANY} >&2; echo 'a.c:1: error: bad' >&2; exit 1", 1),
+        (f"{MANY}; echo 'error: it broke'; {MANY} >&2; echo 'a.c:1: error: bad' >&2; exit 1", 2),
         (f"{MANY} >&2; exit 3", 2),
         (f"{MANY} | tail -2", 1),
         (f"{MANY} | sed s/out/OUT/", 2),

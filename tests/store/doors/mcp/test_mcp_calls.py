@@ -158,7 +158,7 @@ def test_a_command_that_goes_on_is_answered_as_running_with_its_ref(
     os.mkfifo(tmp_path / "go")
     fields, body = client.call("run_command", command="echo one; cat go; exit 4")
     assert (fields["status"], fields["exit_code"]) == ("running", None)
-    assert fields["next"] == f'read_output(ref="{fields["output_id"]}", wait=20)'
+    assert fields["next"] == f"read_output(ref='{fields['output_id']}', wait=20)"
     (tmp_path / "go").write_text("two\n")
     while fields.get("status") == "running":
         fields, body = client.call("read_output", ref=fields["output_id"], wait=20)

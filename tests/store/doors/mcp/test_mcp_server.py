@@ -71,7 +71,7 @@ def test_a_long_output_comes_as_a_view_with_a_ref_and_the_next_call(client: Any)
     assert list(fields)[:2] == ["output_id", "exit_code"]
     assert (fields["truncated"], fields["stdout_total"], fields["stderr_total"]) == (True, 5000, 1)
     assert body.startswith("1\n2\n")
-    assert fields["next"].startswith(f'read_output(ref="{fields["output_id"]}", lines="')
+    assert fields["next"].startswith(f"read_output(ref='{fields['output_id']}', lines='")
 
 
 def test_meta_repeats_ref_size_and_hash_of_each_stream(client: Any) -> None:
@@ -114,7 +114,7 @@ def test_an_error_is_small_says_what_to_do_and_is_marked(client: Any) -> None:
 
 def test_an_empty_command_is_told_how_to_give_one_in_this_door(client: Any) -> None:
     told = json.loads(client.answer(client.begin("run_command", command=" "))["result"]["content"][0]["text"])
-    assert told["hint"] == 'give one, such as: run_command(command="ls -l")'
+    assert told["hint"] == "give one, such as: run_command(command='ls -l')"
 
 
 def test_a_failed_command_is_no_error_of_the_tool(client: Any) -> None:
@@ -125,7 +125,7 @@ def test_a_destructive_command_asks_back_and_its_token_confirms(client: Any, tmp
     (tmp_path / "gone").mkdir()
     fields, _ = client.call("run_command", command="rm -rf gone")
     assert (tmp_path / "gone").exists()
-    assert fields["next"] == f'run_command(command="{fields["pending_ack"]}")'
+    assert fields["next"] == f"run_command(command='{fields['pending_ack']}')"
     client.call("run_command", command=fields["pending_ack"])
     assert not (tmp_path / "gone").exists()
 

@@ -134,7 +134,7 @@ def test_other_arguments_are_refused_with_what_would_do(tool: str, given: dict[s
 
 def test_a_next_call_is_written_as_a_call_of_the_tool() -> None:
     calls = calls_in(TOOLS)
-    assert calls("read_output", ref="@cmd_a1b2c3", lines="42-80") == 'read_output(ref="@cmd_a1b2c3", lines="42-80")'
+    assert calls("read_output", ref="@cmd_a1b2c3", lines="42-80") == "read_output(ref='@cmd_a1b2c3', lines='42-80')"
     assert calls("query", pipeline="rg -e 'é' @last") == "query(pipeline=\"rg -e 'é' @last\")"
 
 

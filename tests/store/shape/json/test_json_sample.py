@@ -191,7 +191,8 @@ def test_elements_that_share_lines_are_counted_as_lines() -> None:
     ("value", "path"),
     [
         ([{"id": n, "x": "y" * 20} for n in range(300)], "$[5]"),
-        ({"a b": {"rows": [f"row {n}" for n in range(900)]}}, '$["a b"].rows[5]'),
+        ({"a b": {"rows": [f"row {n}" for n in range(900)]}}, "$[a b].rows[5]"),
+        ({'a "b"': {"rows": [f"row {n}" for n in range(900)]}}, "$"),
         ({"items": [{"tags": ["t" * 20 for _ in range(90)]}]}, "$.items[0].tags[5]"),
         ({"few": [1, 2, 3, 4, 5, 6], "rows": [f"row {n}" for n in range(900)]}, "$.rows[5]"),
         ([[1, 2, 3, 4, 5, 6], *(f"row {n}" for n in range(900))], "$[5]"),
