@@ -66,6 +66,40 @@ _LEVEL = re.compile(
 )
 
 
+_WORST = "ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERGENCY|EMERG|ALERT"
+_OTHERS = "WARNING|WARN|NOTICE|INFO|DEBUG|TRACE|FINE"
+_ENTRY = re.compile(
+    rf"^(?:[^\s=]{{1,80}}\s+){{0,5}}?[\[(<|]?(?:(?P<worst>{_WORST})|{_OTHERS})[\])>|:]{{0,2}}(?=\s|$)"
+    r"|(?i:(?:\b(?:level|lvl|severity)[\"']?\s{0,2}[=:]\s{0,2}[\"']?|^(?:\S{1,40}\s+){0,3}?\[)"
+    rf"(?:(?P<valued>{_WORST})|{_OTHERS})(?:[\"'\]]|\b))"
+    r"|^(?:(?P<klog>[EF])|[IW])\d{4} \d\d:"
+)
+"""The level of a log's entry, among its first words, as the value of a field, in brackets, or as the letter of klog."""
+
+LEAST_ENTRIES = 5
+LOG_PERCENT = 60
+"""Lines of a text that are entries with a level, or begin with a time, at least, if it is a log."""
+
+
+def is_log(texts: Iterable[str], prefix: "re.Pattern[str] | None") -> bool:
+    """Return whether some lines are those of a log, most of which have a level or a time at their beginning."""
+    lines = [text for text in texts if text.strip()]
+    entries = 0
+    for text in lines:
+        found = prefix.match(text) if prefix else None
+        entries += bool(_TIMED.match(text) or _ENTRY.search(text[found.end() if found else 0 :]))
+    return entries >= LEAST_ENTRIES and 100 * entries >= LOG_PERCENT * len(lines)
+
+
+_TIMED = re.compile(r"\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )?\d\d:\d\d:\d\d\b")
+
+
+def is_error_entry(text: str) -> bool:
+    """Return whether a log's line, without what stands before each of its lines, has the level error or a worse one."""
+    found = _ENTRY.search(text[:_HEAD_BYTES])
+    return bool(found and (found["worst"] or found["valued"] or found["klog"]))
+
+
 def level_of(line: bytes) -> str:
     """Return the level that a line names first, in its first 400 bytes; empty if it names none."""
     found = _LEVEL.search(without_colour(line[:_HEAD_BYTES]))

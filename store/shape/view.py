@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sightline.shape.failure.failure_scan import Failures
     from sightline.shape.failure.picker import Picker
 
-QUIET_PERCENT = 30
+QUIET_PERCENT = 40
 """Share of lines in the output of a success which say that something failed, at most."""
 
 REGIONS_PERCENT = 99

@@ -9,7 +9,7 @@ from sightline.shape.budgets import HARD_LIMIT_BYTES, ROOMY, Room, budget_for
 from sightline.shape.segments import Shaped, join_segments, terminated, uncut
 from sightline.shape.source import Source
 from sightline.store import Target
-from sightline.typing_names import TYPE_CHECKING, Any, Callable, Iterator
+from sightline.typing_names import TYPE_CHECKING, Any, Callable
 from sightline.verbs import late
 from sightline.verbs.asker import Asker, Calls
 from sightline.verbs.file_facts import file_fields
@@ -161,7 +161,8 @@ def cut_view(
         looked_into = known.of_success(ending.exit_code)
 
     def told(at_most: int | None = None) -> str:
-        return late.summary(out, err, **ending._asdict(), examination=known, at_most=at_most)
+        quiet = looked_into if looked_into and looked_into.quiet else None
+        return late.summary(out, err, **ending._asdict(), examination=known, quiet=quiet, at_most=at_most)
 
     def made_for(body: int | None) -> "Structured":
         return fitting(

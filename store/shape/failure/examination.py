@@ -23,6 +23,7 @@ from sightline.shape.failure.prefilter import NUMBERS
 from sightline.shape.failure.reason import Reason, reason_of
 from sightline.shape.failure.tallies import ToolTally, tally
 from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
+from sightline.shape.levels import is_log
 from sightline.shape.repeated_lines import Span, free_spans
 from sightline.shape.source import Source
 from sightline.typing_names import TYPE_CHECKING
@@ -47,6 +48,9 @@ TITLED_HITS = 12  # failure lines of a tool and weight whose headers are searche
 
 QUIET_BYTES = 1 << 24
 """The largest output of a success that is searched for lines that say otherwise."""
+
+LOG_ERRORS_PERCENT = 20
+"""Share of error lines in a log that is shown; if there are more, they are what it is about, and any view has some."""
 
 TITLE_LINES = 4
 """Lines above or below a block's start in which its name is searched."""
@@ -90,11 +94,14 @@ class Examination:
         self._catalogue: Catalogue = with_added(added) if added else built_in()
 
     @cached_property
+    def _glanced(self) -> bytes:
+        return b"\n".join([glance(source) for source in self._streams])
+
+    @cached_property
     def judge(self) -> Judge:
         """The judge of lines, with the rules of the tools that ran, by the command and by the streams' ends."""
-        data = b"\n".join([glance(source) for source in self._streams])
-        prefix = prefix_of(sampled_lines(data))
-        known = self._catalogue.recognise(self._command, without_prefix(data, prefix))
+        prefix = prefix_of(sampled_lines(self._glanced))
+        known = self._catalogue.recognise(self._command, without_prefix(self._glanced, prefix))
         return Judge([rule for name in known if (rule := self._rule(name))], prefix)
 
     def _rule(self, name: str) -> Rule | None:
@@ -145,10 +152,14 @@ class Examination:
         if sum(source.byte_count for source in self._streams) > QUIET_BYTES:
             return None
         scope = judgement_for(self._command, failed=False, exit_code=exit_code)._replace(lenient=True)
-        made = Examination(*self._streams, self._command, scope)
+        shows_log = scope.may_show_log and is_log(sampled_lines(self._glanced), self.judge.prefix)
+        made = Examination(
+            *self._streams, self._command, scope._replace(why_not="", of_log=True) if shows_log else scope
+        )
         made.judge = self.judge
-        made.quiet = True
-        return made if made.total else None
+        made.quiet, made.is_log = True, shows_log
+        lines = sum(source.line_count for source in self._streams)
+        return made if made.total and not (shows_log and 100 * made.total > LOG_ERRORS_PERCENT * lines) else None
 
     def is_failure(self, data: bytes) -> bool:
         """Return whether a raw line is a failure line that counts."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, EXIT, NAME, LineVerdict
+from sightline.shape.levels import is_error_entry
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import WritingProgram, programs_of
 
@@ -63,6 +64,16 @@ _COMPLAINT = re.compile(
 )
 """What a program says in its own name of what the system refused it, in the system's words."""
 
+_CRASH = re.compile(
+    r"^(?:\(node:\d+\) |\[)?(?:Unhandled ?(?:Promise ?)?[Rr]ejection|Uncaught\b|[Uu]nhandled [Ee]xception)"
+    r"|^npm (?:ERR!|error) (?!A complete log)|^[\w.]{0,80}(?:Error|Exception): \S"
+    r"|^[\w./+@-]{1,200}:\d+(?::\d+)?: (?:fatal )?error: "
+)
+"""What a runtime, a compiler or npm says of what failed in it, though something else went on and ended well."""
+
+_LOG_READERS = "bat bzcat cat dmesg docker head journalctl kubectl less more podman sed tac tail xzcat zcat zless"
+_READ_LOGS = frozenset(_LOG_READERS.split())
+
 _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
 
 
@@ -78,6 +89,8 @@ class Judgement(NamedTuple):
         unknown: whether it is unknown how the command ended.
         lenient: whether what a program says of what the system refused it counts, too, though it ended well: for a
             view, which shows such a line and raises no alarm.
+        of_log: whether the output is a log that the command shows, of which the entries of level error count, for a
+            view, too.
     """
 
     why_not: str = ""
@@ -87,6 +100,12 @@ class Judgement(NamedTuple):
     hidden: bool = False
     unknown: bool = False
     lenient: bool = False
+    of_log: bool = False
+
+    @property
+    def may_show_log(self) -> bool:
+        """Whether only programs with which people read logs have shown something."""
+        return bool(self.why_not and self.shown) and _READ_LOGS.issuperset(self.shown)
 
     @property
     def all_counts(self) -> bool:
@@ -108,6 +127,8 @@ class Judgement(NamedTuple):
             text: the line, cleaned and without a log's prefix.
             says_failed: returns whether a tool's counts say that something failed.
         """
+        if self.of_log:
+            return is_error_entry(text)
         if self.why_not:
             return False
         if self.all_counts:
@@ -128,7 +149,7 @@ class Judgement(NamedTuple):
             return True
         if self.unknown and not self.shown:
             return verdict.rank < EXIT
-        if self.lenient and not self.shown and _COMPLAINT.match(text):
+        if self.lenient and not self.shown and (_COMPLAINT.match(text) or _CRASH.match(text)):
             return True
         return (self.failed or not self.shown) and bool(_LEVEL.match(text))
 

@@ -4,7 +4,6 @@ import ast
 import json
 import shlex
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
