@@ -280,6 +280,13 @@ class Harness:
         """
         return iter(())
 
+    def told_within(self, line: bytes) -> str:
+        """Return the prompt that reports commands as ended if a line of its transcript says that a turn was told it.
+
+        No event reports such a prompt. Empty for any other line.
+        """
+        return ""
+
     def added_bytes(self, tail: bytes) -> int:
         """Return how many of the last bytes of such a command's file the harness has added itself."""
         return 0

@@ -20,6 +20,7 @@ from sightline.harnesses.base import (
     Limit,
     known_shell,
 )
+from sightline.json_text import loads
 from sightline.late_pattern import re
 from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
@@ -171,6 +172,15 @@ class ClaudeCode(Harness):
             if re.fullmatch(_ID, notice.use):
                 yield notice.use, notice.path, output_file(notice.task, session), notice.exit_code
 
+    def told_within(self, line: bytes) -> str:
+        """It puts the notice into a running turn as an attachment."""
+        if b'"queued_command"' not in line or self.background.encode() not in line:
+            return ""
+        record = loads(line)
+        attached = record.get("attachment") if isinstance(record, dict) else None
+        prompt = _text(attached.get("prompt")) if isinstance(attached, dict) else ""
+        return prompt if prompt.startswith(self.background) else ""
+
     def added_bytes(self, tail: bytes) -> int:
         """It adds a line that says how the command ended."""
         added = re.search(_ADDED, tail)
@@ -228,6 +238,11 @@ def notices_in(text: str) -> "Iterator[Notice]":
         if re.fullmatch(_ID, said.get("task-id", "").strip()):
             task, use, path = (said.get(name, "").strip() for name in ("task-id", "tool-use-id", "output-file"))
             yield Notice(task, use, path, code_in(said.get("summary", "")))
+
+
+def use_of_notice(use: str) -> str:
+    """Return the id by which the log knows the notice about the end of a tool's use."""
+    return f"{use}/end"
 
 
 def code_in(summary: str) -> int | None:

@@ -33,7 +33,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file
+from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, use_of_notice
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
@@ -444,7 +444,7 @@ class Parser:
         """Return the view of a notice about a command's end, which comes as a prompt or within a turn."""
         return call._replace(
             id=unique_id(text_of(record.get("uuid")) or f"line {line}", call.use),
-            use="",
+            use=use_of_notice(call.use),
             of=call.use,
             line=line,
             asked=self._now,

@@ -7,8 +7,9 @@ from sightline.doors.hooks.hook_session import open_store, session_of
 from sightline.doors.hooks.kept_list import drop_shown, keep_untold
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, key_of, recall, remember
 from sightline.doors.hooks.recorded_tasks import take_recorded_file
-from sightline.doors.hooks.tool_result import buffer_of_use
+from sightline.doors.hooks.tool_result import buffer_of_use, log_view
 from sightline.harnesses.base import Harness, Json
+from sightline.harnesses.claude_code import use_of_notice
 from sightline.harnesses.tool_call import Beside, ToolCall, open_beside, own_file
 from sightline.log.sessions import use_key
 from sightline.records import Buffer, Session
@@ -17,6 +18,7 @@ from sightline.store import Store
 _ADDED_BYTES = 32  # a line at the end of a file, which the harness may have added
 LARGEST_FILE_BYTES = 256 << 20  # bytes; a hook has seconds
 _READ_BYTES = 1 << 18
+_TAIL_BYTES = 8 << 20  # of a transcript; no turn that was looked at is longer
 _BOUND = f"of its file only the first {LARGEST_FILE_BYTES >> 20} MiB were taken in"
 
 
@@ -47,11 +49,10 @@ def note_background(harness: Harness, call: ToolCall) -> None:
 
 def take_in(harness: Harness, given: Json) -> None:
     """Keep the outputs of commands that have ended, as a prompt says. Raises StoreFailed."""
-    prompt = given.get("prompt")
+    text = prompt if isinstance(prompt := given.get("prompt"), str) else ""
     cwd, harness_session = str(given.get("cwd", "")), str(given.get("session_id", ""))
     with open_store() as store:
-        ended = harness.ended_commands(prompt, harness_session) if isinstance(prompt, str) else ()
-        for use, path, ends, code in ended:
+        for use, path, ends, code in harness.ended_commands(text, harness_session):
             key = key_of(use, harness_session)
             pending = recall(key)
             if pending is None or pending.session != harness_session:
@@ -71,8 +72,42 @@ def take_in(harness: Harness, given: Json) -> None:
                 keep_untold([pending], cwd)
                 buffer = buffer_of_use(store, session, use, since=pending.written)
             if buffer and code is not None:
-                store.amend(buffer.name, exit_code=code)
+                buffer = store.amend(buffer.name, exit_code=code)
             forget(key)
+            if buffer:
+                _log_notice(store, session, harness, pending, buffer, text)
+
+
+def take_in_told(harness: Harness, given: Json) -> None:
+    """Keep the outputs of commands of whose end a running turn was told, as the transcript says.
+
+    Raises:
+        StoreFailed: they could not be kept.
+        OSError: the transcript could not be read.
+    """
+    path = given.get("transcript_path")
+    if not isinstance(path, str) or not os.path.isfile(path):
+        return
+    with open(path, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
+        for line in file:
+            if told := harness.told_within(line):
+                take_in(harness, {**given, "prompt": told})
+
+
+def _log_notice(
+    store: Store, session: Session, harness: Harness, pending: PendingCommand, buffer: Buffer, text: str
+) -> None:
+    """Log that the model was shown a prompt that reports a command as ended."""
+    caller = {
+        "client": harness.name,
+        "harness_session": pending.session,
+        "tool_use": use_of_notice(pending.use),
+    }
+    size = len(text.encode(errors="surrogatepass"))
+    request = {"tool": "attachment", "command": pending.command, "alone_bytes": size, "caller": caller}
+    unknown = f"{harness.title} does not tell its hooks what it puts around a notice"
+    log_view(store, session, request, text, buffer, unknown=unknown)
 
 
 def _kept(

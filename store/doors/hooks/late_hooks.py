@@ -9,6 +9,7 @@ from sightline.typing_names import TYPE_CHECKING
 if TYPE_CHECKING:
     from sightline.doors.hooks.background_commands import note_background as note_background
     from sightline.doors.hooks.background_commands import take_in as take_in
+    from sightline.doors.hooks.background_commands import take_in_told as take_in_told
     from sightline.doors.hooks.before_tool import before_tool as before_tool
     from sightline.doors.hooks.hook_session import has_notes as has_notes
     from sightline.doors.hooks.hook_session import open_store as open_store
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 else:
     __getattr__ = late_names(
         "sightline.doors.hooks",
-        background_commands=("note_background", "take_in"),  # 20 ms: few commands go on, and few prompts tell of an end
+        background_commands=(
+            "note_background",
+            "take_in",
+            "take_in_told",
+        ),  # 20 ms: few commands go on, and few prompts tell of an end
         before_tool=("before_tool",),  # 5 ms
         hook_session=(
             "has_notes",

@@ -138,6 +138,16 @@ def pending_lists(harness: str, session: str) -> list[PendingCommand]:
     return [one for one in found if one and one.parts and (one.harness, one.session) == (harness, session)]
 
 
+def has_background(harness: str, session: str) -> bool:
+    """Whether a command of a session went to the background, and no hook was told its end."""
+    try:
+        names = os.listdir(os.path.join(default_root(), HOOKS))
+    except OSError:
+        return False
+    found = (recall(name.removesuffix(".json")) for name in names if name.endswith(".json"))
+    return any(one and one.background and (one.harness, one.session) == (harness, session) for one in found)
+
+
 def forget_ended(harness: str, session: str, agent: str) -> None:
     """Remove what was written down for a session's commands, when none of them runs any more but in the background.
 

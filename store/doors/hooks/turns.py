@@ -11,7 +11,7 @@ from sightline.config import EvidenceSettings, default_root, load_settings
 from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.hook_session import is_first, session_of
-from sightline.doors.hooks.pending_commands import forget_ended, forget_old, is_use, pending_lists
+from sightline.doors.hooks.pending_commands import forget_ended, forget_old, has_background, is_use, pending_lists
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 from sightline.harnesses.tool_call import plain, text_of
 from sightline.log.session_events import (
@@ -54,6 +54,10 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         _have_recorded(harness, mode, given)
     elif harness.background and str(given.get("prompt", "")).startswith(harness.background):
         late_hooks.take_in(harness, given)
+    elif (
+        harness.background and when in (PROMPT, END) and has_background(harness.name, str(given.get("session_id", "")))
+    ):
+        late_hooks.take_in_told(harness, given)
     _record_event(harness, event, given)
     if when == CONTEXT:
         return None

@@ -12,6 +12,7 @@ from sightline.doors.hooks.part_files import PartFile
 from sightline.harnesses.claude_code import HARNESS
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
+from tests.store.harnesses.past_kit import write_lines
 
 pytestmark = pytest.mark.usefixtures("piping")
 
@@ -189,3 +190,22 @@ def test_where_nothing_may_be_kept_nothing_is(claude: Harness, tmp_path: Path) -
     path.write_bytes(b"out\n")
     claude.tell("UserPromptSubmit", prompt=notice(path))
     assert claude.buffers() == []
+
+
+@pytest.mark.parametrize("form", ["UserPromptSubmit", "Stop"])
+def test_a_notice_of_a_failure_tells_the_model_of_it_as_a_prompt_or_within_a_turn(
+    claude: Harness, tmp_path: Path, form: str
+) -> None:
+    started(claude)
+    path = file_of(tmp_path)
+    path.write_bytes(b"one\n")
+    told = notice(path)
+    attached = {"type": "attachment", "attachment": {"type": "queued_command", "prompt": told}}
+    transcript = write_lines(tmp_path / "s1.jsonl", attached, {"type": "assistant"})
+    claude.tell(form, **({"prompt": told} if form == "UserPromptSubmit" else {"transcript_path": str(transcript)}))
+    (buffer,) = claude.buffers()
+    ((view, text),) = claude.views()
+    assert (view.refs, view.exit_code, text) == ((buffer.name,), 4, told)
+    assert view.unknown == "Claude Code does not tell its hooks what it puts around a notice"
+    claude.tell("Stop", transcript_path=str(transcript))
+    assert len(claude.views()) == 1
