@@ -101,11 +101,19 @@ class Fault(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A store to damage: its folder, an output that stays whole, and one with two streams that need not."""
+    """A store to damage.
+
+    Attributes:
+        root: its folder.
+        whole: name of an output that stays whole.
+        hit: name of one with two streams that need not.
+        names: names of all outputs, in the order in which they were made.
+    """
 
     root: str
     whole: str
     hit: str
+    names: tuple[str, ...]
 
 
 def make_sample(root: str) -> Sample:
@@ -129,7 +137,9 @@ def make_sample(root: str) -> Sample:
                 "err": b"FAILED tests/test_x.py::test_y\n" * 9,
             },
         )
-        kept("tool", "search {}", {"part.0": b'{"a": [1, 2, {"b": null}]}', "part.1": b"text"}, artifact="cmd-17.txt")
+        tool = kept(
+            "tool", "search {}", {"part.0": b'{"a": [1, 2, {"b": null}]}', "part.1": b"text"}, artifact="cmd-17.txt"
+        )
         gone = [kept("cmd", f"echo {number}", {"out": b"gone\n"}) for number in range(2)]
         for name in (whole, hit, *gone):
             shows = Shows("run_command", {"command": "make"}, (name,), exit_code=1)
@@ -148,13 +158,22 @@ def make_sample(root: str) -> Sample:
     for path, text in (("config.toml", "max_buffers = 900\n"), ("imports.json", '{"format": 1, "files": []}')):
         with open(os.path.join(root, path), "w") as file:
             file.write(text)
-    return Sample(root, whole, hit)
+    return Sample(root, whole, hit, (whole, hit, tool, *gone, dead.name))
 
 
 def files_of(sample: Sample) -> list[str]:
-    """Return the paths of all files of the store but those of the whole output and of SQLite, sorted."""
+    """Return the paths of all files of the store but those of the whole output and of SQLite.
+
+    Their order is the same in every sample, though names of outputs are random, so that a seed damages the same file.
+    """
+
+    def place(path: str) -> str:
+        for at, name in enumerate(sample.names):
+            path = path.replace(name, str(at))
+        return path
+
     found = [os.path.join(folder, name) for folder, _, names in os.walk(sample.root) for name in names]
-    return sorted(path for path in found if sample.whole not in path and "index.sqlite" not in path)
+    return sorted((path for path in found if sample.whole not in path and "index.sqlite" not in path), key=place)
 
 
 def damage(sample: Sample, chance: random.Random) -> str:

@@ -33,11 +33,16 @@ def pack_arrival(time_ns: int, length: int, stream: str) -> bytes:
 
 
 def read_arrivals(fd: int, start: int = 0) -> Iterator[Arrival]:
-    """Yield arrivals from a record's number on (from 0), as far as they are complete."""
+    """Yield arrivals from a record's number on (from 0), as far as they are complete.
+
+    A record of no bytes ends them: none is written, but a hole in a file reads like many.
+    """
     while True:
         data = os.pread(fd, _BATCH_RECORDS * RECORD_BYTES, start * RECORD_BYTES)
         whole = len(data) // RECORD_BYTES
         for time_ns, length, code, _ in _RECORD.iter_unpack(data[: whole * RECORD_BYTES]):
+            if not length:
+                return
             yield Arrival(time_ns, length, _STREAMS.get(code, "out"))
         if whole < _BATCH_RECORDS:
             return

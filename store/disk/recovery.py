@@ -3,6 +3,7 @@
 Both use only what lies in the folders, and memory that does not depend on how much that is.
 """
 
+import errno
 import os
 from collections.abc import Iterator, Mapping
 
@@ -24,6 +25,7 @@ from sightline.typing_names import Any
 
 _NOT_STREAMS = {"order", "lines", *DERIVED}
 _PRETTY = "pretty."  # for further blocks
+_HOLE_BYTES = 4 << 30  # as many zeros as a stream may have by default: a file system that compresses makes them a hole
 
 
 class Adopted(NamedTuple):
@@ -215,12 +217,30 @@ def sealed_file(path: str, name: str) -> tuple[StreamInfo, Seal]:
     fd = open_stored(path)
     try:
         seal = seal_of(name, fd)
-        size = seal.bytes
+        size = _written_end(fd, seal.bytes)
+        seal = seal._replace(bytes=size)  # so that a file with more is altered
         newlines = count_newlines(fd, 0, size)
         unterminated = bool(size) and os.pread(fd, 1, size - 1) != b"\n"
         return StreamInfo(size, newlines + unterminated, hash_file(fd, size)), seal
     finally:
         os.close(fd)
+
+
+def _written_end(fd: int, size: int) -> int:
+    """Return where the bytes of a file end that were written, since a capture only appends.
+
+    A sparse file of a terabyte takes no room, and its zeros would be read for many minutes.
+    """
+    if size <= _HOLE_BYTES or not hasattr(os, "SEEK_HOLE"):
+        return size
+    end = 0
+    try:
+        while end < size:
+            end = os.lseek(fd, os.lseek(fd, end, os.SEEK_DATA), os.SEEK_HOLE)
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # which means that there is no data after this place
+            return size
+    return end if size - end > _HOLE_BYTES else size
 
 
 def _complete_order(layout: Layout, name: str, streams: dict[str, StreamInfo]) -> None:
@@ -231,11 +251,12 @@ def _complete_order(layout: Layout, name: str, streams: dict[str, StreamInfo]) -
     except FileNotFoundError:
         return
     try:
-        os.ftruncate(fd, os.fstat(fd).st_size // RECORD_BYTES * RECORD_BYTES)
-        known, latest = {"out": 0, "err": 0}, 0
+        known, latest, records = {"out": 0, "err": 0}, 0, 0
         for arrival in read_arrivals(fd):
+            records += 1
             known[arrival.stream] += arrival.length
             latest = arrival.time
+        os.ftruncate(fd, records * RECORD_BYTES)
         for stream, length in known.items():
             missing = streams.get(stream, StreamInfo(0, 0)).bytes - length
             if missing > 0:

@@ -29,8 +29,9 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
         ExpiredRef, StoreFailed: the record has bytes that the disk does not have.
     """
     is_complete = buffer.state != "running"
-    fd = _open_file(layout, buffer.name, stream) if not is_complete or buffer.stream(stream).bytes else -1
-    if fd < 0 and is_complete and buffer.stream(stream).bytes:
+    most = buffer.stream(stream).bytes if is_complete else None  # a sparse file of a terabyte would never be read
+    fd = _open_file(layout, buffer.name, stream) if most != 0 else -1
+    if fd < 0 and most:
         raise lost_stream(layout, buffer, stream)
     index = None
     if stream in STREAM_CODES and fd >= 0:
@@ -39,9 +40,9 @@ def open_stream(layout: Layout, buffer: Buffer, stream: str) -> StreamReader:
         except BaseException:
             os.close(fd)
             raise
-        if lines_fd >= 0 or not is_complete or buffer.stream(stream).bytes < _SCAN_BYTES:
+        if lines_fd >= 0 or not is_complete or (most or 0) < _SCAN_BYTES:
             index = StreamIndex(Checkpoints(lines_fd), stream)
-    return StreamReader(fd, refs.format_ref(buffer.name, stream), index)
+    return StreamReader(fd, refs.format_ref(buffer.name, stream), index, most=most)
 
 
 def open_merged(layout: Layout, buffer: Buffer) -> "MergedReader":

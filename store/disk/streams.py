@@ -35,12 +35,20 @@ class StreamReader:
     It must be closed, or used as a context manager.
     """
 
-    def __init__(self, fd: int, ref: str, index: LineIndex | None = None) -> None:
-        """Take over the descriptor and the index; -1 stands for an empty stream, which has no file."""
+    def __init__(self, fd: int, ref: str, index: LineIndex | None = None, *, most: int | None = None) -> None:
+        """Take over the descriptor and the index.
+
+        Args:
+            fd: the stream's file; -1 stands for an empty stream, which has none.
+            ref: the name of the stream for markers.
+            index: finds its lines.
+            most: the size of a complete stream: what a file has beyond that is not read. None if it may grow.
+        """
         self._fd = fd
+        self._most = most
         self._ref = ref
         self._index: LineIndex = index or ScannedIndex(lambda offset, length: self.read(offset, length))
-        self._size = self._mtime_ns = 0
+        self._size, self._status = 0, (0, 0)
         self._counted = (0, 0)
         self._found_last = (0, 0)  # newlines before a line, and where it begins: who reads around lines asks close by
         self.refresh()
@@ -63,13 +71,14 @@ class StreamReader:
         if self._fd < 0:
             return False
         before = self._size
-        self._size, self._mtime_ns = status_of(os.fstat(self._fd))
+        self._status = status_of(os.fstat(self._fd))
+        self._size = self._status[0] if self._most is None else min(self._status[0], self._most)
         return self._size != before
 
     @property
     def status(self) -> Status:
         """Size and modification time of the file when it was opened, or last refreshed."""
-        return self._size, self._mtime_ns
+        return self._status
 
     @property
     def ref(self) -> str:

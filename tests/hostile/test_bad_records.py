@@ -121,13 +121,27 @@ def test_a_line_of_a_log_that_nobody_wrote_hides_no_other(sample: Sample, line: 
         assert any(f"{AGENT.name}.jsonl:3 is not what was written" in text for text in problems)
 
 
-@pytest.mark.parametrize("file", ["meta.json", "order", "lines"])
+@pytest.mark.parametrize("file", ["meta.json", "order", "lines", "out", "err"])
 def test_a_file_of_a_sparse_terabyte_is_not_read(sample: Sample, file: str) -> None:
     path = os.path.join(sample.root, "buffers", sample.hit, file)
     os.chmod(path, 0o600)
     os.truncate(path, 1 << 40)
     forget_index(sample.root)
-    assert faults(sample, ("list", "--json"), ("show", "@HIT"), ("run", "-c", "echo words of it")) == []
+    shown = ("show", "@HIT"), ("show", "@HIT.all", "--lines", "1-3"), ("path", "@HIT.all"), ("audit",)
+    assert faults(sample, ("list", "--json"), *shown, ("run", "-c", "echo words of it")) == []
+
+
+@pytest.mark.parametrize("file", ["meta.json", "order", "out"])
+def test_a_file_of_a_sparse_terabyte_is_not_read_when_its_writer_has_died(sample: Sample, file: str) -> None:
+    (name,) = (name for name in os.listdir(os.path.join(sample.root, "live")))
+    path = os.path.join(sample.root, "buffers", name, file)
+    os.truncate(path, 1 << 40)
+    forget_index(sample.root)
+    assert faults(sample, ("list", "--json"), ("show", f"@{name}"), ("run", "-c", "echo words of it")) == []
+    if file == "out":
+        with Store(sample.root, Settings()) as store:
+            buffer = store.checked(store.resolve("@" + name).buffer)
+            assert buffer.stream("out").bytes < 1 << 20 and buffer.altered  # a file system finds holes by blocks
 
 
 def test_records_that_cannot_be_read_are_reported_when_the_index_is_made_anew(sample: Sample) -> None:
