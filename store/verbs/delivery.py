@@ -6,7 +6,6 @@ asks.
 
 import os
 
-from sightline.errors import StoreFailed
 from sightline.log.views import Appended, Traced, append_view, index_soon, record_shown
 from sightline.records import Buffer, Gap, LinePart, Shown, joined_notes
 from sightline.shape.budgets import Room
@@ -16,7 +15,7 @@ from sightline.store import Store, Target
 from sightline.typing_names import TYPE_CHECKING, Any, Callable, Collection, Iterator, Mapping, Sequence
 from sightline.verbs import late
 from sightline.verbs.asker import Asker
-from sightline.verbs.reply import Render, Reply, in_order, serialised_bytes
+from sightline.verbs.reply import Render, Reply, fault, in_order, serialised_bytes
 
 if TYPE_CHECKING:
     from sightline.log.notes import WaitingNote
@@ -45,16 +44,10 @@ def deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], N
 
 
 def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], None], *, is_use: bool) -> None:
-    buffers = [asking.store.checked(buffer) for buffer in reply.shows.buffers(asking.store)]
-    reply = reply._replace(shows=reply.shows._replace(records=tuple(buffers)))
-    if altered := [buffer for buffer in buffers if buffer.altered and buffer.state != "evicted"]:
-        reply = _of_altered(reply, altered)
-    if partial := [buffer for buffer in buffers if buffer.is_partial and buffer.state != "evicted"]:
-        reply = _with_what_is_missing(reply, partial)
-    if asking.local.settings.redacts:
-        reply = _without_secrets(asking, reply)
-    if any(_REPLACED in segment.text for segment in reply.body):
-        reply = _with_replaced_bytes(asking, reply, buffers)
+    try:
+        reply = _completed(asking, reply)
+    except Exception as error:  # what was asked for has been done, and its answer must not be lost
+        reply = _incomplete(asking, reply, error)
     text = render(reply)
     logged = None
     try:
@@ -67,13 +60,37 @@ def _deliver(asking: Asker, reply: Reply, render: Render, send: Callable[[str], 
             file=asking.log,
             of=asking.store,
         )
-    except StoreFailed as error:
-        reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), error.message)))
+    except Exception as error:  # as above; usually `StoreFailed`
+        reply.fields["warning"] = "; ".join(filter(None, (reply.fields.get("warning"), fault(error))))
         text = render(reply._replace(missing=True))
     try:
         send(join_segments(text))
     finally:  # it is in the log, even if its reader has left
         _index(asking, reply, logged, is_use=is_use)
+
+
+def _completed(asking: Asker, reply: Reply) -> Reply:
+    """Return the reply with all that must be said of the outputs that it shows."""
+    buffers = [asking.store.checked(buffer) for buffer in reply.shows.buffers(asking.store)]
+    reply = reply._replace(shows=reply.shows._replace(records=tuple(buffers)))
+    if altered := [buffer for buffer in buffers if buffer.altered and buffer.state != "evicted"]:
+        reply = _of_altered(reply, altered)
+    if partial := [buffer for buffer in buffers if buffer.is_partial and buffer.state != "evicted"]:
+        reply = _with_what_is_missing(reply, partial)
+    if asking.local.settings.redacts:
+        reply = _without_secrets(asking, reply)
+    if any(_REPLACED in segment.text for segment in reply.body):
+        reply = _with_replaced_bytes(asking, reply, buffers)
+    return reply
+
+
+def _incomplete(asking: Asker, reply: Reply, error: Exception) -> Reply:
+    """Return the reply with the reason why not all that must be said with it is known."""
+    warning = f"what must be said of its outputs is not known: {fault(error)}"
+    if asking.local.settings.redacts:
+        reply = reply._replace(body=())
+        warning += "; without that, secrets might stand in its text, which is not shown"
+    return _with_fields(reply, {"warning": "; ".join(filter(None, (reply.fields.get("warning"), warning)))})
 
 
 def _index(asking: Asker, reply: Reply, logged: Appended | None, *, is_use: bool) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sightline.verbs.substitution import substitute as substitute
     from sightline.verbs.substitution import substitute_words as substitute_words
     from sightline.verbs.unkept_view import unkept_reply as unkept_reply
+    from sightline.verbs.unkept_view import unmade_reply as unmade_reply
 else:
     __getattr__ = late_names(
         "sightline.verbs",
@@ -45,5 +46,5 @@ else:
         run_comparison=("comparison_of_runs", "same_failure"),  # 30 ms
         search_output=("search_reply",),  # 5 ms, for the engines
         substitution=("substitute", "substitute_words"),  # 5 ms, which only a ref needs
-        unkept_view=("unkept_reply",),  # needed as seldom as a disk is full
+        unkept_view=("unkept_reply", "unmade_reply"),  # needed as seldom as a disk is full
     )

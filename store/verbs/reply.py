@@ -1,5 +1,7 @@
 """A reply: fields, then a body; its size is measured in the same way for every door."""
 
+import os
+
 from sightline.errors import SightlineError
 from sightline.json_text import dumps
 from sightline.log.views import Shows, Traced, settled
@@ -107,6 +109,17 @@ class Reply(NamedTuple):
             if segment == late.SEPARATOR:
                 return join_segments(self.body[:at]), join_segments(self.body[at + 1 :])
         return self.text, ""
+
+
+def fault(error: Exception) -> str:
+    """Return an error in a line: its message; of one that nobody foresaw, also its class and where it was raised."""
+    if isinstance(error, SightlineError):
+        return error.message
+    at = error.__traceback__
+    while at and at.tb_next:
+        at = at.tb_next
+    place = f" at {os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}" if at else ""
+    return f"{type(error).__name__}: {str(error)[:200]}{place}"
 
 
 def in_order(fields: dict[str, Any]) -> dict[str, Any]:

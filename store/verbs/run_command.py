@@ -23,7 +23,7 @@ from sightline.verbs import late, late_verbs
 from sightline.verbs.argument_limits import refuse_overlong
 from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, command_reply, ending_of
-from sightline.verbs.reply import Reply, in_order
+from sightline.verbs.reply import Reply, fault, in_order
 from sightline.verbs.safety import reason_to_confirm
 
 if TYPE_CHECKING:  # only a command that filters itself needs it
@@ -138,6 +138,8 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
         reply := late_verbs.query_instead(asking, request.command, verb=VERB, logged=request.logged())
     ):
         return reply
+    if request.compare not in ("", "last"):
+        request = request._replace(compare=asking.resolve(request.compare).buffer.ref)  # an error before anything runs
     found = _refs_in(asking, request)
     settings = asking.local.settings
     if not request.acknowledge_risk and (
@@ -159,7 +161,10 @@ def run_command(asking: Asker, request: RunRequest, doorway: Doorway | None = No
             stand_ins.release()
         raise
     if files := [target.buffer for target in found.targets if target.buffer.kind == "file"]:
-        reply = late_verbs.telling_changes(asking.store, reply, files)
+        try:
+            reply = late_verbs.telling_changes(asking.store, reply, files)
+        except Exception as error:  # as in `_foreground`
+            reply.fields["warning"] = f"whether {files[0].ref} has changed since is not known: {fault(error)}"
     # These are the buffers that it reads, whose lines may stand in its output.
     return reply.about([target.buffer.name for target in found.targets]) if found.targets else reply
 
@@ -231,22 +236,32 @@ def _foreground(asking: Asker, request: RunRequest, start: Start, doorway: Doorw
     if captured.unkept is not None or captured.buffer is None:
         assert captured.unkept is not None
         return late_verbs.unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
+    try:
+        return _viewed(asking, request, captured, captured.buffer, ending, is_split=split is not None)
+    except Exception as error:  # whatever the error is, the command has run
+        return late_verbs.unmade_reply(asking, captured.buffer, ending, error, verb=VERB, request=request.logged())
+
+
+def _viewed(
+    asking: Asker, request: RunRequest, captured: Captured, buffer: Buffer, ending: Ending, *, is_split: bool
+) -> Reply:
+    """Make the reply of a command that has ended."""
     more: dict[str, Any] = {}
     if captured.unfiltered is not None:
         more = _unfiltered_fields(captured.unfiltered)
-    if "|" in request.command and (program := late.inner_filter(request.command, split=split is not None)):
+    if "|" in request.command and (program := late.inner_filter(request.command, split=is_split)):
         more["note"] = f"what went into {program} was not kept; without it, all of the output is"
-    if LEFT_BEHIND in captured.buffer.note:
+    if LEFT_BEHIND in buffer.note:
         more["hint"] = "run what is to go on in the background, without &: then all that it writes is kept"
-    earlier = _earlier(asking, request, captured.buffer, ending)
+    earlier = _earlier(asking, request, buffer, ending)
     if request.compare and earlier:
-        return _compared(asking, request, earlier, captured.buffer, ending, more)
+        return _compared(asking, request, earlier, buffer, ending, more)
     if request.compare:
         more["note"] = joined_notes(more.get("note", ""), "no earlier run of this command is kept to compare it with")
     reply = command_reply(
-        asking, captured.buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
+        asking, buffer, ending, verbosity=request.verbosity, verb=VERB, request=request.logged(), **more
     )
-    return _with_same_failure(asking, reply, earlier, captured.buffer) if earlier else reply
+    return _with_same_failure(asking, reply, earlier, buffer) if earlier else reply
 
 
 def _earlier(asking: Asker, request: RunRequest, buffer: Buffer, ending: Ending) -> Buffer | None:
@@ -313,17 +328,22 @@ def _background(asking: Asker, request: RunRequest, start: Start) -> Reply:
 
 def _goes_on(asking: Asker, request: RunRequest, name: str) -> Reply:
     """Make the reply for a command that the caller no longer waits for; it may have ended meanwhile."""
-    target = asking.local.resolve(format_ref(name))
-    return command_reply(
-        asking,
-        target.buffer,
-        ending_of(target.buffer),
-        verbosity=request.verbosity,
-        verb=VERB,
-        request=request.logged(),
-        always_ref=True,
-        note="it is not compared yet: it still runs" if request.compare else None,
-    )
+    try:
+        target = asking.local.resolve(format_ref(name))
+        return command_reply(
+            asking,
+            target.buffer,
+            ending_of(target.buffer),
+            verbosity=request.verbosity,
+            verb=VERB,
+            request=request.logged(),
+            always_ref=True,
+            note="it is not compared yet: it still runs" if request.compare else None,
+        )
+    except Exception as error:  # as in `_foreground`
+        fields = {"output_id": format_ref(name), "exit_code": None, "status": "running"}
+        warning = f"no view of it could be made: {fault(error)}"
+        return Reply({**fields, "warning": warning}, (), Shows(VERB, request.logged(), (name,)), missing=True)
 
 
 def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:

@@ -1,12 +1,17 @@
-"""Makes what an agent is shown of an output, or a file, that was not kept: its text, and why there is no ref."""
+"""Makes what an agent is shown if an output or a file was not kept, or if the view of a kept one cannot be made.
+
+That is the text itself, as far as a reply may go, and why there is no more.
+"""
 
 import os
 from collections.abc import Iterator
 
 from sightline.capture.recorder import Size, Unkept
-from sightline.errors import StoreFailed
+from sightline.errors import SightlineError, StoreFailed
+from sightline.light_library import suppress
 from sightline.log.views import NOT_KEPT, Shows
-from sightline.records import joined_notes
+from sightline.private_files import open_stored
+from sightline.records import Buffer, joined_notes
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.clean import clean_line
 from sightline.shape.cut import shape
@@ -18,9 +23,10 @@ from sightline.shape.source import Line
 from sightline.shape.whole_body import SEPARATOR
 from sightline.store import Store, StreamReader
 from sightline.typing_names import Any
+from sightline.verbs.asker import Asker
 from sightline.verbs.command_view import Ending, counts_of
 from sightline.verbs.line_pieces import beyond, page_of
-from sightline.verbs.reply import Reply, fitting, in_order
+from sightline.verbs.reply import Reply, fault, fitting, in_order
 
 _COPY_BYTES = 1 << 20
 _SNIFFED_BYTES = 8192  # a null byte in these means that a file is not text
@@ -60,15 +66,48 @@ def unkept_reply(unkept: Unkept, ending: Ending, *, verb: str, request: dict[str
     return Reply(fields, body, shows, missing=True, exit_code=ending.process_code)
 
 
+def unmade_reply(
+    asking: Asker, buffer: Buffer, ending: Ending, error: Exception, *, verb: str, request: dict[str, Any]
+) -> Reply:
+    """Make the reply if the view of a kept output cannot be made, for whatever reason: the beginning of the output.
+
+    The command has run, so its output and its exit code must not be lost to an error.
+    """
+    heads, sizes = list[bytes](), list[Size]()
+    for stream in ("out", "err"):
+        data, info = b"", buffer.stream(stream)
+        with (
+            suppress(OSError, SightlineError),
+            open(open_stored(asking.local.layout.stream(buffer.name, stream)), "rb") as file,
+        ):
+            data = file.read(min(HARD_LIMIT_BYTES, info.bytes))
+        heads.append(data)
+        sizes.append(Size(info.bytes, info.lines) if data else Size())
+    warning = f"no view of it could be made ({fault(error)}); {buffer.ref} is kept, and its beginning stands here"
+    fields = in_order({"output_id": buffer.ref, **_fields(ending, warning)})
+    shaped = fitting(
+        fields,
+        HARD_LIMIT_BYTES,
+        lambda limit: _beginnings(Unkept(heads[0], heads[1], None, 0, sizes[0], sizes[1]), limit, buffer.ref),
+        lambda shaped: join_segments(shaped.segments),
+    )
+    over = any(len(head) < size.bytes for head, size in zip(heads, sizes, strict=True))
+    if over:
+        fields = in_order(fields | counts_of(shaped) | {"total_bytes": buffer.bytes})
+    shows = Shows(verb, request, (buffer.name,), exit_code=ending.exit_code, truncated=over)
+    return Reply(fields, shaped.segments, shows, missing=True, exit_code=ending.process_code)
+
+
 def _whole(unkept: Unkept, limit: int) -> Shaped:
     return shape(BytesSource(unkept.out), BytesSource(unkept.err), budget=None, failed=False, limit=limit)
 
 
-def _beginnings(unkept: Unkept, limit: int) -> Shaped:
+def _beginnings(unkept: Unkept, limit: int, ref: str = "") -> Shaped:
     """Make the body for streams of which memory has only the beginnings, with markers that count all of them."""
-    err, err_shown = _beginning(unkept.err, unkept.err_size, min(len(unkept.err) + _MARKER_BYTES, limit // 4))
+    err_ref = ref and f"{ref}.err"
+    err, err_shown = _beginning(unkept.err, unkept.err_size, min(len(unkept.err) + _MARKER_BYTES, limit // 4), err_ref)
     room = limit - len(err.encode()) - len(SEPARATOR.text) - 1
-    out, out_shown = _beginning(unkept.out, unkept.out_size, room)
+    out, out_shown = _beginning(unkept.out, unkept.out_size, room, ref)
     between = (Segment("" if out.endswith("\n") or not out else "\n"), SEPARATOR) if err else ()
     segments = (Segment(out), *between, Segment(err))
     return Shaped(segments, out_shown, unkept.out_size.lines, err_shown, unkept.err_size.lines, truncated=True)
@@ -77,7 +116,7 @@ def _beginnings(unkept: Unkept, limit: int) -> Shaped:
 _MARKER_BYTES = 160
 
 
-def _beginning(data: bytes, size: Size, room: int) -> tuple[str, int]:
+def _beginning(data: bytes, size: Size, room: int, ref: str = "") -> tuple[str, int]:
     """Return the first lines of a stream with a marker for all others, and the number of its lines."""
     raw = data.split(b"\n")
     if len(data) < size.bytes or not raw[-1]:
@@ -97,9 +136,9 @@ def _beginning(data: bytes, size: Size, room: int) -> tuple[str, int]:
         begun = (raw[0] if raw else last)[: room - _MARKER_BYTES]
         text, _ = split_bytes(clean_line(begun), room - _MARKER_BYTES, 0)
         if size.lines == 1:
-            return f"{text}{clipping('', 1, size.bytes - len(begun))}\n", 1
+            return f"{text}{clipping(ref, 1, size.bytes - len(begun))}\n", 1
         texts.append(text + "\n")
-    return "".join(texts) + elision("", shown + 1, size.lines) + "\n", shown
+    return "".join(texts) + elision(ref, shown + 1, size.lines) + "\n", shown
 
 
 _LOST = "what is not shown is lost: there is no ref to it"

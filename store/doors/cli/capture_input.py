@@ -12,7 +12,7 @@ from sightline.records import Buffer
 from sightline.shape.budgets import budget_for
 from sightline.verbs.command_view import Ending, command_reply, ending_of
 from sightline.verbs.reply import Reply
-from sightline.verbs.unkept_view import unkept_reply
+from sightline.verbs.unkept_view import unkept_reply, unmade_reply
 
 VERB = "capture"
 
@@ -64,9 +64,11 @@ def _capture(given: Namespace) -> int:
         if isinstance(kept, Unkept):
             reply = unkept_reply(kept, Ending(given.exit_code), verb=VERB, request=request)
         else:
-            reply = command_reply(
-                door.asking, kept, ending_of(kept), verbosity=given.verbosity, verb=VERB, request=request
-            )
+            ending = ending_of(kept)
+            try:
+                reply = command_reply(door.asking, kept, ending, verbosity=given.verbosity, verb=VERB, request=request)
+            except Exception as error:  # whatever the error is, the output must not be lost
+                reply = unmade_reply(door.asking, kept, ending, error, verb=VERB, request=request)
         return reply._replace(exit_code=0)
 
     try:

@@ -23,7 +23,7 @@ from sightline.verbs.delivery import deliver
 from sightline.verbs.file_facts import file_fields
 from sightline.verbs.head_line import head_line
 from sightline.verbs.printable_text import escape, printable
-from sightline.verbs.reply import Render, Reply, error_reply
+from sightline.verbs.reply import Render, Reply, error_reply, fault
 
 if TYPE_CHECKING:
     from sightline.capture.recorder import Echo
@@ -94,7 +94,10 @@ def render_json(store: Reading, profile: Profile = DEFAULT) -> Render:
 
     def render(reply: Reply) -> tuple[Segment, ...]:
         data = dict(reply.fields)
-        data |= _files(store, reply, profile)
+        try:
+            data |= _files(store, reply, profile)
+        except Exception as error:  # a command may have run, and its output must not be lost
+            data["warning"] = f"the paths of its streams are not known: {fault(error)}"
         if "error" not in data:
             data["stdout"], data["stderr"] = reply.streams
         return (Segment(dumps(data, ensure_ascii=False) + "\n"),)

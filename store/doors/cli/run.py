@@ -24,7 +24,7 @@ from sightline.typing_names import Any
 from sightline.verbs import late
 from sightline.verbs.command_view import ending_of
 from sightline.verbs.delivery import deliver
-from sightline.verbs.reply import Reply
+from sightline.verbs.reply import Reply, fault
 from sightline.verbs.run_command import VERB, Doorway, RunRequest, run_command
 
 _NEWLINE = ord("\n")
@@ -164,6 +164,12 @@ def _stream(door: Door, request: RunRequest) -> int:
         if not reply.shows.refs:  # nothing was kept, or nothing was run
             door.deliver(reply)
             return
+        try:
+            sum_up(reply)
+        except Exception as error:  # all of its output has been shown
+            write_err(f"sightline: {reply.ref} is kept, and nothing more can be said of it: {fault(error)}\n")
+
+    def sum_up(reply: Reply) -> None:
         buffer = door.local.resolve(format_ref(reply.shows.refs[0])).buffer
         log_streamed(door, VERB, reply.shows.request, buffer)
         write_err("" if at_line_start else "\n")
