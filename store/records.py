@@ -6,6 +6,7 @@ meaning; a reader takes from a record what it knows.
 
 import os
 
+from sightline.errors import BadRef
 from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
@@ -364,6 +365,26 @@ class Target(NamedTuple):
     def ref(self) -> str:
         """Ref of the buffer's stream, without the range."""
         return format_ref(self.buffer.name, self.stream)
+
+
+def stream_of(buffer: Buffer, stream: str) -> str:
+    """Return the stream of a buffer that a name means: a tool's result has blocks in place of out and err.
+
+    Raises:
+        BadRef: it means several blocks, or a block that the buffer does not have.
+    """
+    if buffer.state == "running" or stream in buffer.streams:
+        return stream
+    if buffer.kind == "tool" and stream in ("out", "all") and buffer.streams:
+        if stream == "out" or len(buffer.streams) == 1:
+            return next(iter(buffer.streams))
+        blocks = ", ".join(format_ref(buffer.name, name) for name in buffer.streams)
+        raise BadRef(
+            f"{buffer.ref} has {len(buffer.streams):,} blocks, and no order of two streams", f"name one: {blocks}"
+        )
+    if stream.startswith("part."):
+        raise BadRef(f"{buffer.ref} has no block {stream[5:]}", f"it has: {', '.join(buffer.streams) or 'no bytes'}")
+    return stream
 
 
 class Narrowing(NamedTuple):

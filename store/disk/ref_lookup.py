@@ -8,8 +8,8 @@ from sightline.disk.layout import Layout
 from sightline.disk.meta import read_meta
 from sightline.disk.stream_files import with_progress
 from sightline.disk.tombstones import LIST_HINT, gone
-from sightline.errors import AmbiguousRef, BadRef, StoreFailed, UnknownRef
-from sightline.records import Buffer, Target
+from sightline.errors import AmbiguousRef, StoreFailed, UnknownRef
+from sightline.records import Buffer, Target, stream_of
 from sightline.refs import Ref, format_ref
 from sightline.typing_names import Callable
 
@@ -28,7 +28,7 @@ def _ambiguous(name: str, matches: list[Buffer]) -> AmbiguousRef:
 
 
 def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
-    """Return what a ref names in its buffer. Raises BadRef for a block that the buffer does not have.
+    """Return what a ref names in its buffer. Raises what `stream_of` raises.
 
     Args:
         ref: the parsed ref.
@@ -36,9 +36,7 @@ def target_of(ref: Ref, buffer: Buffer, stream: str) -> Target:
         stream: the stream to take if the ref names none.
     """
     stream = ref.stream or ("part.0" if buffer.kind == "tool" and stream == "out" else stream)
-    if stream.startswith("part.") and stream not in buffer.streams and buffer.state != "running":
-        raise BadRef(f"{buffer.ref} has no block {stream[5:]}", f"it has: {', '.join(buffer.streams) or 'no bytes'}")
-    return Target(buffer, stream, ref.first, ref.last)
+    return Target(buffer, stream_of(buffer, stream), ref.first, ref.last)
 
 
 class RefLookup:

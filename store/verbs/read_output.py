@@ -4,7 +4,7 @@ from sightline.errors import BadRange, BadRef, UsageError
 from sightline.log.views import Shows, parts_of, shown_of
 from sightline.named_tuple import NamedTuple
 from sightline.profile import DEFAULT
-from sightline.records import joined_notes
+from sightline.records import joined_notes, stream_of
 from sightline.refs import parse_lines, parse_ref
 from sightline.shape.budgets import HARD_LIMIT_BYTES, budget_for
 from sightline.shape.clean import clean_text
@@ -84,7 +84,7 @@ def read_output(asking: Asker, request: ReadRequest) -> Reply:
     ref = asking.ref_of(request.ref)
     target = asking.resolve(ref)
     if request.stream:
-        target = target._replace(stream=request.stream)
+        target = target._replace(stream=stream_of(target.buffer, request.stream))
     budget_for(request.verbosity or "auto", True, asking.profile.budgets)  # reports a wrong word
     reply = _shown(asking, target, request, named=bool(request.stream or parse_ref(ref).stream))
     if target.buffer.kind != "file":

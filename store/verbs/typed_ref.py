@@ -13,7 +13,7 @@ _REF = rf"@?({_BODY})({_STREAM})({_LINES})"
 _BARE = r"@?([0-9a-f]{6,64})"
 _STREAMS = {".stdout": ".out", ".stderr": ".err", ".both": ".all"}
 _AROUND = "<>()[]{}\"'`,;. \t\n"
-_NEAREST_OF = 1_000  # most recently used buffers to compare with
+_NEAREST_OF = 1_000  # most recently used outputs to compare with, 20 ms: refs that are typed wrong are mostly of these
 _NEAR = 0.75
 
 
@@ -48,7 +48,7 @@ def with_nearest(store: Reading, text: str, error: SightlineError) -> SightlineE
     typed = text.strip(_AROUND).lstrip("@").lower().partition(".")[0].partition(":")[0]
     from difflib import get_close_matches  # only a ref that names nothing needs it
 
-    near = get_close_matches(typed, names, n=1, cutoff=_NEAR)
+    near = [] if typed in names else get_close_matches(typed, names, n=1, cutoff=_NEAR)
     hint = f"did you mean @{near[0]}? {error.hint}".strip() if near else error.hint
     if not near and isinstance(error, BadRef) and "/" in text:
         hint = f"a file is read with read_file; {error.hint}"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sightline.capture.result import ResultBlock, capture_result
-from sightline.errors import SightlineError, UsageError
+from sightline.errors import BadRef, SightlineError, UsageError
 from sightline.records import Buffer
 from sightline.shape.json.path import BadPath, NotFound
 from sightline.verbs import read_file as files
@@ -269,3 +269,19 @@ def test_a_json_file_is_sampled_and_a_range_of_it_is_not(agent: Any, tmp_path: P
     assert agent.follow(reply.fields["next"]).text.startswith(' {\n  "id": 5,\n')
     part = agent.deliver(files.read_file(agent.asking, files.FileRequest(str(path), 1, 3)))
     assert part.text == '[\n {\n  "id": 0,\n'
+
+
+def test_all_and_out_of_a_result_are_its_block(
+    result: Callable[..., tuple[Buffer, Reply]], agent: Any, tmp_path: Path
+) -> None:
+    one, _ = result("words of it\n")
+    for stream in ("", ".out", ".all", ".0"):
+        assert agent.run(f"cat {one.ref}{stream}; true").text == "words of it\n"
+        assert "words of it" in agent.read(f"{one.ref}{stream}").text
+    assert "words of it" in agent.read(one.ref, stream="all").text
+    two, _ = result("first", "second")
+    for ask in (lambda: agent.run(f"touch ran; cat {two.ref}.all"), lambda: agent.read(two.ref, stream="all")):
+        with pytest.raises(BadRef) as error:
+            ask()
+        assert error.value.hint == f"name one: {two.ref}.0, {two.ref}.1"
+    assert not (tmp_path / "ran").exists()
