@@ -60,6 +60,7 @@ gc.set_threshold(_GARBAGE_OBJECTS, 20, 20)
 TESTS = Path(__file__).parent
 _KINDS = {
     "faults": "process",
+    "hostile/test_arguments.py": "process",
     "hostile/test_bounded.py": "process",
     "hostile/test_query_escapes.py": "process",
     "hostile/test_terminal.py": "process",
