@@ -74,7 +74,7 @@ def _deposit(store: Store, number: int, session: str) -> tuple[Buffer, str]:
     deposit = Deposit(store.layout, made._replace(ended=made.created), max_stream_bytes=BOUNDLESS.max_stream_bytes)
     text = "".join(f"test_{number:07d}_{line} ... ok\n" for line in range(20))
     deposit.append("out", text.encode())
-    buffer = deposit.seal(exit_code=number % 7 == 0)
+    buffer = deposit.seal(exit_code=int(number % 7 == 0))
     store.index.put_buffer(buffer)
     return buffer, text
 

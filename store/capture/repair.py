@@ -8,7 +8,7 @@ from sightline.disk.index_place import warning as index_warning
 from sightline.disk.layout import DERIVED as DERIVED
 from sightline.disk.layout import SEALED_MODE as SEALED_MODE
 from sightline.disk.live import marker_names, writer_alive
-from sightline.disk.meta import read_meta, write_meta
+from sightline.disk.meta import read_meta, salvaged, write_meta
 from sightline.disk.record_check import is_buffer_name as is_buffer_name
 from sightline.disk.recording import new_buffer
 from sightline.disk.recovery import Adopted, close_interrupted, stream_files
@@ -71,6 +71,7 @@ def has_streams(store: Store, name: str) -> bool:
 
 
 def make_record(store: Store, name: str) -> None:
-    """Make a record for streams that have lost theirs, and list it; the command is unknown."""
+    """Make a record for streams that have lost theirs, and list it; what can be read of the lost one stays."""
     lost = new_buffer(name, name.partition("_")[0], "(its record was lost)", store.root, "", note="record lost")
-    store.index.put_buffer(close_interrupted(store.layout, lost))
+    lost = salvaged(store.layout, lost)
+    store.index.put_buffer(close_interrupted(store.layout, lost._replace(state="running")))

@@ -85,6 +85,32 @@ def decode_buffer(data: bytes) -> Buffer:
         raise ValueError(f"not a buffer's record: {error!r}") from error
 
 
+_SALVAGED = ("command", "cwd", "session", "created", "exit_code", "signal", "timed_out", "label", "pinned",
+             "artifact", "origin", "partial", "project")  # fmt: skip
+"""The fields that nothing but a record knows; the others follow from a buffer's files."""
+
+
+def salvaged(layout: Layout, buffer: Buffer) -> Buffer:
+    """Return a record with each field that is sound in its file, which cannot be read as a whole.
+
+    Raises:
+        OfNewerVersion: this version must not write it.
+    """
+    try:
+        kept = _fields_of(read_file(layout.meta(buffer.name)))
+    except (FileNotFoundError, ValueError):
+        return buffer
+    fields = _fields_of(encode_buffer(buffer))
+    for field in _SALVAGED:
+        before = fields[field]
+        fields[field] = kept.get(field, before)
+        try:
+            buffer = decode_buffer(_dumps(fields).encode(errors="surrogateescape"))
+        except ValueError:
+            fields[field] = before
+    return buffer
+
+
 def write_meta(layout: Layout, buffer: Buffer, *, durable: bool = False) -> None:
     """Write the ``meta.json`` of a buffer that only this process writes."""
     write_atomically(layout.meta(buffer.name), encode_buffer(buffer), durable=durable)

@@ -152,3 +152,23 @@ def test_records_that_cannot_be_read_are_reported_when_the_index_is_made_anew(sa
         assert any("cannot be read, and which are not listed: 1;" in notice for notice in store.notices)
         problems = [found.text for found in examine(store) if found.level == "problem"]
         assert any(text.startswith(f"@{sample.hit} has a record that cannot be read") for text in problems)
+
+
+@pytest.mark.parametrize("bad", [{"exit_code": False}, {"streams": []}, {"label": 5}, {"command": None}])
+def test_doctor_keeps_what_can_be_read_of_a_record_that_cannot(sample: Sample, bad: dict[str, Any]) -> None:
+    path = os.path.join(sample.root, "buffers", sample.hit, "meta.json")
+    with open(path) as file:
+        before = json.load(file)
+    change(path, **bad)
+    os.utime(os.path.dirname(path), (1.0, 1.0))  # its writer is not about to write it
+    forget_index(sample.root)
+    with Store(sample.root, Settings()) as store:
+        mended = [found.text for found in examine(store) if found.level == "mended"]
+        assert any("what could be of it is in a new one" in text for text in mended)
+        buffer = store.resolve("@" + sample.hit).buffer
+        assert buffer.state == "interrupted" and "record lost" in buffer.note
+        for field in {"command", "cwd", "session", "created", "exit_code", "label"} - bad.keys():
+            assert getattr(buffer, field) == before[field]
+        assert {name: info.sha256 for name, info in buffer.streams.items()} == {
+            name: info["sha256"] for name, info in before["streams"].items()
+        }

@@ -86,8 +86,14 @@ def _orphan(store: Store, name: str) -> Iterator[CheckResult]:
         remove_folder(folder)
         yield CheckResult("mended", f"{folder} was an empty folder without a record: removed")
         return
+    was_there = os.path.lexists(store.layout.meta(name))
     make_record(store, name)
-    yield CheckResult("mended", f"{format_ref(name)} had bytes and no record: it has one again, without its command")
+    told = (
+        "a record that cannot be read: what could be of it is in a new one"
+        if was_there
+        else ("bytes and no record: it has one again, without its command")
+    )
+    yield CheckResult("mended", f"{format_ref(name)} had {told}")
 
 
 def check_records(store: Store, derived: Derived, advance: Advance) -> Iterator[CheckResult]:
