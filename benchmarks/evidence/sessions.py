@@ -179,7 +179,7 @@ SESSIONS = (
             Ran("sed -i 's/2/3/' cart/total.go"),
             Said("I've fixed the total. The tests pass."),
         ],
-        claims=(("fixed the total", "stale"), ("tests pass", "stale")),
+        claims=(("tests pass", "stale"),),
         alarms=(("stale-check", "total.go"), ("unread-edit", "total.go")),
     ),
     Truth(

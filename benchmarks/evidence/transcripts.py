@@ -188,6 +188,10 @@ def _gemini(session: str, steps: list[Step]) -> list[dict[str, Any]]:
                 call(at, "replace", given, f"Successfully modified file: {path} (1 replacements).", "")
             case Said(text):
                 message(at, text, [])
-            case Compacted() | Wrote():
+            case Wrote(path, text, is_new):
+                said = "created and wrote to new file" if is_new else "overwrote file"
+                given = {"file_path": _absolute(path), "content": text}
+                call(at, "write_file", given, f"Successfully {said}: {path}.", "")
+            case Compacted():
                 raise ValueError("a chat of Gemini CLI has no such step here")
     return lines

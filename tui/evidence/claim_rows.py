@@ -10,7 +10,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 
-from sightline.audit.evidence.session_evidence import SUPPORTED, VERDICTS, Ground, SessionEvidence
+from sightline.audit.evidence.session_evidence import DOUBTED, SUPPORTED, VERDICTS, Ground, SessionEvidence
 from sightline.named_tuple import NamedTuple
 from sightline.tui.common.keys import named
 from sightline.tui.common.phrases import counted
@@ -44,7 +44,7 @@ def claim_rows(sessions: Iterable[SessionEvidence], titles: Mapping[str, str]) -
         called = StripPart(f" {title(titles.get(one.session, one.session))}", "accent")
         rows += [*([ClaimRow([])] if rows else []), ClaimRow([called, *_about(one)])]
         for claim in sorted(one.claims, key=lambda claim: VERDICTS.index(claim.verdict)):
-            style = "ok" if claim.verdict == SUPPORTED else "error"
+            style = "ok" if claim.verdict == SUPPORTED else "error" if claim.verdict in DOUBTED else "dim"
             verdict = StripPart(f"   {claim.verdict:<{_VERDICT_CELLS}} ", style)
             words = StripPart(f"“{title(claim.claim.words)}”")
             rows.append(ClaimRow([verdict, words], claim.grounds, claim.why))

@@ -73,7 +73,8 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
             continue
         for kind, phrase in phrases.get(words[0], ()):
             if (rest := _behind(words, phrase)) is not None:
-                return NamedCheck(kind, " ".join(phrase), tuple(_operands(rest)))
+                idle = check_table()["idle"].get(" ".join(phrase), ())
+                return None if {*idle} & {*rest} else NamedCheck(kind, " ".join(phrase), tuple(_operands(rest)))
         if task := _task_named(words):
             return task
         runner = next((one for one in runners if _behind(words, one, strict=True) is not None), None)
@@ -91,10 +92,26 @@ def may_run_checks(words: tuple[str, ...]) -> bool:
     return is_script or any(_behind(words, tuple(one.split())) is not None for one in table["may_run"])
 
 
+def may_show_checks(words: tuple[str, ...]) -> bool:
+    """Return whether a program may show how checks ended that it, or somebody else, ran."""
+    table = check_table()
+    if words[0] in table["shows_others"]:
+        return True
+    if words[0] in _INTERPRETERS or words[0] in table["managers"]:
+        return any(_OF_CHECKS.search(word) for word in words[1:])
+    return may_run_checks(words)
+
+
+_INTERPRETERS = frozenset(("python", "python3", "node", "bun", "deno", "ruby", "perl", "php", "tsx", "ts-node"))
+_OF_CHECKS = re.compile(
+    r"(?<![a-z])(?:tests?|specs?|check|verify|validate|lint|build|types?|ci|all|qa)(?![a-z])", re.IGNORECASE
+)
+
+
 def _task_named(words: tuple[str, ...]) -> NamedCheck | None:
     """Return the check of a package manager's task, such as ``pnpm --filter x run test:unit``; None for any other."""
     manager = check_table()["managers"].get(words[0])
-    if manager is None:
+    if manager is None or {*check_table()["idle"].get(words[0], ())} & {*words}:
         return None
     said, scope, at = [words[0]], list[str](), 1
     while at < len(words):

@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
-from sightline.audit.evidence.check_names import TEST, NamedCheck, check_named, check_table, may_run_checks
+from sightline.audit.evidence.check_names import (
+    TEST,
+    NamedCheck,
+    check_named,
+    check_table,
+    may_run_checks,
+    may_show_checks,
+)
 from sightline.audit.timeline import Call
 from sightline.errors import SightlineError
 from sightline.json_text import dumps, loads
@@ -29,7 +36,7 @@ PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
 _EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/4"
+_COUNTS = "counts/5"
 _RAN_TESTS = "tests of a script"  # whose command names no check
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _NO_PROGRAM = (126, 127)
@@ -108,35 +115,158 @@ def checks_of(store: Reading, call: Call, folder: str) -> list[Check]:
     where = buffer.project or buffer.cwd if buffer else folder
     if not named:
         return [*_by_output_alone(store, call, programs, where)]
-    piped = bool(_PIPEFAIL.search(command))
-    made: list[Check] = []
+    piped, made = bool(_PIPEFAIL.search(command)), list[Check]()
+    acting = [one for one in programs if one.name not in _ASIDE]
     for at, (program, check) in enumerate(named):
-        acting = [one for one in programs if one.name not in ("set", "cd", "export")]
         ends = program.ends or (piped and bool(program.filters) and len(acting) == 1)
         alone = len(named) == 1
-        last = alone or (at == len(named) - 1 and all(one.outcome == PASSED for one in made))
-        outcome, known_by = _outcome(store, call, program, check, ends=ends, alone=alone, last=last)
-        if outcome == FAILED and exit_code_of(call) in _NOTHING_RAN.get(check.phrase, _NO_PROGRAM):
-            outcome, known_by = UNKNOWN, BY_NOTHING
+        place = _Place(
+            ends=ends,
+            only=len(acting) == 1,
+            alone=alone,
+            last=alone or (at == len(named) - 1 and all(one.outcome == PASSED for one in made)),
+            is_end=program is acting[-1],
+            of_kind=sum(one.kind == check.kind for _, one in named),
+        )
+        outcome, known_by = _outcome(store, call, program, check, place)
+        if outcome != PASSED and _checked_nothing(store, call, check, place):
+            continue
         made.append(
             Check(check.kind, check.phrase, check.operands, call, outcome, not ends, where, known_by, program.filters)
         )
     return made
 
 
+_ASIDE = frozenset(("set", "cd", "export", "source", ".", "echo", "printf", "pushd", "popd", "true", "sleep", "unset"))
+"""Commands that do not count among those whose exit code a line may have."""
+
+
+class _Place(NamedTuple):
+    """The place of a check in its command line.
+
+    Attributes:
+        ends: whether the code of the line is its own, if the line succeeded.
+        only: whether the line runs nothing else.
+        alone: whether the line has no other check.
+        last: whether all checks before it in the line have ended well, and it is the last.
+        is_end: whether nothing else runs behind it.
+        of_kind: number of checks of its kind in the line.
+    """
+
+    ends: bool
+    only: bool
+    alone: bool
+    last: bool
+    is_end: bool
+    of_kind: int
+
+
 def _by_output_alone(store: Reading, call: Call, programs: tuple[WritingProgram, ...], where: str) -> Iterator[Check]:
-    """Yield the tests that a script, a hook or a task ran, if the output counts some that passed or failed."""
+    """Yield the checks that a script, a hook or a task ran, as far as its output names or counts them."""
     buffer = call.unfiltered or call.buffer
-    ran = next((one for one in programs if may_run_checks(one.words)), None)
+    ran = next((one for one in programs if _may_run(one)), None)
     if ran is None or buffer is None or buffer.is_partial:
         return
-    filters = () if call.unfiltered else ran.filters
+    filters, phrase = () if call.unfiltered else ran.filters, " ".join((ran.name, *ran.plain[:1]))
     counts = counted(store, buffer, _RAN_TESTS, hides=buffer is call.buffer and hides_lines(call, filters))
+    ended_well = ran.ends and exit_code_of(call) == 0
+    kinds = dict.fromkeys(one.kind for one in _echoed(store, buffer)) if ended_well else {}
+    for kind in kinds:
+        if kind != TEST or counts is None:
+            yield Check(kind, phrase, (), call, PASSED, False, where, BY_CODE, filters)
     if counts is None or (not counts.bad and exit_code_of(call) not in (0, None) and ran.ends):
         return
     outcome = FAILED if counts.bad else PASSED
-    phrase = " ".join((ran.name, *ran.plain[:1]))
     yield Check(TEST, phrase, (), call, outcome, True, where, BY_OUTPUT, filters)
+
+
+def _may_run(program: WritingProgram) -> bool:
+    """Return whether a program that names no check may run one, as scripts, hooks, and wrappers of any name do."""
+    return may_run_checks((program.name, *program.plain)) or _wraps(program)
+
+
+def _wraps(program: WritingProgram) -> bool:
+    """Return whether a program of any name is called with a check's words behind it."""
+    return program.name not in _NO_WRAPPERS and any(
+        check_named(program.words[at:]) for at in range(1, min(len(program.words), _WRAPPED_AT))
+    )
+
+
+_WRAPPED_AT = 4  # words of a wrapper and its options
+_NO_WRAPPERS = frozenset(
+    (
+        "grep",
+        "egrep",
+        "rg",
+        "ag",
+        "ack",
+        "cat",
+        "git",
+        "ls",
+        "find",
+        "sed",
+        "awk",
+        "echo",
+        "man",
+        "which",
+        "head",
+        "tail",
+    )
+)
+
+
+def _echoed(store: Reading, buffer: Buffer) -> list[NamedCheck]:
+    """Return the checks that runners of tasks say that they run, as in ``$ tsc --noEmit``."""
+    kept = store.index.derived(buffer.name, _ECHOES)
+    if kept is None:
+        try:
+            with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
+                texts = [bytes(one.read(0, min(one.byte_count, _EXAMINED_BYTES))) for one in (out, err)]
+        except SightlineError:
+            return []
+        lines = [line.decode(errors="replace") for text in texts for line in _ECHO.findall(text)]
+        kept = dumps(list(dict.fromkeys(lines))[:_MOST_ECHOES])
+        store.index.put_derived(buffer.name, _ECHOES, kept)
+    return [
+        check
+        for line in loads(kept)
+        for program in _programs(line) or ()
+        if (check := check_named(program.words)) is not None
+    ]
+
+
+_ECHOES = "echoed commands/1"
+_ECHO = re.compile(rb"(?m)^(?:\[[\w:.-]+\] |[\w@/.-]+ [\w:-]+: )?[$>] ([a-z@./][^\n]{1,200}?)\s*$")
+_MOST_ECHOES = 50
+
+
+def may_show_others(store: Reading, call: Call) -> bool:
+    """Return whether a call may have shown how checks ended that it does not name: in a script, a CI, by a helper."""
+    command = command_of(call)
+    if not command:
+        tool = request_of(call.view).get("tool")
+        return isinstance(tool, str) and (tool in _HELPERS or tool.startswith("mcp__"))
+    programs = _programs(command)
+    if programs is None:
+        return True
+    shows = [
+        one
+        for one in programs
+        if check_named(one.words) is None and (may_show_checks((one.name, *one.plain)) or _wraps(one))
+    ]
+    if shows and all(one.name == "git" for one in shows) and call.buffer and not call.buffer.is_partial:
+        return any(_OF_HOOK.search(line) for line in _first_and_last_lines(store, call.buffer))
+    return bool(shows)
+
+
+_OF_HOOK = re.compile(
+    r"(?i)^(?!\s*(?:\[|remote:|create mode|delete mode|rename)).*\b(?:pass(?:ed)?|tests?|lint|hooks?|checks?|tsc)\b"
+)
+"""What a git hook that checks something prints beside what git says itself."""
+
+
+_HELPERS = frozenset(("Task", "Agent", "task", "spawn_agent", "wait_agent", "BashOutput", "TaskOutput", "write_stdin"))
+"""Tools that show what other agents, or commands in the background, did."""
 
 
 def command_of(call: Call) -> str:
@@ -166,69 +296,105 @@ def exit_code_of(call: Call) -> int | None:
     return call.buffer.exit_code if call.buffer and call.buffer.exit_code is not None else call.view.exit_code
 
 
-def _outcome(
-    store: Reading, call: Call, program: WritingProgram, check: NamedCheck, *, ends: bool, alone: bool, last: bool
-) -> tuple[str, str]:
-    """Return how a check ended, and by what that is known.
-
-    Args:
-        store: the store.
-        call: the call that ran it.
-        program: its program.
-        check: what it checks.
-        ends: whether the code of the line is its own.
-        alone: whether the line has no other check.
-        last: whether all checks before it in the line have ended well, and it is the last.
-    """
+def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCheck, place: _Place) -> tuple[str, str]:
+    """Return how a check ended, and by what that is known."""
     code, unfiltered, buffer = exit_code_of(call), call.unfiltered, call.buffer
     if buffer and (buffer.timed_out or buffer.state == "interrupted"):
         return UNKNOWN, BY_NOTHING
-    if ends and code is not None:
+    if place.ends and code is not None:
         if code == 0:
             return PASSED, BY_CODE
-        if alone:
-            return (UNKNOWN, BY_NOTHING) if _was_misused(store, buffer) else (FAILED, BY_CODE)
-    elif unfiltered and unfiltered.exit_code is not None and last:
+        if place.only:
+            return FAILED, BY_CODE
+    elif unfiltered and unfiltered.exit_code is not None and place.last and place.is_end:
         return (FAILED if unfiltered.exit_code else PASSED), BY_CODE
-    if not last or (buffer and buffer.is_partial and not unfiltered):
+    if buffer and buffer.is_partial and not unfiltered:
         return UNKNOWN, BY_NOTHING
     for written in filter(None, (unfiltered, buffer)):
         filters = () if written is unfiltered else program.filters
-        if counts := counted(store, written, check.kind, hides=written is buffer and hides_lines(call, filters)):
+        hides = written is buffer and hides_lines(call, filters)
+        counts = counted(store, written, check.kind, hides=hides) if place.last else None
+        if counts is None and not place.alone:
+            counts = counted(store, written, check.kind, hides=hides, among=True)
+        if counts:
             if counts.bad:
-                return (FAILED, BY_OUTPUT) if alone else (UNKNOWN, BY_NOTHING)
+                return (FAILED, BY_OUTPUT) if place.of_kind == 1 else (UNKNOWN, BY_NOTHING)
             return PASSED, BY_OUTPUT
-        if check.is_silent and alone and not written.bytes and _PASSING_ON.issuperset(filters):
+        if place.alone and _PASSING_ON.issuperset(filters) and _says_nothing(store, written, check):
             return PASSED, BY_SILENCE
     return UNKNOWN, BY_NOTHING
 
 
-def _was_misused(store: Reading, buffer: Buffer | None) -> bool:
-    """Return whether a program says that it was called wrongly, so that it checked nothing."""
-    if buffer is None or buffer.kind != "cmd" or buffer.state != "sealed":
+def _says_nothing(store: Reading, buffer: Buffer, check: NamedCheck) -> bool:
+    """Return whether a program that prints nothing if all is well printed nothing but the task that ran it."""
+    if not buffer.bytes:
+        return check.is_silent
+    if buffer.bytes > _SILENT_BYTES or buffer.kind != "cmd" or buffer.state != "sealed":
         return False
+    echoed = _echoed(store, buffer)
+    if not echoed or not all(one.is_silent and one.kind == check.kind for one in echoed):
+        return False
+    lines = _first_and_last_lines(store, buffer)
+    return all(_IS_ECHO.match(line) for line in lines)
+
+
+_SILENT_BYTES = 1024
+_IS_ECHO = re.compile(r"[$>] ")
+
+
+def _first_and_last_lines(store: Reading, buffer: Buffer) -> list[str]:
+    """Return the lines at both ends of both streams, without what a runner of tasks puts before them."""
     try:
         with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
             begins = [bytes(one.read(0, min(one.byte_count, _MISUSED_BYTES))) for one in (out, err)]
+            ends = [_last_lines(one)[-_END_LINES:] for one in (out, err)]
     except SightlineError:
+        return []
+    return [line for lines in (*map(_lines_of, begins), *ends) for line in lines]
+
+
+def _checked_nothing(store: Reading, call: Call, check: NamedCheck, place: _Place) -> bool:
+    """Return whether a check never began: its program, task or option is unknown, or nothing was there to check."""
+    code, buffer = exit_code_of(call), call.unfiltered or call.buffer
+    if place.only and place.ends and code in _NOTHING_RAN.get(check.phrase, _NO_PROGRAM):
+        return True
+    if buffer is None or buffer.kind != "cmd" or buffer.state != "sealed":
         return False
-    return any(_MISUSED.search(text) for text in begins)
+    if counted(store, buffer, check.kind, among=True) is not None:
+        return False
+    return any(pattern.fullmatch(line) for line in _first_and_last_lines(store, buffer) for pattern in _no_begins())
 
 
 _MISUSED_BYTES = 2048
-_MISUSED = re.compile(
-    rb"(?im)^(?:[\w./-]+: )?(?:error: )?(?:unknown|unrecogni[sz]ed|no such|unexpected) (?:flag|option|argument)s?\b"
-)
+
+
+@cache
+def _no_begins() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"], re.IGNORECASE) for one in check_table()["checked_nothing"])
+
+
+@cache
+def _bad_ends() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(one["line"]) for one in check_table()["ended_badly"])
 
 
 class CheckCounts(NamedTuple):
-    """The number of failures that tools count in an output, and the number of everything that they count."""
+    """What tools count in an output.
+
+    Attributes:
+        bad: number of failures; 1 if the output only says that there was one.
+        all: number of everything that they count.
+        passed: number of tests that passed, as the tools state it; -1 if they do not.
+    """
 
     bad: int
     all: int
+    passed: int = -1
 
 
-def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -> CheckCounts | None:
+def counted(
+    store: Reading, buffer: Buffer, kind: str, *, hides: bool = False, among: bool = False
+) -> CheckCounts | None:
     """Return what the tools that wrote an output say in it of how they ended; cached in the index.
 
     Args:
@@ -236,12 +402,13 @@ def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -
         buffer: the output.
         kind: what they check, one of KINDS.
         hides: whether filters may have hidden lines of it that tell of a failure.
+        among: whether other checks wrote there, too, so that only what is surely of this kind counts.
 
     Returns:
-        The counts; of a tool that only says that all is well, one that went well. None if they say nothing, or the
-        output is gone.
+        The counts; for a check that says with its last words that all is well, one that went well. None if they say
+        nothing, or the output is gone.
     """
-    key = f"{_COUNTS} {kind}{' hiding' if hides else ''}"
+    key = f"{_COUNTS} {kind}{' hiding' if hides else ''}{' among others' if among else ''}"
     kept = store.index.derived(buffer.name, key)
     if kept is None:
         if buffer.kind != "cmd" or buffer.state not in ("sealed", "interrupted") or buffer.bytes > _EXAMINED_BYTES:
@@ -249,12 +416,21 @@ def counted(store: Reading, buffer: Buffer, kind: str, *, hides: bool = False) -
         try:
             with store.open(Target(buffer, "out")) as out, store.open(Target(buffer, "err")) as err:
                 examined = Examination(out, err, buffer.command, added=store.rule_files)
-                kept = dumps(_counts(examined, (out, err), kind, hides=hides))
+                kept = dumps(_counts(examined, (out, err), kind, hides=hides, among=among))
         except SightlineError:
             return None
         store.index.put_derived(buffer.name, key, kept)
     found = loads(kept)
     return CheckCounts(*found) if found else None
+
+
+def counts_of(store: Reading, check: Check) -> CheckCounts | None:
+    """Return what a check counts in its output; None if that is not known."""
+    buffer = check.call.unfiltered or check.call.buffer
+    if buffer is None:
+        return None
+    hides = buffer is check.call.buffer and hides_lines(check.call, check.filters)
+    return counted(store, buffer, check.kind, hides=hides)
 
 
 _GO_ENDED_WELL = re.compile(r"ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)(?:[ \t].*)?")
@@ -268,23 +444,32 @@ _PREFIX = re.compile(r"^\s*(?:\[[\w:.-]+\] )?\s*")
 """What a runner of tasks puts before each line."""
 
 _END_BYTES, _END_LINES = 4096, 12
+_ALL_BYTES = 1 << 18  # where several checks wrote, each has its last lines somewhere
 _PASSING_ON = frozenset(("tail", "head", "cat", "tee", "less", "more"))
 """Filters that pass on lines as they are, from the beginning or to the end."""
 
 
-def _counts(examined: Examination, streams: tuple[Source, Source], kind: str, *, hides: bool) -> list[int] | None:
+def _counts(
+    examined: Examination, streams: tuple[Source, Source], kind: str, *, hides: bool, among: bool = False
+) -> list[int] | None:
     told = [tally for tally in examined.tallies if not tally.unclear and any(tally.numbers.values())]
-    if kind == _RAN_TESTS:
-        told = [tally for tally in told if "passed" in tally.numbers]
-        if not told:
+    of_tests = [tally for tally in told if "passed" in tally.numbers]
+    if kind == _RAN_TESTS or (among and kind == TEST):
+        told = of_tests
+        if not told and kind == _RAN_TESTS:
             return None
-    ends = [_last_lines(source) for source in streams]
-    lines = [line for end in ends for line in end[-_END_LINES:]]
-    if any(_GO_FAILED.fullmatch(line) for line in ends[0][-2:]):
+    elif among:
+        told = []
+    ends = [_last_lines(source, _ALL_BYTES if among else _END_BYTES) for source in streams]
+    lines = [line for end in ends for line in (end if among else end[-_END_LINES:])]
+    if kind == TEST and any(_GO_FAILED.fullmatch(line) for line in (lines if among else ends[0][-2:])):
         return [1, 1]
     bad = sum(tally.bad for tally in told)
     if told and (bad or not hides or any(tally.numbers.keys() - tally.counted for tally in told)):
-        return [bad, sum(sum(tally.numbers.values()) for tally in told)]
+        stated = [tally.numbers["passed"] for tally in of_tests if "passed" not in tally.counted]
+        return [bad, sum(sum(tally.numbers.values()) for tally in told), sum(stated) if stated else -1]
+    if not among and any(pattern.fullmatch(line) for line in lines for pattern in _bad_ends()):
+        return [1, 1]
     if any(_FAILS.search(line) for end in ends for line in end):
         return None
     if kind == TEST and not hides and any(_GO_ENDED_WELL.fullmatch(line) for line in lines):
@@ -311,10 +496,14 @@ _HEAD = re.compile(r"\|&?\s*head\b(?:\s+(?:-n\s*|--lines[= ]|-)(\d+))?")
 _HEAD_LINES = 10
 
 
-def _last_lines(source: Source) -> list[str]:
-    """Return the last lines of a stream that are not empty, without what a runner of tasks puts before them."""
-    end = bytes(source.read(max(0, source.byte_count - _END_BYTES), min(source.byte_count, _END_BYTES)))
-    lines = (_PREFIX.sub("", clean_line(line)).rstrip() for line in end.split(b"\n"))
+def _last_lines(source: Source, most: int = _END_BYTES) -> list[str]:
+    """Return the lines of a stream's last bytes, without empty ones and what a runner of tasks puts before each."""
+    size = min(source.byte_count, most)
+    return _lines_of(bytes(source.read(source.byte_count - size, size)))
+
+
+def _lines_of(data: bytes) -> list[str]:
+    lines = (_PREFIX.sub("", clean_line(line)).rstrip() for line in data.split(b"\n"))
     return [line for line in lines if line]
 
 
@@ -323,18 +512,16 @@ def _good_ends(kind: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(one["line"].rstrip()) for one in check_table()["ended_well"] if kind in one["kinds"])
 
 
-def shows_verdict(store: Reading, check: Check) -> bool:
-    """Return whether the reply about a check shows how it ended: by the line's exit code, or by what the check says."""
-    if not check.masked or check.known_by == BY_SILENCE:
-        return True
-    buffer = check.call.buffer
-    if buffer and not check.view.truncated and not buffer.is_partial:
-        return counted(store, buffer, check.kind, hides=hides_lines(check.call, check.filters)) is not None
+def hides_result(store: Reading, check: Check) -> bool:
+    """Return whether the filters behind tests cut away how they ended, so that the reply does not show it."""
+    if check.kind != TEST or not check.masked or not check.filters:
+        return False
+    if not hides_lines(check.call, check.filters):
+        return False
     try:
         text = view_text(store, check.call.indexed)
     except SightlineError:
-        return True  # nobody can tell any more
+        return False  # nobody can tell any more
     shown, nothing = BytesSource(text.encode(errors="replace")), BytesSource(b"")
     examined = Examination(shown, nothing, command_of(check.call))
-    hides = hides_lines(check.call, check.filters)
-    return _counts(examined, (shown, nothing), check.kind, hides=hides) is not None
+    return _counts(examined, (shown, nothing), check.kind, hides=True) is None

@@ -13,8 +13,8 @@ from functools import cache
 from sightline.audit.evidence.check_names import check_named
 from sightline.named_tuple import NamedTuple
 
-RAN, OF_COMMAND = "ran", "command-passes"
-"""Rules of claims that name a command."""
+RAN, OF_COMMAND, FIXED = "ran", "command-passes", "fixed"
+"""Rules of claims that name a command, and of those that rest on a check which failed before."""
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "claims")
 
@@ -56,6 +56,9 @@ _ASSERTED = re.compile(
     r"\b(?:I|I'?ve|I have|we|we'?ve|we have)(?: now| also| just)? (?:verified|confirmed|checked|validated) (?:that )?",
     re.IGNORECASE,
 )
+_NO_ISSUES = re.compile(r"^0 (?:issues|problems|offenses)(?=[.!]?$)", re.IGNORECASE)
+"""What linters print last, and agents quote."""
+
 _DONE = re.compile(r"(?:✅|✔|☑|🟢|✓)\ufe0f?|:white_check_mark:|\[x\]", re.IGNORECASE)
 _WORDS_OF_OTHERS = re.compile(r"\"[^\"]*\s[^\"]*\"|“[^”]*\s[^”]*”|(?<=\s)'[A-Z][^']*\s[^']*'(?=[\s.,;:!?)]|$)")
 _BEGINS_WITH_CODE = re.compile(r"[^\w`]*`")
@@ -65,7 +68,9 @@ _MARKS = re.compile(r"[*_`]{1,3}|^\s*(?:[-*•]|\d+[.)])\s+|^#+\s+")
 _RESTRICTING = re.compile(
     r"\b(?:new|unit|integration|e2e|end-to-end|existing|other|remaining|these|those|both|my|its|affected|related|relevant"
     r"|added|updated|failing|smoke|targeted|specific|individual|this|that|each|first|second|third|last|next|one|two|three"
-    r"|four|five|single|another|a|an)\b|[`/]|\w\.\w|::|\btest\b(?! (?:suite|run))"
+    r"|four|five|single|another|a|an|focused|prepared|own|core|cli|project's)\b"
+    r"|[`/]|\w\.\w|::|\btest\b(?! (?:suite|run))"
+    r"|\b(?!type-|full-|whole-|pre-|post-)[a-z]+-[a-z]+ (?:lint|tests?)\b|(?-i:\b[A-Z]{2,} (?:tests?|type))"
     r"|\b(?:all|the)(?: of)?(?: the)?(?: \d[\d,]*)?(?: (?!the\b|of\b|our\b|tests?\b|now\b)[a-z][\w-]*){1,3} tests?\b",
     re.IGNORECASE,
 )
@@ -109,6 +114,7 @@ class Claim(NamedTuple):
         is_whole: whether it is about everything that such checks look at, as far as its words tell.
         vague: see `ClaimRule`.
         command: the command that it says was run; empty if it names none.
+        number: number of tests that it says passed; 0 for none.
     """
 
     kind: str
@@ -117,6 +123,7 @@ class Claim(NamedTuple):
     is_whole: bool
     vague: bool
     command: str = ""
+    number: int = 0
 
 
 @cache
@@ -164,14 +171,29 @@ def claims_in(message: str) -> list[Claim]:
     """Return the claims of a message, in order; a sentence may make several, each kind once."""
     rules, _ = claim_rules()
     found: list[Claim] = []
-    for sentence in sentences_of(message):
+    sentences = list(sentences_of(message))
+    for at, sentence in enumerate(sentences):
         if not _MAY_CLAIM.search(sentence) or veto_of(sentence) is not None:
             continue
         made = [claim for rule in rules if (claim := _read(rule, sentence))]
         of_rules = {claim.checks for claim in made if claim.kind != OF_COMMAND and not claim.vague}
         made = [claim for claim in made if claim.kind != OF_COMMAND or claim.checks not in of_rules]
-        found += [claim for claim in made if not claim.vague] or made
+        made = [claim for claim in made if not claim.vague] or made
+        if any(map(_ADMITS.search, sentences[max(at - _ADMITTING, 0) : at + _ADMITTING + 1])):
+            made = [claim._replace(is_whole=False) for claim in made]
+        found += made
     return found
+
+
+_COUNTED = re.compile(r"\b(\d[\d,]*) (?:[a-z-]+ )?tests?\b", re.IGNORECASE)
+_ADMITTING = 2  # sentences before and after a claim in which an agent says what it left out
+_ADMITS = re.compile(
+    r"\b(?:(?<!no )(?<!0 )(?<!zero )fail(?:s|ed|ing|ures?)"
+    r"|pre-?existing|unrelated|not (?:related|caused)|mismatch(?:es)?"
+    r"|flaky|flakes?|timed? ?out|except|apart from|skipped)\b",
+    re.IGNORECASE,
+)
+"""What an agent says beside a claim if not everything went well, so that the claim is about the rest."""
 
 
 def _told_by_row(row: re.Match[str]) -> str:
@@ -193,7 +215,7 @@ def veto_of(sentence: str) -> Veto | None:
 
 def _prepared(sentence: str) -> str:
     text = _TRANSITIVE.sub("hand `", _WORDS_OF_OTHERS.sub("QUOTED", sentence.replace("’", "'")))
-    text = _MARKS.sub("", _DONE.sub("✓", text))
+    text = _NO_ISSUES.sub("lint: no issues", _MARKS.sub("", _DONE.sub("✓", text)))
     return _FORMERLY.sub("", _NOTHING.sub("OKNONE", text)).strip()
 
 
@@ -207,18 +229,21 @@ def _read(rule: ClaimRule, sentence: str) -> Claim | None:
             groups = found.groupdict()
             if groups.get("m") and groups["m"] != groups["n"]:
                 continue  # of so many only some
-            is_whole = not _RESTRICTING.search(text[max(0, found.start() - _NEAR_CHARACTERS) : found.end()])
+            near = text[max(0, found.start() - _NEAR_CHARACTERS) : found.end()]
+            is_whole = not (_RESTRICTING.search(near) or _FORMERLY.search(sentence))
             command, checks = groups.get("command") or "", rule.checks
             if rule.name == OF_COMMAND:
                 parts = (check_named(tuple(part.split())) for part in re.split(r"&&|;", command))
                 named = [one for one in parts if one]
                 if not named:
                     return None
-                checks, command = tuple(dict.fromkeys(one.kind for one in named)), ""
+                checks = tuple(dict.fromkeys(one.kind for one in named))
                 is_whole = is_whole and not any(one.operands for one in named)
             if what := groups.get("what"):
                 checks = (_kind_of(what),)
-            return Claim(rule.name, sentence, checks, is_whole, rule.vague, command)
+            stated = groups.get("n") or ((counted := _COUNTED.search(near)) and counted[1]) or "0"
+            number = int(stated.replace(",", ""))
+            return Claim(rule.name, sentence, checks, is_whole, rule.vague, command, number)
     return None
 
 

@@ -23,7 +23,7 @@ from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_
 from sightline.shell_words.quoting import unquoted
 from sightline.store import Reading
 
-_ASIDE = """.md .markdown .rst .txt .adoc .org .log .png .jpg .jpeg .gif .svg .ico .pdf .csv .tsv .diff .patch
+_ASIDE = """.md .mdx .markdown .rst .txt .adoc .org .log .png .jpg .jpeg .gif .svg .ico .pdf .csv .tsv .diff .patch
     .gitignore .gitattributes .editorconfig .license"""
 SET_ASIDE = frozenset(_ASIDE.split())
 """Endings of files on which no check is taken to depend: documentation, pictures, logs."""
@@ -33,6 +33,9 @@ _CODE = re.compile(
     r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|bash|ex|exs|hs|ml|vue|svelte"
     r"|toml|ya?ml|cfg|ini|html|css|scss|sql|proto|graphql)$"
 )
+_OF_CI = re.compile(r"(?:^|/)(?:\.github|\.gitlab|\.circleci|\.husky|\.claude|\.entire|\.vscode)/")
+"""Folders of what other machines, editors and agents run, on which no check that runs here depends."""
+
 _WRITING = re.compile(r"(?:\d*|&)>>?\|?(?!&)(.+)")
 _FORMATTERS = {
     "black": (),
@@ -61,6 +64,7 @@ class Edit(NamedTuple):
         call: the call that made it.
         sure: whether it surely changed the file; a formatter may have changed nothing.
         wrote: whether the file was written whole.
+        rewrites: whether it changed lines in place, rather than moved, removed or restored the file.
     """
 
     path: str
@@ -68,6 +72,7 @@ class Edit(NamedTuple):
     call: Call
     sure: bool = True
     wrote: bool = False
+    rewrites: bool = True
 
     @property
     def name(self) -> str:
@@ -79,7 +84,7 @@ class Edit(NamedTuple):
         """Whether a check could depend on it."""
         name = self.path.rpartition("/")[2]
         stem, ending = os.path.splitext(name)
-        if not self.path or not self.sure:
+        if not self.path or not self.sure or _OF_CI.search(self.path):
             return False
         return ending.lower() not in SET_ASIDE and name not in _SET_ASIDE_NAMES and stem not in _SET_ASIDE_NAMES
 
@@ -109,18 +114,26 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
     code = exit_code_of(call)
     changes = [*_changes(command), *(_Change(one) for one in patched_in(command))]
     return [
-        Edit(_absolute(one.path, where) if one.path else "", view.time, call, one.sure and not code, one.wrote)
+        Edit(
+            _absolute(one.path, where) if one.path else "",
+            view.time,
+            call,
+            one.sure and not code,
+            one.wrote,
+            one.rewrites,
+        )
         for one in dict.fromkeys(changes)
     ]
 
 
 def replaced_lines_of(edit: Edit) -> list[str]:
-    """Return the lines that an editing tool's call names as those that it replaces, or around them, as far as known."""
+    """Return the lines that a call names as those that it replaces, or around them, as far as known."""
     request = request_of(edit.call.view)
-    files = request.get("files")
+    command = command_of(edit.call)
+    files = patched_in(command) if command else request.get("files")
     names = [str(one) for one in files] if isinstance(files, list) else [edit.path]
     name = next((one for one in names if edit.path.endswith(one.removeprefix("./"))), edit.path)
-    return replaced_lines(request.get("arguments"), name)
+    return replaced_lines(command or request.get("arguments"), name)
 
 
 def may_have_edited(call: Call) -> bool:
@@ -151,6 +164,7 @@ class _Change(NamedTuple):
     path: str
     sure: bool = True
     wrote: bool = False
+    rewrites: bool = True
 
 
 @lru_cache(maxsize=4096)
@@ -195,25 +209,50 @@ def _by_program(name: str, words: tuple[str, ...]) -> Iterator[_Change]:
     plain = [word for word in words if not word.startswith("-")]
     options = [word for word in words if word.startswith("-")]
     if name in ("sed", "gsed") and any(re.match(r"-[a-zA-Z]*i|--in-place", one) for one in options):
-        scripted = any(one in ("-e", "-f", "--expression") for one in options)
-        yield from (_Change(path) for path in _files(plain if scripted else plain[1:]))
+        yield from (_Change(path) for path in _files(_without_script(words, ("-e", "-f", "--expression"), first=True)))
     elif name == "perl" and any(re.match(r"-\w*i", one) for one in options):
-        yield from (_Change(path) for path in _files(plain))
+        yield from (_Change(path) for path in _files(_without_script(words, ("-M", "-I"), first=False)))
     elif name == "tee":
         yield from (_Change(path, wrote="-a" not in options) for path in _files(plain) if _CODE.search(path))
     elif name in ("mv", "cp") and len(plain) > 1:
-        yield from (_Change(path, wrote=True) for path in _files(plain[-1:] if name == "cp" else plain))
+        targets = _files(plain[-1:] if name == "cp" else plain)
+        yield from (_Change(path, wrote=True, rewrites=False) for path in targets)
     elif name == "rm":
-        yield from (_Change(path) for path in _files(plain) if _CODE.search(path))
+        yield from (_Change(path, rewrites=False) for path in _files(plain) if _CODE.search(path))
     elif name == "git" and plain[:1] in (["checkout"], ["restore"]):
         files = [one for one in plain[1:] if _CODE.search(one)]
-        yield from (_Change(path) for path in files) if files else (_Change("", sure=False),)
+        yield from (_Change(path, rewrites=False) for path in files) if files else (_Change("", sure=False),)
     elif (name == "git" and plain[:1] and plain[0] in _MANY) or name == "patch" or _formats(name, words):
         yield _Change("", sure=False)
 
 
+def _without_script(words: tuple[str, ...], takes: tuple[str, ...], *, first: bool) -> list[str]:
+    """Return the files among the words of ``sed -i`` or ``perl -i``: neither the script nor a backup's suffix.
+
+    Args:
+        words: the words behind the program's name.
+        takes: options with a value.
+        first: whether the first plain word is the script, unless an option gave it.
+    """
+    files, at = list[str](), 0
+    while at < len(words):
+        word = words[at]
+        if word in takes or (not first and re.fullmatch(r"-\w*[eE]", word)):
+            first, at = False, at + 2
+        elif word == "-i" and words[at + 1 : at + 2] and re.fullmatch(r"(?:\.\w{1,5})?", words[at + 1]):
+            at += 2  # as on BSD, where the suffix of a backup, mostly empty, is a word of its own
+        else:
+            if word[:1] != "-" and word:
+                files.append(word)
+            at += 1
+    return files[1:] if first else files
+
+
 def _files(words: list[str]) -> Iterator[str]:
-    return (word for word in words if "$" not in word and "*" not in word)
+    return (word for word in words if not _NO_FILE.search(word))
+
+
+_NO_FILE = re.compile(r"[$*`\n]")
 
 
 def _formats(name: str, words: tuple[str, ...]) -> bool:

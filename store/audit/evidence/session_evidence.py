@@ -6,12 +6,21 @@ is *no evidence*.
 
 import re
 import time
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_if_quick, rules_of
-from sightline.audit.evidence.check_names import NOUNS, covers_operands, may_be_the_same
+from sightline.audit.evidence.check_names import (
+    BUILD,
+    KINDS,
+    LINT,
+    NOUNS,
+    TEST,
+    TYPES,
+    covers_operands,
+    may_be_the_same,
+)
 from sightline.audit.evidence.checks import (
     BY_OUTPUT,
     BY_SILENCE,
@@ -19,14 +28,18 @@ from sightline.audit.evidence.checks import (
     PASSED,
     UNKNOWN,
     Check,
+    CheckCounts,
     checks_of,
     command_of,
+    counts_of,
     exit_code_of,
+    hides_result,
+    may_show_others,
     request_of,
-    shows_verdict,
 )
-from sightline.audit.evidence.claims import RAN, Claim, claims_in
+from sightline.audit.evidence.claims import FIXED, OF_COMMAND, RAN, Claim, claims_in
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, replaced_lines_of
+from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines
 from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
 from sightline.audit.project_scope import started_in
@@ -43,8 +56,12 @@ from sightline.refs import format_ref, parse_ref
 from sightline.shape.summary import one_line
 from sightline.store import Reading
 
-SUPPORTED, CONTRADICTED, STALE, NO_EVIDENCE = "supported", "contradicted", "stale", "no evidence"
-VERDICTS = (CONTRADICTED, STALE, NO_EVIDENCE, SUPPORTED)
+SUPPORTED, CONTRADICTED, STALE = "supported", "contradicted", "stale"
+NO_EVIDENCE, NOT_KNOWN = "no evidence", "not known"
+VERDICTS = (CONTRADICTED, STALE, NO_EVIDENCE, NOT_KNOWN, SUPPORTED)
+DOUBTED = (CONTRADICTED, STALE, NO_EVIDENCE)
+"""The verdicts that speak against a claim; that something is not known does not."""
+
 NO_MESSAGES = "no message of an agent is known, so there is no claim to judge"
 
 FORGOTTEN, STALE_CHECK, FAILING_CHECK = "forgotten-failure", "stale-check", "failing-check"
@@ -69,11 +86,10 @@ ALARMS = {
 QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
 """Those that quote what an agent said."""
 
-_EVIDENCE = "evidence/1"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/2"  # raise the number when the same log would be judged differently
 
 NEWEST_SESSIONS = 20  # newest sessions whose claims are listed unless one session is named
 
-_SLACK_SECONDS = 0.5  # a message may be written down this long before the call it follows
 _COMMAND_CHARACTERS = 80
 _SEARCHED_VIEWS = 400
 _EDITED_NAMES = 3
@@ -163,8 +179,8 @@ class SessionEvidence(NamedTuple):
 
     @property
     def lacking(self) -> int:
-        """Number of claims that are not supported."""
-        return sum(one.verdict != SUPPORTED for one in self.claims)
+        """Number of claims that the log speaks against."""
+        return sum(one.verdict in DOUBTED for one in self.claims)
 
 
 def alarm_rules(store: Reading) -> str:
@@ -189,17 +205,17 @@ def evidence_of(
     checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
     edits = [edit for call in calls for edit in edits_of(store, call, session.cwd)]
     events = events_of(store, session.name)
-    trail = _Trail(checks, edits, calls, _clock_in_utc if in_utc else _clock)
+    clock, goes_on = _clock_in_utc if in_utc else _clock, _goes_on(events.changes)
+    trail = _Trail(store, checks, edits, calls, clock, goes_on=goes_on)
     claims = [judged for message in events.messages for judged in _judged(trail, session.name, message)]
     read = {judged.message for judged in claims}
     is_helper = any(session.name.startswith(f"{name}-") for name in others)
     of_all = () if is_helper else _check_alarms(trail)  # the session whose helper it is raises them
     alarms = [
-        *_forgotten(store, session, calls, Holding(events)),
+        *_forgotten(store, session, trail, Holding(events)),
         *of_all,
-        *_unread_edits(store, trail, starts_here=not (is_helper or _goes_on(events.changes))),
-        *_unseen_results(store, trail, claims),
-        *(_claim_alarm(one) for one in claims if one.verdict != SUPPORTED),
+        *_unread_edits(store, trail, session, starts_here=not (is_helper or goes_on)),
+        *_claim_alarms(trail, claims),
     ]
     return SessionEvidence(
         session.name,
@@ -254,8 +270,12 @@ class DoubtedClaims:
 
 def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:
     """Return the failures that a session's context once had, and has lost."""
+    events = events_of(store, session.name)
+    if not Holding(events).has_lost:
+        return []
     calls = calls_of(store, session=session.name)
-    return list(_forgotten(store, session, calls, Holding(events_of(store, session.name))))
+    checks = [check for call in calls for check in checks_of(store, call, session.cwd)]
+    return list(_forgotten(store, session, _Trail(store, checks, (), calls, _clock), Holding(events)))
 
 
 def _goes_on(changes: Sequence[object]) -> bool:
@@ -285,12 +305,21 @@ class _Trail:
     """Checks, edits and calls in order, up to a time."""
 
     def __init__(
-        self, checks: Sequence[Check], edits: Sequence[Edit], calls: Sequence[Call], clock: Callable[[float], str]
+        self,
+        store: Reading,
+        checks: Sequence[Check],
+        edits: Sequence[Edit],
+        calls: Sequence[Call],
+        clock: Callable[[float], str],
+        *,
+        goes_on: bool = False,
     ) -> None:
+        self.store = store
         self.checks = checks
         self.clock = clock
         self.all_edits = edits
         self.calls = calls
+        self.goes_on = goes_on
         self.edits = [edit for edit in edits if edit.bears_on_checks]
         self._times = (
             [one.view.time for one in checks],
@@ -299,12 +328,44 @@ class _Trail:
         )
 
     def before(self, when: float) -> "_Trail":
-        """Return what there was before a time."""
+        """Return what there was before a time; what began with a message, such as its own calls, came after it."""
         made = object.__new__(_Trail)
-        checks, edits, calls = (bisect_right(times, when) for times in self._times)
+        checks, edits, calls = (bisect_left(times, when) for times in self._times)
         made.checks, made.edits, made.calls = self.checks[:checks], self.edits[:edits], self.calls[:calls]
         made.all_edits, made._times, made.clock = self.all_edits, self._times, self.clock
+        made.store, made.goes_on = self.store, self.goes_on
         return made
+
+    def last_known(self, runs: Sequence[Check]) -> Check | None:
+        """Return the last of some runs of which it is known how it ended, if nothing was edited since; else None."""
+        known = next((one for one in reversed(runs) if one.outcome != UNKNOWN), None)
+        if known is None or known is runs[-1] or not self.edited_since(known):
+            return known
+        return None
+
+    def may_show_others(self) -> Call | None:
+        """Return the last call that may have shown how checks ended which are not known; None for none."""
+        return next((call for call in reversed(self.calls) if may_show_others(self.store, call)), None)
+
+    def may_show_since(self, check: Check) -> bool:
+        """Return whether a command behind a check, and behind the edits since, may have shown such a check."""
+        edited = self.edited_since(check)
+        after = max(check.view.time, edited[-1].time if edited else 0.0)
+        later = self.calls[bisect_right(self._times[2], after, hi=len(self.calls)) :]
+        return any(may_show_others(self.store, call) for call in later)
+
+    def counts_of(self, check: Check) -> CheckCounts | None:
+        """Return what a run counts; None if nothing is known."""
+        return counts_of(self.store, check)
+
+    def passed_in(self, check: Check) -> int:
+        """Return the number of tests that passed in a run; -1 if it is not known."""
+        counts = self.counts_of(check)
+        return counts.passed if counts else -1
+
+    def hides(self, check: Check) -> bool:
+        """Return whether the reply of a check hid how it ended."""
+        return hides_result(self.store, check)
 
     def edited_since(self, check: Check) -> list[Edit]:
         """Return the edits after a check of files on which it could depend."""
@@ -332,8 +393,10 @@ def _makes_good(later: Check, run: Check) -> bool:
     if later.key == run.key:
         covers = later.is_whole or covers_operands(later.operands, run.operands)
         return covers and (later.outcome == PASSED or (later.outcome == FAILED and not run.is_whole))
-    same = later.kind == run.kind and later.folder == run.folder and may_be_the_same(later.phrase, run.phrase)
-    return same and later.is_whole and later.outcome == PASSED
+    same = (
+        later.kind == run.kind and _are_nested(later.folder, run.folder) and may_be_the_same(later.phrase, run.phrase)
+    )
+    return same and later.outcome == PASSED and (later.is_whole or covers_operands(later.operands, run.operands))
 
 
 def _concerns(edit: Edit, check: Check) -> bool:
@@ -348,42 +411,133 @@ def _judged(trail: _Trail, session: str, message: AgentMessage) -> Iterator[Judg
     claims = claims_in(message.text) if message.text else []
     if not claims:
         return
-    known = trail.before(message.time + _SLACK_SECONDS)
+    known = trail.before(message.time)
     for claim in claims:
-        verdict, why, grounds = _verdict(claim, known)
-        yield JudgedClaim(claim, session, message.number, message.time, verdict, why, tuple(grounds))
+        if judged := _verdict(claim, known):
+            verdict, why, grounds = judged
+            yield JudgedClaim(claim, session, message.number, message.time, verdict, why, tuple(grounds))
 
 
 _Verdict = tuple[str, str, list[Ground]]
 
 
-def _verdict(claim: Claim, trail: _Trail) -> _Verdict:
+def _verdict(claim: Claim, trail: _Trail) -> _Verdict | None:
+    """Return the verdict on a claim, the reason, and its grounds; None for one that rests on no check."""
     if claim.kind == RAN:
         return _of_run(claim, trail)
     runs = [one for one in trail.checks if one.kind in claim.checks]
-    noun = "check" if claim.vague else NOUNS[claim.checks[0]]
+    if claim.kind == OF_COMMAND and (same := [one for one in runs if claim.command in command_of(one.call)]):
+        runs = same
+        if re.search(r"\bpassed\b", claim.words) and same[-1].outcome == PASSED:
+            return SUPPORTED, f"it ran, and ended well, {trail.clock(same[-1].view.time)}", [_of_check(same[-1])]
+    if claim.kind == FIXED and not any(one.outcome == FAILED for one in runs):
+        return None
     if not runs:
-        verb = "were" if noun == "tests" else "was"
-        edited = trail.edits[-1:]
-        return NO_EVIDENCE, f"no {noun} {verb} run before it", [_of_edit(one) for one in edited]
-    last = runs[-1]
-    if edited := trail.edited_since(last):
+        return _without_runs(claim, trail)
+    known = trail.last_known(runs)
+    last = runs[-1] if known is None else known
+    edited = trail.edited_since(last)
+    if claim.vague:
+        return _of_vague(trail, last, edited=bool(edited))
+    since = [one for one in trail.checks if one.outcome == PASSED and not trail.edited_since(one)]
+    if edited and BUILD in claim.checks and (later := [one for one in since if _covers(one, last)]):
+        return (
+            SUPPORTED,
+            f"{NOUNS[later[-1].kind]} ended well {trail.clock(later[-1].view.time)}",
+            [_of_check(later[-1])],
+        )
+    if edited and not trail.may_show_since(last):
         ended = {PASSED: "", FAILED: ", and failed,", UNKNOWN: ", how is not known,"}[last.outcome]
         why = f"{NOUNS[last.kind]} last ran {trail.clock(last.view.time)}{ended} before {_names(edited)} was edited"
         return STALE, f"{why} {trail.clock(edited[-1].time)}", [_of_check(last), _of_edit(edited[-1])]
+    if edited:
+        why = "another command may have checked it since the last run and edit"
+        return NOT_KNOWN, why, [_of_check(last), _of_edit(edited[-1])]
     if last.outcome == FAILED:
-        if not claim.is_whole or claim.vague:
-            return NO_EVIDENCE, "the last run failed", [_of_check(last)]
-        if opened := trail.may_have_edited_since(last):
-            why = "the last run failed, and nobody can tell what a command changed since"
-            return NO_EVIDENCE, why, [_of_check(last), _of_call(opened)]
-        return CONTRADICTED, "the last run failed", [_of_check(last)]
+        return _of_failed(claim, trail, runs, last)
     if last.outcome == UNKNOWN:
-        return NO_EVIDENCE, "how the last run ended is not known", [_of_check(last)]
-    if claim.is_whole and not claim.vague and (failing := trail.unresolved(claim.checks)):
-        why = "another run failed, and only a part of it, or something else, was run since"
-        return NO_EVIDENCE, why, [_of_check(failing[-1]), _of_check(last)]
-    how = {BY_OUTPUT: ", as its last lines say", BY_SILENCE: ", as it printed nothing"}.get(last.known_by, "")
+        if trail.hides(last):
+            return NO_EVIDENCE, "its reply did not show how the last run ended", [_of_check(last)]
+        return NOT_KNOWN, "how the last run ended is not known", [_of_check(last)]
+    return _of_passed(claim, trail, runs, last)
+
+
+def _without_runs(claim: Claim, trail: _Trail) -> _Verdict:
+    """Judge a claim before which no check of its kind ran."""
+    if BUILD in claim.checks and not claim.vague and (tested := [one for one in trail.checks if one.kind == TEST]):
+        last = trail.last_known(tested) or tested[-1]
+        if last.outcome == PASSED and not trail.edited_since(last):
+            return SUPPORTED, f"its tests ran and ended well {trail.clock(last.view.time)}", [_of_check(last)]
+        return NOT_KNOWN, "only tests were run, which may have been built", [_of_check(last)]
+    if shown := trail.may_show_others():
+        return NOT_KNOWN, "another command may have shown it", [_of_call(shown)]
+    if claim.vague:
+        return NOT_KNOWN, "no check was run before it", []
+    noun = NOUNS[claim.checks[0]]
+    verb = "were" if noun == "tests" else "was"
+    return NO_EVIDENCE, f"no {noun} {verb} run before it", [_of_edit(one) for one in trail.edits[-1:]]
+
+
+def _of_vague(trail: _Trail, last: Check, *, edited: bool) -> _Verdict:
+    """Judge a claim that may mean something else than the checks; a failed one does not contradict it."""
+    if edited:
+        return NOT_KNOWN, "files were edited since the last run", [_of_check(last)]
+    if last.outcome != PASSED:
+        return (
+            NOT_KNOWN,
+            "the last run failed" if last.outcome == FAILED else "how it ended is not known",
+            [_of_check(last)],
+        )
+    return (
+        SUPPORTED,
+        f"the last run ended well {trail.clock(last.view.time)}{_HOW.get(last.known_by, '')}",
+        [_of_check(last)],
+    )
+
+
+_HOW = {BY_OUTPUT: ", as its last lines say", BY_SILENCE: ", as it printed nothing"}
+
+
+def _of_failed(claim: Claim, trail: _Trail, runs: Sequence[Check], last: Check) -> _Verdict:
+    """Judge a claim after which the last run of its checks failed, and nothing was edited since."""
+    passed = trail.passed_in(last)
+    if not claim.is_whole:
+        if claim.number and claim.number == passed:
+            return SUPPORTED, f"the last run failed, and counts {passed:,} passed", [_of_check(last)]
+        return NOT_KNOWN, "the last run failed, perhaps in what the claim is not about", [_of_check(last)]
+    if any(one.outcome == PASSED for one in runs if not trail.edited_since(one)):
+        return NOT_KNOWN, "one run failed, and another ended well", [_of_check(last)]
+    if runs[-1] is not last:
+        return (
+            NOT_KNOWN,
+            "a run failed, and how the later one ended is not known",
+            [_of_check(last), _of_check(runs[-1])],
+        )
+    if opened := trail.may_have_edited_since(last):
+        why = "the last run failed, and nobody can tell what a command changed since"
+        return NOT_KNOWN, why, [_of_check(last), _of_call(opened)]
+    return CONTRADICTED, "the last run failed", [_of_check(last)]
+
+
+def _of_passed(claim: Claim, trail: _Trail, runs: Sequence[Check], last: Check) -> _Verdict:
+    """Judge a claim before which the last run of its checks ended well, and nothing was edited since."""
+    counts = trail.counts_of(last)
+    if claim.number and counts and counts.passed >= 0 and claim.number != counts.passed:
+        of_all = sum(max(trail.passed_in(one), 0) for one in runs)
+        earlier = any(trail.passed_in(one) == claim.number for one in runs)
+        skipped = claim.number == counts.all and claim.is_whole
+        if skipped or (claim.number > max(counts.all, of_all) and not earlier):
+            why = f"the last run counts {counts.passed:,} passed of {counts.all:,}"
+            return NO_EVIDENCE, why, [_of_check(last)]
+        if claim.number > counts.all:
+            return NOT_KNOWN, f"the last run counts {counts.passed:,} passed", [_of_check(last)]
+    counted = claim.number and counts and counts.passed == claim.number
+    if claim.is_whole and not counted and (failing := trail.unresolved(claim.checks)):
+        grounds = [_of_check(failing[-1]), _of_check(last)]
+        if last.is_whole or last.phrase != failing[-1].phrase:
+            return NOT_KNOWN, "another run failed, and something else was run since", grounds
+        return NO_EVIDENCE, "another run failed, and only a part of it was run since", grounds
+    how = _HOW.get(last.known_by, "")
     return SUPPORTED, f"the last run ended well {trail.clock(last.view.time)}{how}", [_of_check(last)]
 
 
@@ -394,10 +548,10 @@ def _of_run(claim: Claim, trail: _Trail) -> _Verdict:
         for call in reversed(trail.calls):
             if wanted in " ".join(command_of(call).split()):
                 return SUPPORTED, f"it ran {trail.clock(call.view.time)}", [_of_call(call)]
-        return NO_EVIDENCE, "no such run is in the log", []
-    runs = [one for one in trail.checks if one.kind in claim.checks]
-    if runs:
+    elif runs := [one for one in trail.checks if one.kind in claim.checks]:
         return SUPPORTED, f"it ran {trail.clock(runs[-1].view.time)}", [_of_check(runs[-1])]
+    if shown := trail.may_show_others():
+        return NOT_KNOWN, "another command may have run it", [_of_call(shown)]
     return NO_EVIDENCE, "no such run is in the log", []
 
 
@@ -434,50 +588,99 @@ def _of_call(call: Call) -> Ground:
 _CLAIM_ALARMS = {CONTRADICTED: CONTRADICTED_CLAIM, STALE: STALE_CLAIM, NO_EVIDENCE: UNSUPPORTED_CLAIM}
 
 
-def _claim_alarm(one: JudgedClaim) -> Alarm:
-    return Alarm(_CLAIM_ALARMS[one.verdict], f"“{one_line(one.claim.words, 120)}”: {one.why}", one.grounds)
+def _claim_alarms(trail: _Trail, claims: Iterable[JudgedClaim]) -> Iterator[Alarm]:
+    """Yield an alarm for each claim that is doubted; those on the same ground are doubted once."""
+    by_view = {check.view.id: check for check in trail.checks}
+    told: set[tuple[object, ...]] = set()
+    for one in claims:
+        words, unseen = f"“{one_line(one.claim.words, 120)}”", None
+        if one.verdict == NO_EVIDENCE and one.claim.kind != RAN and len(one.grounds) == 1:
+            check = by_view.get(one.grounds[0].view)
+            unseen = check if check and check.outcome == UNKNOWN else None
+        about = (one.verdict, one.why) if unseen is None else (unseen.view.id,)
+        if one.verdict not in DOUBTED or about in told:
+            continue
+        told.add(about)
+        if unseen:
+            text = f"{words}, though the reply did not show how {unseen.phrase} ended"
+            yield Alarm(UNSEEN_RESULT, text, one.grounds, unseen.call.asked)
+        else:
+            yield Alarm(_CLAIM_ALARMS[one.verdict], f"{words}: {one.why}", one.grounds)
 
 
 def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
-    """Yield an alarm for each check in each place whose last run failed, or is older than an edit."""
-    last: dict[tuple[str, str], Check] = {}
-    for check in trail.checks:
-        last[check.kind, check.folder] = check
-        if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
-            text = f"{check.phrase} failed, and the line that it ran in ended with exit 0"
-            yield Alarm(MASKED_EXIT, text, (_of_check(check),), check.call.asked)
-    for check in last.values():
-        edited = trail.edited_since(check)
-        if check.outcome == FAILED:
+    """Yield an alarm for each check whose last run failed, or is older than an edit that no later check covers."""
+    for check in _unmasked(trail):
+        text = f"{check.phrase} failed, and the line that it ran in ended with exit 0"
+        yield Alarm(MASKED_EXIT, text, (_of_check(check),), check.call.asked)
+    told: set[str] = set()
+    for check in _last_of_each(trail.checks):
+        edited = [one for one in trail.edited_since(check) if _bears_on(one, check)]
+        later = [one for one in trail.checks if one.view.time > check.view.time and one.outcome == PASSED]
+        if check.outcome == FAILED and not any(_makes_good(one, check) or _covers(one, check) for one in later):
             since = f"; {_names(edited)} was edited since, and it was not run again" if edited else ""
             grounds = (_of_check(check), *(_of_edit(one) for one in edited[-1:]))
             yield Alarm(FAILING_CHECK, f"the last run of the {_noun(check)} failed{since}", grounds, check.call.asked)
         elif check.outcome == PASSED and edited:
-            text = f"the {_noun(check)} last ran {trail.clock(check.view.time)}, before {_names(edited)} was edited"
-            grounds = (_of_check(check), _of_edit(edited[-1]))
-            yield Alarm(STALE_CHECK, f"{text} {trail.clock(edited[-1].time)}", grounds, check.call.asked)
+            covered = any(one.view.time > edited[-1].time and _covers(one, check) for one in later)
+            if not covered and edited[-1].path not in told and not trail.may_show_since(check):
+                told.add(edited[-1].path)
+                text = f"the {_noun(check)} last ran {trail.clock(check.view.time)}, before {_names(edited)} was edited"
+                grounds = (_of_check(check), _of_edit(edited[-1]))
+                yield Alarm(STALE_CHECK, f"{text} {trail.clock(edited[-1].time)}", grounds, check.call.asked)
+
+
+def _last_of_each(checks: Sequence[Check]) -> list[Check]:
+    """Return the last run of each kind of check; runs in folders that lie in one another are runs of one place."""
+    last: list[Check] = []
+    for check in reversed(checks):
+        if not any(one.kind == check.kind and _are_nested(one.folder, check.folder) for one in last):
+            last.append(check)
+    return sorted(last, key=lambda check: KINDS.index(check.kind))
+
+
+def _are_nested(one: str, other: str) -> bool:
+    one, other = one.rstrip("/") + "/", other.rstrip("/") + "/"
+    return one.startswith(other) or other.startswith(one)
+
+
+def _unmasked(trail: _Trail) -> list[Check]:
+    """Return the last failed run of each check whose line ended well, if no later run succeeded."""
+    failed: dict[tuple[str, str], Check] = {}
+    for at, check in enumerate(trail.checks):
+        if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
+            later = trail.checks[at + 1 :]
+            if not any(one.outcome == PASSED and (_makes_good(one, check) or _covers(one, check)) for one in later):
+                failed[check.kind, check.phrase] = check
+    return list(failed.values())
+
+
+_COVERED_BY = {TEST: (), BUILD: (BUILD, TYPES, TEST), TYPES: (TYPES, BUILD, TEST), LINT: (BUILD, TYPES, TEST)}
+"""The kinds of check after which an older one of a kind is not worth an alarm: they have looked at the same files."""
+
+
+def _covers(later: Check, check: Check) -> bool:
+    """Return whether a check that ended well has looked at what an older one of the same place looked at."""
+    if check.outcome == FAILED and (check.kind == LINT or (check.kind == TYPES and later.kind == TEST)):
+        return False
+    return later.kind in _COVERED_BY[check.kind] and _are_nested(later.folder, check.folder)
+
+
+def _bears_on(edit: Edit, check: Check) -> bool:
+    """Return whether a check could depend on an edited file: lint of some files depends on these alone."""
+    if check.kind == TEST or check.is_whole:
+        return True
+    return any(
+        edit.path.endswith(one.removeprefix("./").rstrip("/")) or f"/{one.strip('./')}/" in edit.path
+        for one in check.operands
+    )
 
 
 def _noun(check: Check) -> str:
     return NOUNS[check.kind]
 
 
-def _unseen_results(store: Reading, trail: _Trail, claims: Iterable[JudgedClaim]) -> Iterator[Alarm]:
-    """Yield alarms for runs on which claims rest, and whose result no reply showed."""
-    by_view = {check.view.id: check for check in trail.checks if check.masked}
-    told: set[str] = set()
-    for claim in claims:
-        if claim.claim.kind == RAN or claim.verdict not in (SUPPORTED, NO_EVIDENCE):
-            continue
-        for ground in claim.grounds[-1:]:
-            check = by_view.get(ground.view)
-            if check and ground.view not in told and check.outcome != FAILED and not shows_verdict(store, check):
-                told.add(ground.view)
-                text = f"“{one_line(claim.claim.words, 120)}”, though the reply did not show how {check.phrase} ended"
-                yield Alarm(UNSEEN_RESULT, text, (_of_check(check),), check.call.asked)
-
-
-def _unread_edits(store: Reading, trail: _Trail, *, starts_here: bool) -> Iterator[Alarm]:
+def _unread_edits(store: Reading, trail: _Trail, session: Session, *, starts_here: bool) -> Iterator[Alarm]:
     """Yield alarms for edits of what had not been shown: the lines that they name or, without any, the file.
 
     Only edits by commands, and those of imported sessions, are judged: the file of an editing tool that a hook reports
@@ -490,17 +693,26 @@ def _unread_edits(store: Reading, trail: _Trail, *, starts_here: bool) -> Iterat
     for edit in trail.all_edits:
         of_call.setdefault(edit.call.view.id, []).append(edit)
     named: dict[str, list[Call]] = {}
+    at_large = False  # whether an earlier call may have shown files that it did not name
     for place, call in enumerate(trail.calls):
         for edit in of_call.get(call.view.id, ()):
             is_new, before = edit.path not in known, trail.calls[:place]
             known.add(edit.path)
-            if edit.path and edit.sure and is_new and _is_unread(store, edit, before, named):
+            if not (edit.path and edit.sure and is_new and edit.rewrites):
+                continue
+            by_itself = session.harness in _READ_FIRST and not command_of(call) and edit.name not in named
+            if not by_itself and not at_large and _is_unread(store, edit, before, named):
                 what = "written over" if edit.wrote else "changed"
                 text = f"{edit.name} was {what}, and nothing of {'it' if edit.wrote else 'what changed'} had been shown"
                 yield Alarm(UNREAD_EDIT, text, (_of_call(call),))
-        for name in set(_NAME.findall(call.view.request)):
+        shows = shows_lines(command_of(call)) if command_of(call) else NAMED
+        at_large = at_large or shows == AT_LARGE
+        for name in set(_NAME.findall(call.view.request)) if shows != NOTHING else ():
             named.setdefault(name, []).append(call)
 
+
+_READ_FIRST = frozenset(("claude-code",))
+"""Harnesses whose editing tools refuse a file that the model was not shown, as by a person's mention of it."""
 
 _NAME = re.compile(r"[\w.+@~-]+")
 _WORD = re.compile(r"\w.*\w.*\w")
@@ -517,20 +729,22 @@ def _is_unread(store: Reading, edit: Edit, before: Sequence[Call], named: Mappin
     elif not by_command and "imported" not in request:
         return False
     name = edit.path.rpartition("/")[2]
-    lines = [] if by_command else [line for line in replaced_lines_of(edit) if _WORD.search(line)]
+    lines = [line for line in replaced_lines_of(edit) if _WORD.search(line)]
     if not lines:
         can_tell = edit.wrote or by_command or request.get("tool") not in ("apply_patch", "patch")
-        return can_tell and name not in named and not _was_shown(store, (name,), before)
+        in_reply = re.compile(rf"(?m)(?:^|[/ ]){re.escape(name)}(?::\d+[:-]|\s*<==|$(?=\n(?:\d+[:-]|@@|---|\+\+\+)))")
+        return can_tell and name not in named and not _any_stands_in(store, before, in_reply.search)
     wanted = {*lines, *(dumps(line, ensure_ascii=False)[1:-1] for line in lines)}
     return not (_was_shown(store, wanted, named.get(name, ())) or _was_shown(store, wanted, before))
 
 
+def _any_stands_in(store: Reading, before: Sequence[Call], find: Callable[[str], object]) -> bool:
+    return any(_stands_in(store, call, find) for call in reversed(before[-_SEARCHED_VIEWS:]))
+
+
 def _was_shown(store: Reading, texts: Collection[str], before: Sequence[Call]) -> bool:
     """Return whether any earlier reply may have shown one of some texts."""
-    return any(
-        _stands_in(store, call, lambda shown: any(text in shown for text in texts))
-        for call in reversed(before[-_SEARCHED_VIEWS:])
-    )
+    return _any_stands_in(store, before, lambda shown: any(text in shown for text in texts))
 
 
 def _stands_in(store: Reading, call: Call, find: Callable[[str], object]) -> bool:
@@ -541,17 +755,20 @@ def _stands_in(store: Reading, call: Call, find: Callable[[str], object]) -> boo
         return True
 
 
-def _forgotten(store: Reading, session: Session, calls: Sequence[Call], holding: Holding) -> Iterator[Alarm]:
-    """Yield alarms for failures that the context once had."""
+def _forgotten(store: Reading, session: Session, trail: _Trail, holding: Holding) -> Iterator[Alarm]:
+    """Yield alarms for failures of checks that the context once had, and that no later run made good."""
     if not holding.has_lost:
         return
-    well = {command_of(call): call.view.time for call in calls if call.ended_well and command_of(call)}
-    holdings, newest = Holdings(store), {command_of(call): call for call in calls if call.failed}
-    for command, call in newest.items():
-        buffer = call.buffer
-        if buffer is None or not call.failed or not command or buffer.state not in ("sealed", "interrupted"):
+    holdings, newest = Holdings(store), dict[tuple[str, str, str], Check]()
+    for at, check in enumerate(trail.checks):
+        later = [one for one in trail.checks[at + 1 :] if one.outcome == PASSED]
+        if check.outcome == FAILED and not any(one.kind == check.kind or _covers(one, check) for one in later):
+            newest[check.key] = check
+    for check in newest.values():
+        call, buffer, command = check.call, check.call.buffer, command_of(check.call)
+        if buffer is None or not command or buffer.state not in ("sealed", "interrupted"):
             continue
-        if call.view.session != session.name or well.get(command, 0.0) > call.view.time:
+        if call.view.session != session.name:
             continue
         try:
             failures = failures_if_quick(store, buffer) or ()

@@ -7,7 +7,7 @@ import html
 import os
 from collections.abc import Iterable, Iterator
 
-from sightline.audit.evidence.session_evidence import SUPPORTED
+from sightline.audit.evidence.session_evidence import DOUBTED
 from sightline.audit.held_lines import HeldLines
 from sightline.audit.line_spans import Spans
 from sightline.audit.report import phrases as words
@@ -123,7 +123,7 @@ def _claims_section(report: Report) -> Iterator[str]:
     yield '<section id="claims"><h2>What was claimed</h2><ul class="findings">'
     for claim in report.claims:
         refs = " ".join(_ref(ground.ref) for ground in claim.grounds if ground.ref)
-        bad = claim.verdict != SUPPORTED
+        bad = claim.verdict in DOUBTED
         words_told = f"“{_text(claim.claim.words)}” <span>{_text(claim.why)}</span>"
         yield f"<li>{_ending(bad, claim.verdict)} {words_told} {refs}</li>"
     yield "</ul></section>"

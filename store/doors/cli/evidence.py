@@ -2,10 +2,10 @@
 
 from sightline.audit.evidence.session_evidence import (
     CONTRADICTED,
+    DOUBTED,
     NO_EVIDENCE,
     NO_MESSAGES,
     STALE,
-    SUPPORTED,
     VERDICTS,
     Alarm,
     Ground,
@@ -31,8 +31,8 @@ def parser(name: str) -> CommandParser:
         name,
         "Compare what agents say of their work (tests pass, the build succeeds, fixed, …) with what their sessions "
         "ran, edited and saw. A claim is supported or contradicted; it is stale if files were edited since the last "
-        "run, or it has no evidence. Messages that no rule reads are not judged. The exit code is 0 if every claim is "
-        "supported, 1 if one is not, and 2 after a wrong option. Without --session, the 20 newest sessions are "
+        "run, or it has no evidence. Messages that no rule reads are not judged. What the log leaves open is said to be not known. The exit code is 1 if a "
+        "claim is contradicted, stale or without evidence, else 0, and 2 after a wrong option. Without --session, the 20 newest sessions are "
         "looked at.",
         "sightline evidence --session claude-code-42",
         "sightline evidence --json",
@@ -42,7 +42,7 @@ def parser(name: str) -> CommandParser:
 
 
 def main(given: Namespace) -> int:
-    """Print the claims, and return 1 if one is not supported."""
+    """Print the claims, and return 1 if the log speaks against one."""
     door = Door()
     try:
         found = [evidence_of(door.store, session) for session in _sessions(door, given.session)]
@@ -121,7 +121,7 @@ def _text(evidence: SessionEvidence) -> str:
 
 
 def _claim(one: JudgedClaim) -> str:
-    word = one.verdict.ljust(12) if one.verdict == SUPPORTED else red(one.verdict.ljust(12))
+    word = red(one.verdict.ljust(12)) if one.verdict in DOUBTED else one.verdict.ljust(12)
     words = printable(one_line(one.claim.words, _CHARACTERS))
     return f"  {word}  “{words}”: {printable(one.why)}{_grounds(one.grounds)}\n"
 

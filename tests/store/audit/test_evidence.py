@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.evidence.__main__ import compared, found_in
-from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
-from benchmarks.evidence.transcripts import Edited, Ran, Read, Said, Step, Wrote, write_transcript
+from benchmarks.evidence.sessions import FAILED, GO_PASSED, PASSED, SESSIONS, TAIL_FAILED, Truth
+from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, Step, Wrote, write_transcript
 from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
 from sightline.audit.evidence.check_names import check_named, check_table
 from sightline.audit.evidence.session_evidence import SessionEvidence, evidence_of
@@ -18,6 +18,7 @@ from sightline.imports.importer import Importer
 from sightline.log.session_list import list_sessions
 from sightline.store import Store
 
+TAIL = PASSED.splitlines()[-1] + "\n"
 STARTS: list[Step] = [Read("cart.py"), Edited("cart.py")]
 
 
@@ -107,6 +108,8 @@ def test_a_check_is_known_by_its_words(line: str, kind: str, phrase: str) -> Non
         "pnpm --filter test",
         "turbo run dev",
         "docker compose run --rm app bash",
+        "go test -c -o /dev/null ./cart",
+        "cargo test --no-run",
     ],
 )
 def test_what_checks_nothing_is_no_check(line: str) -> None:
@@ -122,13 +125,15 @@ def test_what_checks_nothing_is_no_check(line: str) -> None:
         ("1187 pass\n 0 fail\nRan 1187 tests across 40 files. [12.00s]\n", 0, "supported"),
         (PASSED, 0, "supported"),
         (FAILED, 1, "contradicted"),
-        ("[main de530ba] cart\n 1 file changed\n", 0, "no evidence"),
-        (PASSED + "deploying\nno such host\n", 1, "no evidence"),
+        ("[main de530ba] cart\n 1 file changed\n", 0, "not known"),
+        (PASSED + "deploying\nno such host\n", 1, "not known"),
     ],
 )
 def test_tests_of_a_hook_or_a_script_are_known_by_what_they_print(
     command: str, output: str, code: int, verdict: str
 ) -> None:
+    if command.startswith("git") and "file changed" in output:
+        verdict = "no evidence"  # git itself says nothing else, so that no hook ran
     assert verdicts(*STARTS, Ran(command, output, code), Said("All tests pass.")) == [verdict]
 
 
@@ -139,11 +144,11 @@ def test_a_run_that_could_not_begin_contradicts_nothing() -> None:
 
 
 def test_a_claim_of_some_tests_is_not_contradicted_by_a_run_of_all() -> None:
-    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Said("The new tests pass.")) == ["no evidence"]
+    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Said("The new tests pass.")) == ["not known"]
 
 
 def test_a_claim_that_something_is_fixed_is_never_contradicted() -> None:
-    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Said("Fixed the typo.")) == ["no evidence"]
+    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Said("Fixed the typo.")) == ["not known"]
 
 
 def test_what_is_said_before_a_run_rests_on_none() -> None:
@@ -178,19 +183,19 @@ LINT_GOOD = "[lint] $ golangci-lint run ./...\n0 issues.\n"
     [
         ("golangci-lint run 2>&1 | tail -5", LINT_GOOD, "Lint is clean.", "supported"),
         ("mise run lint 2>&1 | tail", "[lint:go] 0 issues.\n[lint] Finished in 3.4ms\n", "Lint is clean.", "supported"),
-        ("mise run lint 2>&1 | tail", "0 issues.\n[lint:sh] ERROR task failed\n", "Lint is clean.", "no evidence"),
+        ("mise run lint 2>&1 | tail", "0 issues.\n[lint:sh] ERROR task failed\n", "Lint is clean.", "contradicted"),
         ("mypy . | tail -1", "Success: no issues found in 12 source files\n", "mypy passes.", "supported"),
-        ("mypy . | tail -1", "12 files were looked at\n", "mypy passes.", "no evidence"),
-        ("ruff check . | tail -1", "Success: no issues found in 12 source files\n", "Lint is clean.", "no evidence"),
+        ("mypy . | tail -1", "12 files were looked at\n", "mypy passes.", "not known"),
+        ("ruff check . | tail -1", "Success: no issues found in 12 source files\n", "Lint is clean.", "not known"),
         ("go build ./... 2>&1 | head -20", "", "The build succeeds.", "supported"),
-        ("go build ./... 2>&1 | grep error", "", "The build succeeds.", "no evidence"),
-        ("make 2>&1 | tail -5", "", "The build succeeds.", "no evidence"),
+        ("go build ./... 2>&1 | grep error", "", "The build succeeds.", "not known"),
+        ("make 2>&1 | tail -5", "", "The build succeeds.", "not known"),
         ("go test ./... | grep ok", "ok  \tshop/cart\t0.1s\n", "All tests pass.", "no evidence"),
         ("go test ./... | grep -E '(ok|FAIL)' | tail", "ok  \tshop/cart\t0.1s\n", "All tests pass.", "supported"),
         ("go test ./... | head -3", "ok  \ta\t1s\nok  \tb\t1s\nok  \tc\t1s\n", "All tests pass.", "no evidence"),
         ("go test ./... | head -9", "ok  \ta\t1s\nok  \tb\t1s\nok  \tc\t1s\n", "All tests pass.", "supported"),
         ("mypy . && pytest -q | tail -1", "12 passed in 0.31s\n", "All tests pass.", "supported"),
-        ("mypy . ; pytest -q | tail -1", "12 passed in 0.31s\n", "All tests pass.", "no evidence"),
+        ("mypy . ; pytest -q | tail -1", "12 passed in 0.31s\n", "All tests pass.", "supported"),
     ],
 )
 def test_what_a_filter_left_of_the_last_words_of_a_check_tells_how_it_ended(
@@ -199,9 +204,116 @@ def test_what_a_filter_left_of_the_last_words_of_a_check_tells_how_it_ended(
     assert verdicts(*STARTS, Ran(command, out), Said(claim)) == [verdict]
 
 
-@pytest.mark.parametrize("end", check_table()["ended_well"], ids=lambda end: end["example"])
+@pytest.mark.parametrize(
+    "end",
+    [one for key in ("ended_well", "ended_badly", "checked_nothing") for one in check_table()[key]],
+    ids=lambda end: end["example"],
+)
 def test_the_last_words_of_a_check_have_an_example(end: dict[str, str]) -> None:
     assert re.fullmatch(end["line"], end["example"].rstrip())
+
+
+@pytest.mark.parametrize("end", check_table()["ended_badly"], ids=lambda end: end["example"])
+def test_what_a_check_says_last_ends_it_as_failed_whatever_hides_its_code(end: dict[str, str]) -> None:
+    for command in ("make lint 2>&1 | tail", "make lint || true", "make lint | tee log"):
+        found = evidence(Ran(command, f"src/cart.c\n{end['example']}\n"))
+        assert [(one.outcome, one.masked) for one in found.checks] == [("failed", True)], command
+
+
+@pytest.mark.parametrize("end", check_table()["checked_nothing"], ids=lambda end: end["example"])
+def test_a_check_that_never_began_neither_failed_nor_supports(end: dict[str, str]) -> None:
+    for command, code in (("pytest", 1), ("pytest 2>&1 | tail -30", 0), ("npm run lint; echo done", 0)):
+        assert evidence(Ran(command, f"{end['example']}\n", code)).checks == (), command
+    assert alarms(*STARTS, Ran("pytest -q", f"{end['example']}\n", 1), Ran("pytest", PASSED)) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "outcomes"),
+    [
+        ("pytest | tail -3 && ruff check . | tail -3", TAIL + "All checks passed!\n", ["passed", "passed"]),
+        ("pytest | tail -3 && ruff check . | tail -3", TAIL + "Found 2 errors.\n", ["passed", "failed"]),
+        ("pytest | tail -3 && ruff check . | tail -3", TAIL_FAILED + "All checks passed!\n", ["failed", "passed"]),
+        ("ruff check . && mypy . && pytest | tail -3", TAIL, ["passed", "passed", "passed"]),
+        ("go build -o app . && ./app list", "no such list\n", ["not known"]),
+        ("bun run typecheck 2>&1 | tail -5", "$ tsc --noEmit\n", ["passed"]),
+        ("bun run typecheck 2>&1 | tail -5", "$ tsc --noEmit\na.ts(3,7): error TS2322: no\n", ["failed"]),
+    ],
+)
+def test_each_part_of_a_list_has_an_end_of_its_own(command: str, output: str, outcomes: list[str]) -> None:
+    found = evidence(Ran(command, output, int("./app" in command)))
+    assert [one.outcome for one in found.checks] == outcomes
+
+
+HOOK = "$ bun test src/\n 1187 pass\n 0 fail\n$ biome check\nChecked 290 files in 151ms. No fixes applied.\n" + (
+    "$ tsc --noEmit\n[main de530ba] cart\n"
+)
+
+
+def test_the_checks_that_a_hook_names_ended_well_if_the_commit_did() -> None:
+    claims = Said("All 1187 tests pass, lint is clean, typecheck passed.")
+    assert (
+        verdicts(*STARTS, Ran("git -C shop commit -m x && git status", HOOK + "[main 1] x\n"), claims)
+        == ["supported"] * 3
+    )
+    assert "supported" not in verdicts(*STARTS, Ran("git commit -m x", HOOK, 1), Said("Typecheck passed."))
+
+
+@pytest.mark.parametrize(
+    ("output", "claim", "verdict"),
+    [
+        ("2 passed in 0.1s\n", "All 250 tests pass.", "no evidence"),
+        ("11 passed, 1 skipped in 0.1s\n", "All 12 tests pass.", "no evidence"),
+        ("11 passed, 1 skipped in 0.1s\n", "All 11 tests pass.", "supported"),
+        ("1346 passed, 3 failed in 0.1s\n", "The project's own 1346 tests pass.", "supported"),
+        ("1346 passed, 3 failed in 0.1s\n", "All 1346 tests pass.", "contradicted"),
+        ("250 passed in 9s\n", "All 12 new tests pass.", "supported"),
+    ],
+)
+def test_the_number_of_a_claim_is_compared_with_what_ran(output: str, claim: str, verdict: str) -> None:
+    assert verdicts(*STARTS, Ran("pytest -q", output, int("failed" in output)), Said(claim)) == [verdict]
+
+
+def test_an_agent_that_says_what_fails_is_not_contradicted() -> None:
+    said = Said("All the tests pass. The only failure is unrelated to the change.")
+    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), said) == ["not known"]
+
+
+def test_fixed_rests_on_a_check_that_failed_before_or_on_none() -> None:
+    assert verdicts(*STARTS, Ran("pytest", PASSED), Said("Fixed.")) == []
+    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Edited("cart.py"), Ran("pytest", PASSED), Said("Fixed.")) == [
+        "supported"
+    ]
+
+
+@pytest.mark.parametrize(
+    "command", ["gh pr checks 12", "tmux capture-pane -pt tests", "./ci.sh", "python run_tests.py"]
+)
+def test_what_may_have_been_shown_elsewhere_is_not_known_and_no_alarm(command: str) -> None:
+    found = evidence(*STARTS, Ran(command, "done\n"), Said("All tests pass."))
+    assert ([one.verdict for one in found.claims], found.alarms, found.lacking) == (["not known"], (), 0)
+
+
+def test_an_older_check_is_no_alarm_where_a_later_one_looked_at_the_edit() -> None:
+    ran = [
+        Ran("go build ./..."),
+        Ran("go vet ./..."),
+        Ran("golangci-lint run", "0 issues.\n"),
+        Ran("go test ./...", GO_PASSED),
+    ]
+    assert alarms(*STARTS, *ran, Edited("cart.py")) == ["stale-check"]
+    assert alarms(*STARTS, *ran, Edited("cart.py"), Ran("go test ./...", GO_PASSED)) == []
+    assert alarms(*STARTS, *ran, Edited(".github/ci.yml")) == []
+
+
+def test_a_masked_failure_is_no_alarm_once_the_check_ended_well() -> None:
+    masked = Ran("pytest | tail -1", TAIL_FAILED)
+    assert alarms(*STARTS, masked, masked) == ["masked-exit", "failing-check"]
+    assert alarms(*STARTS, masked, Edited("cart.py"), Ran("pytest | tail -1", TAIL)) == []
+
+
+def test_a_failure_that_is_no_check_s_is_not_forgotten() -> None:
+    typing = Ran("rg -n --trace src", "rg: unrecognized flag --trace\n", 2)
+    assert alarms(*STARTS, typing, Compacted("I looked."), Read("b.py")) == []
 
 
 @pytest.mark.parametrize(
@@ -210,8 +322,8 @@ def test_the_last_words_of_a_check_have_an_example(end: dict[str, str]) -> None:
         ("make test", "pytest -q", "supported"),
         ("pytest -q tests/test_cart.py", "make test", "supported"),
         ("python -m unittest", "pytest", "supported"),
-        ("pytest -q", "npx jest", "no evidence"),
-        ("make test", "pytest tests/test_items.py", "no evidence"),
+        ("pytest -q", "npx jest", "not known"),
+        ("make test", "pytest tests/test_items.py", "not known"),
         ("npm run test:unit", "npm run test:e2e", "no evidence"),
         ("npm run test:unit", "npm run test:ci", "supported"),
         ("go test -run 'TestA|TestB' ./cart", "go test -run 'Test' ./cart", "supported"),
@@ -237,7 +349,7 @@ def test_a_claim_is_stale_however_the_last_run_before_the_edit_ended() -> None:
 def test_where_a_command_may_have_changed_files_since_nothing_is_contradicted() -> None:
     for command in ("python mend.py", "ruff check --fix .", "git stash pop"):
         steps = [*STARTS, Ran("pytest", FAILED, 1), Ran(command), Said("All tests pass.")]
-        assert verdicts(*steps) == ["no evidence"], command
+        assert verdicts(*steps) == ["not known"], command
     steps = [*STARTS, Ran("pytest", FAILED, 1), Ran("git status"), Ran("cat cart.py"), Said("All tests pass.")]
     assert verdicts(*steps) == ["contradicted"]
 
@@ -256,8 +368,41 @@ def test_an_edit_of_lines_that_no_reply_had_shown_is_unread(harness: str) -> Non
     assert found(Read("cart.py"), Edited("cart.py"), Edited("cart.py", line=UNSEEN)) == []
 
 
+@pytest.mark.parametrize(
+    ("before", "is_unread"),
+    [
+        (Ran("ls src", "cart.py\n"), True),
+        (Ran("grep -c total cart.py", "3\n"), True),
+        (Ran("wc -l cart.py", "90 cart.py\n"), True),
+        (Ran("cat cart.py", "alpha = 1\n"), False),
+        (Ran("cat src/*.py", "alpha = 1\n"), False),
+        (Ran("rg total", "src/cart.py:9:total = 12\n"), False),
+        (Ran("git diff", "--- a/cart.py\n+++ b/cart.py\n@@ -1 +1 @@\n-a\n+b\n"), False),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sed -i s/a/b/ src/cart.py",
+        "perl -pi -e s/a/b/ src/cart.py",
+        "apply_patch <<'E'\n*** Begin Patch\n*** Update File: src/cart.py\n@@\n-alpha = 1\n+x = 2\n*** End Patch\nE",
+    ],
+)
+def test_an_edit_by_a_command_is_unread_unless_lines_of_the_file_were_shown(
+    before: Ran, is_unread: bool, command: str
+) -> None:
+    if "apply_patch" in command and "alpha = 1" not in before.out:
+        is_unread = True  # the patch names the lines, none of which was shown
+    assert alarms(before, Ran(command)) == ["unread-edit"] * is_unread
+
+
+def test_what_an_agent_removes_or_moves_is_no_unread_edit() -> None:
+    assert alarms(Ran("ls", "a.py\n"), Ran("rm a.py"), Ran("mv b.py c.py"), Ran("git checkout -- d.py")) == []
+
+
 def test_a_file_that_was_written_over_unseen_is_unread_and_a_new_one_is_not() -> None:
-    assert alarms(Wrote("cart.py", "a = 2\n", is_new=False)) == ["unread-edit"]
+    unseen = Truth("", "gemini", [Wrote("cart.py", "a = 2\n", is_new=False)])
+    assert [one.kind for one in found_in(unseen).alarms] == ["unread-edit"]
     assert alarms(Wrote("cart.py", "a = 2\n")) == []
     assert alarms(Wrote("cart.py", "a = 2\n"), Edited("cart.py", line="elsewhere = 1")) == []
     assert alarms(Read("cart.py"), Wrote("cart.py", "a = 2\n", is_new=False)) == []
@@ -286,7 +431,7 @@ def test_the_checks_of_a_helper_count_for_its_session_and_raise_an_alarm_once(st
 def test_where_a_reply_was_cut_it_is_asked_what_it_shows() -> None:
     long = "".join(f"tests/test_{number}.py ..........\n" for number in range(4_000))
     steps = [*STARTS, Ran("pytest 2>&1 | head -4000", long), Said("All tests pass.")]
-    assert alarms(*steps) == ["unseen-result", "no-evidence"]
+    assert alarms(*steps) == ["unseen-result"]
 
 
 def test_with_pipefail_the_code_behind_a_filter_is_the_checks() -> None:
@@ -320,6 +465,11 @@ def test_a_formatter_may_have_changed_nothing() -> None:
         ("echo x > /dev/null", []),
         ("grep -n 'sed -i' cart.py", []),
         ("sed -n 1,5p cart.py", []),
+        ("sed -i '' 's/a/b/' cart.py", ["cart.py"]),
+        ("sed -i .bak -e s/a/b/ -e s/c/d/ cart.py", ["cart.py"]),
+        ("perl -pi -e 's/a/b/' cart.py items.py", ["cart.py", "items.py"]),
+        ("perl -0pi -e 's/a/b/' cart.py", ["cart.py"]),
+        ('perl -0pi -e "s/`a` b/`c` d/" cart.py', ["cart.py"]),
     ],
 )
 def test_plain_commands_tell_which_files_they_change(command: str, names: list[str]) -> None:
