@@ -31,9 +31,9 @@ def parser(name: str) -> CommandParser:
         name,
         "Compare what agents say of their work (tests pass, the build succeeds, fixed, …) with what their sessions "
         "ran, edited and saw. A claim is supported or contradicted; it is stale if files were edited since the last "
-        "run, or it has no evidence. Messages that no rule reads are not judged. What the log leaves open is said to be not known. The exit code is 1 if a "
-        "claim is contradicted, stale or without evidence, else 0, and 2 after a wrong option. Without --session, the 20 newest sessions are "
-        "looked at.",
+        "run, or it has no evidence; or the log leaves it open: not known. Messages in languages without rules are "
+        "not read. The exit code is 1 if a claim is contradicted, stale or without evidence, else 0, and 2 after a "
+        "wrong option. Without --session, the 20 newest sessions are looked at.",
         "sightline evidence --session claude-code-42",
         "sightline evidence --json",
     )
