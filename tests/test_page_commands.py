@@ -155,7 +155,7 @@ def test_the_settings_of_the_page_are_settings(tmp_path: Path) -> None:
                 file.write_text(block.text)
                 load_settings(str(file), {})
                 found += 1
-    assert found == 2
+    assert found == 3
 
 
 def test_pages_name_every_variable_of_ours() -> None:

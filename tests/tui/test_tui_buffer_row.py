@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rich.style import Style
 
 from sightline.records import Buffer, Gap, StreamInfo
+from sightline.search.matcher import terms_of
 from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
-from sightline.tui.buffers.matcher import terms_of
 from sightline.tui.buffers.order import Heading, ListOrder
 from sightline.tui.buffers.seen_reader import Seen
 from sightline.tui.common.command_words import command_parts

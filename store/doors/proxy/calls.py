@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 
 from sightline.doors.mcp.protocol import META, Context, Id, client_label
+from sightline.json_text import TooDeep
 from sightline.named_tuple import NamedTuple
 from sightline.typing_names import TYPE_CHECKING, Any
 
@@ -191,10 +192,13 @@ def parsed(line: bytes) -> Any:
     """Parse a line of the server.
 
     Raises:
-        ValueError, RecursionError: it is not JSON, a key stands twice in it, so that readers may differ on it, or a
-            number is too large to be written again.
+        ValueError: it is not JSON or is nested too deep, a key stands twice in it, so that readers may differ on it, or
+            a number is too large to be written again.
     """
-    return _read(line.decode())
+    try:
+        return _read(line.decode())
+    except RecursionError as error:
+        raise TooDeep from error
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

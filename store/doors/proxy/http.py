@@ -176,7 +176,7 @@ class _Bridge:
             return
         try:
             message = _carried(line)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             told = f"the official SDK does not carry this message: {error}"[:_TOLD_CHARACTERS]
             if isinstance(decoded, CallRequest):
                 self._client.write(encode(error_of(decoded.id, INVALID_REQUEST, told)))
@@ -223,7 +223,7 @@ class _Bridge:
 
 
 def _carried(line: bytes) -> Any:
-    """A line as a message of the SDK; what UTF-8 cannot encode is replaced. Raises ValueError, RecursionError."""
+    """A line as a message of the SDK; what UTF-8 cannot encode is replaced. Raises ValueError."""
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
