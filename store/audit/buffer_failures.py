@@ -17,8 +17,8 @@ from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.sha256 import sha256_hex
 from sightline.shape.failure.examination import Examination
-from sightline.shape.failure.failure_scan import Failures, find_failures, last_part
-from sightline.shape.failure.judge import ECHO, LOCATED, WORD
+from sightline.shape.failure.failure_scan import Failures, find_failures
+from sightline.shape.failure.judge import ECHO, LOCATED, WORD, last_part
 from sightline.shape.failure.judgement import Judgement, judgement_for
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.memory_stream import BytesSource
@@ -32,8 +32,8 @@ QUICK_BYTES = 16 << 20
 TEXT_CHARACTERS = 200
 """Characters of a failure's line in lists and reports."""
 
-_FAILURES = "failures/9"  # raise the number when the same bytes would be judged differently
-_UNJUDGED = "unjudged/5"  # likewise
+_FAILURES = "failures/10"  # raise the number when the same bytes would be judged differently
+_UNJUDGED = "unjudged/6"  # likewise
 _REST = "more failures, not told apart: "
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, with the reason."""

@@ -21,6 +21,7 @@ from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.prefilter import NUMBERS
 from sightline.shape.failure.reason import Reason, reason_of
+from sightline.shape.failure.stated_limits import disbelieved, limits_of
 from sightline.shape.failure.tallies import ToolTally, tally
 from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.levels import is_log
@@ -99,7 +100,21 @@ class Examination:
 
     @cached_property
     def judge(self) -> Judge:
-        """The judge of lines, with the rules of the tools that ran, by the command and by the streams' ends."""
+        """The judge of lines, by the rules of the tools that ran, as far as these name no more than the tools count."""
+        judge = self._recognised
+        limits = limits_of(self.tallies) if any(rule.counts and rule.names for rule in judge.rules) else {}
+        if not limits:
+            return judge
+        scans = [find_failures(source, judge, first_of_kind=self._of_kind) for source in self._streams]
+        if not (excess := disbelieved(limits, scans)):
+            if self._scope.all_counts:
+                self._failures = dict(enumerate(scans))
+            return judge
+        return Judge(judge.rules, judge.prefix, excess)
+
+    @cached_property
+    def _recognised(self) -> Judge:
+        """The judge by all rules of the tools that ran, by the command and by the streams' ends."""
         prefix = prefix_of(sampled_lines(self._glanced))
         known = self._catalogue.recognise(self._command, without_prefix(self._glanced, prefix))
         return Judge([rule for name in known if (rule := self._rule(name))], prefix)
@@ -156,7 +171,7 @@ class Examination:
         made = Examination(
             *self._streams, self._command, scope._replace(why_not="", of_log=True) if shows_log else scope
         )
-        made.judge = self.judge
+        made.judge, made._recognised = self.judge, self._recognised
         made.quiet, made.is_log = True, shows_log
         lines = sum(source.line_count for source in self._streams)
         return made if made.total and not (shows_log and 100 * made.total > LOG_ERRORS_PERCENT * lines) else None
@@ -172,6 +187,8 @@ class Examination:
             return not self._scope.why_not
         key = judged_part(data).translate(NUMBERS)
         known = self._counted.get(key)
+        if known is None and not verdict.rule and self._only_passed:
+            return False
         if known is None:
             known = self._scope.counts(verdict, self.judge.text(data), self._counts_failures)
             if len(self._counted) < CACHED_LINES:
@@ -184,8 +201,18 @@ class Examination:
 
     def settle(self) -> None:
         """Read now what `counts` needs of the streams, which may be closed later."""
-        if any(rule.logs for rule in self.judge.rules):
+        if self._only_passed or any(rule.logs for rule in self.judge.rules):  # the judge itself reads the streams, too
             self._counts_failures()
+
+    @cached_property
+    def _only_passed(self) -> bool:
+        """Whether one command of tests wrote all of it, which ended well and counts none that failed.
+
+        What passing tests print is then not judged, because many log errors on purpose.
+        """
+        if self._scope.failed or not self._scope.alone or self._counts_failures():
+            return False
+        return any(one.numbers.get("passed") and one.rule.name in self.run for one in self.tallies)
 
     def _counts_failures(self) -> bool:
         return any(tally.bad for tally in self.tallies)
@@ -193,7 +220,7 @@ class Examination:
     @cached_property
     def tallies(self) -> list[ToolTally]:
         """Return what the tools count that the command runs, or whose marks occur."""
-        return tally(self._streams, self.judge)
+        return tally(self._streams, self._recognised)
 
     @cached_property
     def failed(self) -> list[NamedFailure]:
@@ -226,7 +253,8 @@ class Examination:
         sort, verdict = hit.verdict.sort, hit.verdict
         if isinstance(sort, BlockRule):
             titles = [(sort.titled, hit.line + 1, hit.line + TITLE_LINES, sort.end)]
-            titles += [(sort.under, max(1, hit.line - TITLE_LINES), hit.line - 1, None)]
+            header = header_of(hit, source, self.judge) if deep and not verdict.name else 0
+            titles += [(sort.under, header or max(1, hit.line - TITLE_LINES), header or hit.line - 1, None)]
         elif isinstance(sort, FailureSort) and deep and sort.under and sort.under.groupindex:
             header = header_of(hit, source, self.judge)
             titles = [(sort.under, header, header, None)] if header else []

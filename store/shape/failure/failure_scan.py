@@ -4,12 +4,22 @@ also names what failed, as the tools do.
 A large output with few errors is read almost as fast as it is searched for a few literals.
 """
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable
 
 from sightline.named_tuple import NamedTuple
-from sightline.shape.failure.judge import CAUSE, ECHO, EXCEPTION, LOCATED, MINOR, NAME, Judge, LineVerdict, judged_part
+from sightline.shape.failure.judge import (
+    CAUSE,
+    ECHO,
+    EXCEPTION,
+    LOCATED,
+    MINOR,
+    NAME,
+    Judge,
+    LineVerdict,
+    judged_part,
+    last_part,
+)
 from sightline.shape.failure.prefilter import Prefilter
 from sightline.shape.failure.tool_rules import Rule
 from sightline.shape.source import Source
@@ -189,11 +199,3 @@ def _of_tool(hits: list[FailureHit]) -> list[NamedFailure]:
             place = verdict.place or places.get(last_part(verdict.name), "")
             found.setdefault(verdict.name or place, NamedFailure(verdict.rule, verdict.name, place))
     return list(found.values())
-
-
-_PARTS = re.compile(r"::|\.| > | › |/")
-
-
-def last_part(name: str) -> str:
-    """Return the name of a test within its file and class."""
-    return _PARTS.split(name.strip())[-1]

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.clean import clean_line, without_colour
@@ -68,10 +69,20 @@ def judged_part(line: bytes) -> bytes:
 class Judge:
     """Judges lines by the rules of tools, then by the general classes."""
 
-    def __init__(self, rules: Sequence[Rule] = (), prefix: re.Pattern[str] | None = None) -> None:
-        """Take the rules of the output's tools, and the prefix of a log's lines."""
+    def __init__(
+        self,
+        rules: Sequence[Rule] = (),
+        prefix: re.Pattern[str] | None = None,
+        disbelieved: Mapping[tuple[str, int], frozenset[str]] = MappingProxyType({}),
+    ) -> None:
+        """Take the rules of the output's tools, the prefix of a log's lines, and what is not believed of the rules.
+
+        The latter says by a rule's name and a weight of which failures alone, by the last parts of their names, lines
+        of that rule and weight are believed; all others are judged by the general classes.
+        """
         self.rules = tuple(rules)
         self.prefix = prefix
+        self._disbelieved = disbelieved
         self._sorts: list[tuple[Rule, FailureSort | BlockRule]] = [
             (rule, one) for rule in rules for one in _sorts(rule)
         ]
@@ -105,6 +116,9 @@ class Judge:
         verdict = None
         if any(literal in key for literal in self._masked):
             verdict, varies = self._by_rules(self.text(data))
+            if verdict and verdict.rule and (verdict.rule.name, verdict.rank) in self._disbelieved:
+                believed = self._disbelieved[verdict.rule.name, verdict.rank]
+                return verdict if last_part(verdict.name) in (*believed, "") else self._by_class(data)
             verdict = verdict or self._by_class(data)
         else:
             verdict, varies = self._by_class(key), False
@@ -206,6 +220,14 @@ def name_and_place(found: re.Match[str]) -> tuple[str, str]:
     """Return what failed and where, such as ``src/x.py:12``, from the groups of a match; each empty if not said."""
     groups = found.groupdict("")
     return groups.get("name", "").strip(), ":".join(filter(None, (groups.get("file"), groups.get("line"))))
+
+
+_PARTS = re.compile(r"::|\.| > | › |/")
+
+
+def last_part(name: str) -> str:
+    """Return the name of a test within its file and class."""
+    return _PARTS.split(name.strip())[-1]
 
 
 def _uncovered(literals: Iterable[str]) -> tuple[bytes, ...]:

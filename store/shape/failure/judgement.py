@@ -91,6 +91,7 @@ class Judgement(NamedTuple):
             view, which shows such a line and raises no alarm.
         of_log: whether the output is a log that the command shows, of which the entries of level error count, for a
             view, too.
+        alone: the program that alone wrote all of it; empty if there were several, or they are not known.
     """
 
     why_not: str = ""
@@ -101,6 +102,7 @@ class Judgement(NamedTuple):
     unknown: bool = False
     lenient: bool = False
     of_log: bool = False
+    alone: str = ""
 
     @property
     def may_show_log(self) -> bool:
@@ -181,7 +183,8 @@ def judgement_for(command: str, *, failed: bool, exit_code: int | None) -> Judge
     acting = [program for program in programs if not _shows(program)]
     if acting or not shown:
         hidden = exit_code is None or not all(program.ends for program in acting)
-        return Judgement("", failed, shown, True, hidden, exit_code is None and not failed)
+        alone = acting[0].name if len(programs) == 1 and acting else ""
+        return Judgement("", failed, shown, True, hidden, exit_code is None and not failed, alone=alone)
     if failed:
         filters = tuple(name for program in programs for name in program.filters)
         return Judgement("", True, tuple(dict.fromkeys((*shown, *filters))), False)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.ci_steps import CiStep, Steps, lines_above, spans_of_lines
 from sightline.shape.failure.classes import is_frame
-from sightline.shape.failure.failure_scan import FailureHit, Failures, last_part
+from sightline.shape.failure.failure_scan import FailureHit, Failures
 from sightline.shape.failure.judge import (
     CAUSE,
     ECHO,
@@ -21,6 +21,7 @@ from sightline.shape.failure.judge import (
     WORD,
     Judge,
     LineVerdict,
+    last_part,
 )
 from sightline.shape.failure.tool_rules import BlockRule, FailureSort, LatePattern
 from sightline.shape.repeated_lines import Span

@@ -40,6 +40,12 @@ class ToolTally(NamedTuple):
         """The sum of counts that mean that something is wrong."""
         return sum(number for noun, number in self.numbers.items() if noun.startswith(_BAD))
 
+    @property
+    def states_failures(self) -> bool:
+        """Whether lines of the tool state how many failures there are, even if that is none."""
+        nouns = [noun for noun in self.numbers if noun.startswith(_BAD)]
+        return bool(nouns) and not any(count.each in nouns for count in self.rule.counts)
+
 
 def tally(sources: Iterable[Source], judge: Judge) -> list[ToolTally]:
     """Return the counts of each tool whose output this is, from one pass over the streams."""

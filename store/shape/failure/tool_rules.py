@@ -151,6 +151,7 @@ class Rule(NamedTuple):
         quiet: matches lines that look like failures and are not; None for none.
         steps: marks of the steps that it runs.
         advice: matches what it says after any failure, such as where to learn more; None for nothing.
+        groups: whether it names what holds failed tests, such as suites, too, which its counts of failures leave out.
     """
 
     name: str
@@ -160,6 +161,13 @@ class Rule(NamedTuple):
     quiet: LatePattern | None
     steps: tuple[StepMarks, ...] = ()
     advice: LatePattern | None = None
+    groups: bool = False
+
+    @property
+    def names(self) -> bool:
+        """Whether some of its failure lines say what failed."""
+        starts = [one.line for one in self.failures] + [one.start for one in self.blocks]
+        return any("(?P<name>" in pattern.text for pattern in starts)
 
     @property
     def logs(self) -> bool:
@@ -232,7 +240,7 @@ def parse_rules(text: str) -> dict[str, Rule]:
 
 
 def _rule(name: str, table: dict[str, Any]) -> Rule:
-    known = {"programs", "marks", "failure", "block", "count", "quiet", "advice", "step", "example"}
+    known = {"programs", "marks", "failure", "block", "count", "quiet", "advice", "step", "groups", "example"}
     if unknown := set(table) - known:
         raise ValueError(f"{name}: unknown keys {sorted(unknown)}")
     return Rule(
@@ -243,6 +251,7 @@ def _rule(name: str, table: dict[str, Any]) -> Rule:
         _any_of(table.get("quiet", [])),
         tuple(_step(**entry) for entry in table.get("step", ())),
         _any_of(table.get("advice", [])),
+        table.get("groups", False) is True,
     )
 
 

@@ -18,7 +18,7 @@ from sightline.shape.memory_stream import BytesSource
 from sightline.verbs.command_view import Ending, cut_view
 from sightline.verbs.head_line import head_line
 from tests.examples import examples
-from tests.store.verbs.views_kit import ERR, OUT, Output, Viewed, check_failures, check_lines, check_ranges
+from tests.store.verbs.views_kit import ERR, OUT, Output, Viewed, check_failures, check_lines, check_names, check_ranges
 
 BUDGETS = {"silent": 200, "auto": 1024, "concise": 2048, "normal": 8192, "verbose": 16_384}
 DOORS = (cli_call, calls_in(TOOLS))
@@ -49,6 +49,7 @@ def _check_reply(case: Case, number: int) -> None:
     out, err = BytesSource(case.out, OUT), BytesSource(case.err, ERR)
     examination = Examination(out, err, output.command)
     ending = Ending(case.entry["exit_code"])
+    check_names(examination)
     for verbosity in _verbosities(case, number):
         budget = BUDGETS[verbosity]
         shaped, fields = cut_view(

@@ -148,6 +148,15 @@ def check_failures(viewed: Viewed) -> None:
         assert bool(others) == (len(told) < len(missing[ref]))
 
 
+def check_names(examination: Examination) -> None:
+    """No tool names more failures than it counts, unless it names groups of them, too."""
+    for tally in examination.tallies:
+        stated = tally.states_failures or tally.numbers.get("passed")
+        if stated and not tally.unclear and not (tally.rule.groups and tally.bad):
+            named = {one.name for one in examination.failed if one.rule is tally.rule and one.name}
+            assert len(named) <= tally.bad, (tally.rule.name, tally.numbers, named)
+
+
 def _hidden(viewed: Viewed, ref: str) -> Iterator[int]:
     """Numbers of the failure lines that are not shown; each line judged by itself, and not as a scan finds them."""
     data = viewed.output.out if ref == OUT else viewed.output.err

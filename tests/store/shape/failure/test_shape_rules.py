@@ -18,6 +18,7 @@ from sightline.shape.failure.tool_rules import KnownTool, LatePattern
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import summary
 from tests.each import each
+from tests.store.verbs.views_kit import check_names
 
 FILES = sorted(Path(FOLDER).glob("*.toml"))
 TABLES: dict[str, dict[str, Any]] = {
@@ -105,6 +106,12 @@ def test_example_counts_what_it_promises(tool: str, example: Example) -> None:
 def test_example_names_what_it_promises(tool: str, example: Example) -> None:
     examination, _ = example.examine()
     assert [one.text for one in examination.failed if one.rule.name == tool] == list(example.named)
+
+
+@each(("tool", "example"), [one for one in EXAMPLES if one[0] != "turbo"])  # it counts only the tasks that succeeded
+def test_no_rule_names_more_failures_than_its_tool_counts(tool: str, example: Example) -> None:
+    examination, _ = example.examine()
+    check_names(examination)
 
 
 @each(("tool", "example"), EXAMPLES)
