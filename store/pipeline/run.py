@@ -229,7 +229,7 @@ class Head:
 
 
 def _mark(left_out: int) -> bytes:
-    return f" [… {left_out:,} B of this line elided …]\n".encode()
+    return f" [… {left_out:,} bytes of this line elided …]\n".encode()
 
 
 def _lines(text: bytes) -> list[bytes]:

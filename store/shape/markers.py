@@ -14,13 +14,14 @@ _COUNT = r"\d{1,3}(?:,\d{3})*"
 _RANGES = r"\d+(?:-\d+)?(?:, \d+(?:-\d+)?)*(?: and others)?"
 _PLACES = r"[\w.@+~/-]+:\d+(?: :\d+)*"
 _SHORT_AT = r"(?:\.err:)?\d+(?:-\d+)?"
+_PATH = rf"(?:{_REF} )?\$[^…]*?"
 MARKER = (
     r"\[stderr\]|\[part \d+\]|\[… (?:"
     rf"{_COUNT} lines? elided(?:, {_COUNT} error lines? among them)?: {_AT}"
     rf"|previous line ×{_COUNT} more: {_AT}"
     rf"|{_COUNT} lines? rewritten in place: {_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:{_REF}:)?{_RANGES}|: {_REF})?"
-    rf"|{_COUNT} (?:more )?(?:items?|keys?) elided: {_AT}"
+    rf"|{_COUNT} (?:more )?(?:items?|keys?) elided: (?:{_AT}|{_PATH})"
     rf"|diff of {_COUNT} files?: \+{_COUNT} -{_COUNT}"
     rf"|\+{_COUNT} -{_COUNT} in this file"
     rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"
@@ -37,17 +38,23 @@ These are texts, because compiling them takes 2 ms, and few commands search for 
 """
 
 CLIPPED = (
-    rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|{_REF}(?:, [^…]+)?)) …\]"
-    rf"|\[… {_COUNT} B of {_SHORT_AT}\]"
+    rf"\[… {_COUNT} bytes? of this (?:line elided: {_AT}|string elided: (?:{_AT}|{_PATH}|{_REF}(?:, [^…]+)?)) …\]"
+    rf"|\[… {_COUNT} bytes? of line (?:\.err:)?\d+ …\]"
 )
 """Stands inside a line that was cut in the middle, or where a string of it was."""
 
+_BYTES_OF = rf"{_COUNT} (?:B|bytes?) of (?:line )?"  # of earlier versions: ``99 B of 82``
+
 CUTS = (
-    rf"(?m)\bof this (?:line|string) elided\b|\[… {_COUNT} B of {_SHORT_AT}\]|\bbytes (?:elided|omitted)\b|^\d+[:-]…|…$"
+    rf"(?m)\bof this (?:line|string) elided\b|\[… {_BYTES_OF}{_SHORT_AT}(?: …)?\]|\bbytes (?:elided|omitted)\b"
+    r"|^\d+[:-]…|…$"
 )
 """Found in a view where any profile cut lines of it, or clipped them around a match."""
 
-_PASTED = rf"\s*\[?… ?(?:×{_COUNT} more: |{_COUNT} B of )?({_SHORT_AT})(?:, {_COUNT} error lines?)?(?: ?…)?\]?\s*"
+SAVED_BYTES = 24
+"""The least that cutting out the middle of a line saves, with its marker counted."""
+
+_PASTED = rf"\s*\[?… ?(?:×{_COUNT} more: |{_BYTES_OF})?({_SHORT_AT})(?:, {_COUNT} error lines?)?(?: ?…)?\]?\s*"
 
 _REWRITTEN = r"(?m)^\[… [\d,]+ lines? rewritten in place: (@\S+):(\d+)(?:-(\d+))? …\]$"
 
@@ -84,13 +91,14 @@ def rewritten_lines(text: str) -> Iterator[tuple[str, int, int]]:
 def clipping(ref: str, number: int, elided: int, *, short: bool = False) -> str:
     """Mark the missing middle of a line, in bytes."""
     if short:
-        return f"[… {elided:,} B of {_short_at(ref, number, number)}]"
+        return f"[… {elided:,} {_plural(elided, 'byte')} of line {_short_at(ref, number, number)} …]"
     return f"[… {elided:,} {_plural(elided, 'byte')} of this line elided: {_at(ref, number, number)} …]"
 
 
-def window(ref: str, number: int, elided: int) -> str:
-    """Mark the missing middle of a string, in bytes as they are written."""
-    return f"[… {elided:,} {_plural(elided, 'byte')} of this string elided: {_at(ref, number, number)} …]"
+def window(ref: str, number: int, elided: int, path: str = "") -> str:
+    """Mark the missing middle of a string, in bytes as they are written; by its path if it has no line of its own."""
+    place = _at_path(ref, path) if path else _at(ref, number, number)
+    return f"[… {elided:,} {_plural(elided, 'byte')} of this string elided: {place} …]"
 
 
 def moved(ref: str, elided: int, description: str = "") -> str:
@@ -105,7 +113,7 @@ def moved(ref: str, elided: int, description: str = "") -> str:
     return f"[… {elided:,} {_plural(elided, 'byte')} of this string elided: {ref}{told} …]"
 
 
-def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool) -> str:
+def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool, path: str = "") -> str:
     """Mark left-out children of a JSON container.
 
     Args:
@@ -115,9 +123,10 @@ def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool
         count: their number.
         noun: ``item`` or ``key``.
         more: whether others stand before them.
+        path: the JSON path that opens them, if they have no lines of their own.
     """
     told = f"{count:,} {'more ' if more else ''}{_plural(count, noun)}"
-    return f"[… {told} elided: {_at(ref, first, last)} …]"
+    return f"[… {told} elided: {_at_path(ref, path) if path else _at(ref, first, last)} …]"
 
 
 def diff_total(files: int, added: int, removed: int) -> str:
@@ -219,6 +228,16 @@ def pasted_lines(text: str) -> str:
     """Return the lines that a pasted short marker names (``3-345``, ``.err:7``); empty for any other text."""
     found = re.fullmatch(_PASTED, text)
     return found[1] if found else ""
+
+
+def pasted_path(text: str) -> str:
+    """Return the JSON path that a pasted marker names; empty for any other text."""
+    found = re.fullmatch(r"\s*\[… [^…]* elided: @\S+ (\$[^…]*?) …\]\s*", text)
+    return found[1] if found else ""
+
+
+def _at_path(ref: str, path: str) -> str:
+    return f"{ref} {path}".lstrip()
 
 
 def _at(ref: str, first: int, last: int) -> str:

@@ -209,14 +209,15 @@ def join_runs(one: EqualLines, other: EqualLines) -> EqualLines | None:
 
 
 def clip(run: EqualLines, ref: str, limit: int, *, short: bool = False) -> EqualLines | None:
-    """Cut out the middle of a line so that it fits; None if nothing would be left.
+    """Cut out the middle of a line so that it fits, and that this saves enough; None if nothing would be left.
 
     The marker counts bytes of the cleaned text, or raw ones if the line was not read whole.
     """
     head = run.text.encode()
     tail = run.tail.encode() if run.unread else head
     whole = run.unread + len(head) + (len(tail) if run.unread else 0)
-    room = limit - 1 - text_bytes(markers.clipping(ref, run.first, whole, short=short))
+    marked = text_bytes(markers.clipping(ref, run.first, whole, short=short))
+    room = min(limit - 1, whole - markers.SAVED_BYTES) - marked
     if room < CLIP_KEEPS_BYTES:
         return None
     start = head[: room - room // 2].decode("utf-8", "ignore")

@@ -155,9 +155,33 @@ def _listed(names: list["NamedFailure"], naming: _Naming) -> str:
     if not names or not naming.names:
         return ""
     word = "FAILED" if any(one.name for one in names) else "at"
-    listed = ", ".join(_shortened(one.text, naming.characters) for one in names[: naming.names])
+    texts = [one.text for one in names[: naming.names]]
+    prefix = _common_prefix(texts) if max(map(len, texts)) > naming.characters else ""
+    listed = ", ".join(_last_part(text[len(prefix) :], naming.characters) for text in texts)
     more = ", …" if len(names) > naming.names else ""
-    return f" — {word}: {listed}{more}"
+    return (
+        f" — {word}: {_last_part(prefix, naming.characters)}{{{listed}{more}}}"
+        if prefix
+        else f" — {word}: {listed}{more}"
+    )
+
+
+def _common_prefix(texts: list[str]) -> str:
+    """Return the beginning that several names share, up to the end of a part of them, if saying it once is shorter."""
+    if len(texts) < 2:
+        return ""
+    least = min(map(len, texts))
+    shared = texts[0][: next((at for at in range(least) if len({text[at] for text in texts}) > 1), least)]
+    end = max(shared.rfind(mark) + len(mark) for mark in ("/", "::", ".", " > ", " › "))
+    return shared[:end] if end >= _LONG_PREFIX else ""
+
+
+_LONG_PREFIX = 12  # characters
+
+
+def _last_part(text: str, characters: int) -> str:
+    """Return the end of a name, which says more than its beginning."""
+    return text if len(text) <= characters else "…" + text[len(text) - characters + 1 :]
 
 
 def _shortened(text: str, characters: int) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination as Examination
     from sightline.shape.invisible_characters import fit_to_read as fit_to_read
     from sightline.shape.markers import missing as missing
+    from sightline.shape.markers import pasted_path as pasted_path
     from sightline.shape.markers import rewritten_lines as rewritten_lines
     from sightline.shape.memory_stream import BytesSource as BytesSource
     from sightline.shape.repeated_lines import free_spans as free_spans
@@ -74,7 +75,11 @@ else:
             "shape.cut_styles": ("shape_as",),  # 5 ms: a short output is not cut
             "shape.failure.examination": ("Examination",),  # 12 ms, most of it patterns
             "shape.invisible_characters": ("fit_to_read",),  # its pattern: most texts need none
-            "shape.markers": ("missing", "rewritten_lines"),  # 3 ms of patterns: few outputs are cut or partial
+            "shape.markers": (
+                "missing",
+                "pasted_path",
+                "rewritten_lines",
+            ),  # 3 ms of patterns: few outputs are cut or partial
             "shape.memory_stream": ("BytesSource",),
             "shape.repeated_lines": ("free_spans",),  # an output that is not cut has no gaps
             "shape.summary": ("summary",),

@@ -230,7 +230,7 @@ def around(line: Line, limit: int, word: str) -> tuple[str, CutLine | None]:
     texts = [clean_line(data) for data in ends]
     place = next((place for place, text in enumerate(texts) if word in text.lower()), 0)
     text, before = texts[place], line.length - len(ends[place]) if place else 0
-    if line.whole and len(text) <= limit:
+    if line.whole and len(text) <= limit + markers.SAVED_BYTES:
         return text, None
     start = max(0, min(text.lower().find(word) - limit // 3, len(text) - limit))
     end = min(start + limit, len(text))

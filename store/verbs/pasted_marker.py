@@ -52,7 +52,8 @@ def without_marker(pipeline: str, ref: Callable[[str], str]) -> str:
 
 
 def _of_last_view(store: Reading, session: Session, lines: str) -> str:
-    written = re.compile(rf"\[… (?:×[\d,]+ more: |[\d,]+ B of )?{re.escape(lines)}(?:, [\d,]+ error lines?)?\]")
+    before = r"×[\d,]+ more: |[\d,]+ (?:B|bytes?) of (?:line )?"
+    written = re.compile(rf"\[… (?:{before})?{re.escape(lines)}(?:, [\d,]+ error lines?)?(?: …)?\]")
     seen: list[str] = []
     for indexed in list_views(store, session=session.name, limit=VIEWS):
         if len(indexed.view.refs) != 1:

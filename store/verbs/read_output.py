@@ -80,6 +80,8 @@ def read_output(asking: Asker, request: ReadRequest) -> Reply:
         BadPath, NotFound: the path is not supported, or leads to nothing.
     """
     refuse_overlong(request._asdict())
+    if "…" in request.ref and request.alone and (path := late.pasted_path(request.ref)):
+        request = request._replace(path=path)
     _check(request)
     ref = asking.ref_of(request.ref)
     target = asking.resolve(ref)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
 from sightline.shape.clean import clean_line
+from sightline.shape.json.path import path_of_key
 from sightline.shape.json.sampling import Detail
 from sightline.shape.json.strings import hidden, string_text, written_text
 from sightline.shape.json.tree import Node, children_end, children_shown
@@ -136,7 +137,7 @@ def _segment(source: Source, line: Line, measure: Measure, moved: Mapping[int, M
     string = string if end else None
     elided = (string.size if string else len(written_text(between))) - _text_bytes(head, tail) if end else saved
     marker = _marker(source.ref, number, elided, measure, string, is_string=bool(end), alone=not head)
-    if saved <= len(marker.encode()):
+    if saved < len(marker.encode()) + markers.SAVED_BYTES:
         return _whole_line(source, line)
     before, after = data[:start] + head, tail + following
     cut = line.cut((0, len(before)), (line.length - len(after), line.length))
@@ -161,7 +162,15 @@ def _ends_of(data: bytes, measure: Measure, string: MovedString | None) -> tuple
 
 
 def _marker(
-    ref: str, number: int, elided: int, measure: Measure, string: MovedString | None, *, is_string: bool, alone: bool
+    ref: str,
+    number: int,
+    elided: int,
+    measure: Measure,
+    string: MovedString | None,
+    *,
+    is_string: bool,
+    alone: bool,
+    path: str = "",
 ) -> str:
     """Return the marker between the ends of a value, or in place of all of it.
 
@@ -174,9 +183,10 @@ def _marker(
             ends do.
         is_string: whether it is a string.
         alone: whether its ends are left out, too.
+        path: its JSON path, if it has no line of its own.
     """
     if not string:
-        return (markers.window if is_string else markers.clipping)(ref, number, elided)
+        return markers.window(ref, number, elided, path) if is_string else markers.clipping(ref, number, elided)
     if alone and string.ends:
         return markers.moved(string.ref, string.size)
     described = not string.ends or len(string.description.encode()) <= measure.size
@@ -257,18 +267,23 @@ def write_line(
     """
     writer = _Writer(source, detail, measure, number, room, moved)
     try:
-        writer.write(root, 1, "", "")
+        writer.write(root, 1, "", "", "$")
     except _Full:
         return None
     return Body(tuple(writer.cut_segments(root)), source.line_count, True)
 
 
-def rest_marker(ref: str, number: int, node: Node, shown: int) -> str:
-    """Return the marker for a container's later children; empty if it would save nothing, so that they are shown."""
+def rest_marker(ref: str, number: int, node: Node, shown: int, path: str = "") -> str:
+    """Return the marker for a container's later children; empty if it would save nothing, so that they are shown.
+
+    The marker names the path that opens them: of an array, the last elements; of an object, all of it.
+    """
     if shown == node.total:
         return ""
     noun = "key" if node.kind == "object" else "item"
-    marker = markers.sample(ref, number, number, node.total - shown, noun, more=bool(shown))
+    left = node.total - shown
+    opened = f"{path}[-{left}:]" if path and noun == "item" and shown else path
+    marker = markers.sample(ref, number, number, left, noun, more=bool(shown), path=opened)
     saves = node.end - children_end(node, shown) > len(marker.encode()) + 1
     return marker if saves or (shown and len(node.children) < node.total) else ""
 
@@ -314,15 +329,15 @@ class _Writer:
         before = self._source.read(0, root.start) if self._number > 1 else b""
         return before.rfind(b"\n") + 1
 
-    def write(self, node: Node, depth: int, name: str, comma: str) -> None:
-        """Write a value on lines of its own."""
+    def write(self, node: Node, depth: int, name: str, comma: str, path: str) -> None:
+        """Write a value, whose path is empty if it cannot be written without quotes, on lines of its own."""
         indent = INDENT * (depth - 1) + name
         if not node.total:
             self._show(node.key, node.start)
-            self._add(f"{indent}{self._scalar(node)}{comma}")
+            self._add(f"{indent}{self._scalar(node, path)}{comma}")
             return
         shown = children_shown(node, depth, self._detail)
-        marker = rest_marker(self._source.ref, self._number, node, shown)
+        marker = rest_marker(self._source.ref, self._number, node, shown, path)
         if not marker:
             if not shown:
                 self._show(node.key, node.end)
@@ -335,7 +350,8 @@ class _Writer:
         following = node.start + 1
         for place, child in enumerate(node.children[:shown], 1):
             self._show(following, child.key)  # the comma after it
-            self.write(child, depth + 1, self._name(child), "," if place < node.total else "")
+            comma_after = "," if place < node.total else ""
+            self.write(child, depth + 1, self._name(child), comma_after, self._path(node, child, place - 1, path))
             following = child.end
         if marker:
             self._add(marker, is_marker=True)
@@ -344,13 +360,19 @@ class _Writer:
         self._show(node.end - 1, node.end)
         self._add(INDENT * (depth - 1) + brackets[1] + comma)
 
+    def _path(self, node: Node, child: Node, place: int, path: str) -> str:
+        if not path or node.kind == "array":
+            return path and f"{path}[{place}]"
+        segment = path_of_key(self._source.read(child.key, child.start - child.key).rstrip(b" \t\r\n:"))
+        return segment and path + segment
+
     def _name(self, node: Node) -> str:
         if node.key == node.start:
             return ""
         key = self._source.read(node.key, node.start - node.key)
         return clean_line(key.rstrip(b" \t\r:")) + ": "
 
-    def _scalar(self, node: Node) -> str:
+    def _scalar(self, node: Node, path: str) -> str:
         size = node.end - node.start
         read = self._source.read
         if node.is_container:
@@ -367,9 +389,16 @@ class _Writer:
         saved = inner - len(head) - len(tail)
         elided = self._text_bytes(node, string) - _text_bytes(head, tail) if quote else saved
         marker = _marker(
-            self._source.ref, self._number, elided, self._measure, string, is_string=bool(quote), alone=not head
+            self._source.ref,
+            self._number,
+            elided,
+            self._measure,
+            string,
+            is_string=bool(quote),
+            alone=not head,
+            path=path,
         )
-        if saved <= len(marker.encode()):
+        if saved < len(marker.encode()) + markers.SAVED_BYTES:
             return self._whole(node)
         self._show(node.start, node.start + quote + len(head))
         self._show(node.end - quote - len(tail), node.end)

@@ -149,7 +149,7 @@ def test_one_long_line_is_clipped_not_dropped(buffers: Buffers) -> None:
     assert (result.stdout_shown, result.stdout_total, result.stdout_bytes) == (1, 1, 11_000)
     assert result.truncated
     assert len(result.stdout) <= 8000
-    assert result.stdout.endswith(f"x [… {result.clipped_bytes:,} B of this line elided …]\n".encode())
+    assert result.stdout.endswith(f"x [… {result.clipped_bytes:,} bytes of this line elided …]\n".encode())
     assert result.stdout.count(b"x") + result.clipped_bytes == 11_000
     assert result.next_page is None
 

@@ -14,7 +14,7 @@ from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import Failures
 from sightline.shape.markers import CLIPPED
 from sightline.shape.memory_stream import BytesSource
-from sightline.shape.repeated_lines import EqualLines, read_rows, singles, take
+from sightline.shape.repeated_lines import EqualLines, clip, read_rows, singles, take
 from sightline.shape.segments import Shaped, join_segments
 from sightline.shape.source import LINE_LIMIT, Line, Source
 
@@ -292,3 +292,12 @@ def test_an_error_that_a_display_wrote_over_is_still_found() -> None:
     frames[100] = b"\x1b[1A\x1b[2Kerror: disk full\n"
     text, _ = cut(b"begin\n\n" + b"".join(frames) + b"end\n" + b"more\n" * 3, budget=300, failed=True)
     assert "error: disk full\n" in text
+
+
+@given(st.integers(0, 400), st.integers(30, 400), st.booleans())
+def test_no_line_is_cut_to_save_less_than_a_few_bytes(length: int, limit: int, short: bool) -> None:
+    line = EqualLines(82, 82, "x" * length)
+    made = clip(line, "@cmd_a1b2c3", limit, short=short)
+    if made:
+        assert len(made.text.encode()) <= min(limit - 1, length - 24)
+        assert re.search(CLIPPED, made.text)

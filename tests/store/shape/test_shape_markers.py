@@ -65,7 +65,7 @@ def test_the_cut_in_a_line_tells_its_bytes() -> None:
     assert written == "[… 49,990,000 bytes of this line elided: @cmd_a1b2c3:1 …]"
     assert re.search(CLIPPED, f"a{written}b")
     short = markers.clipping(REF, 1, 49_990_000, short=True)
-    assert short == "[… 49,990,000 B of 1]"
+    assert short == "[… 49,990,000 bytes of line 1 …]"
     assert re.search(CLIPPED, f"a{short}b") and re.search(CUTS, f"a{short}b")
 
 

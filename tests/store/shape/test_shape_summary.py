@@ -1,5 +1,7 @@
 """The sentence about an output, and the units it speaks in."""
 
+import re
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -235,3 +237,39 @@ def test_what_ran_again_after_failing_is_counted_once() -> None:
     first = "DONE 12 tests, 1 failure in 1.250s\n"
     assert _counts(f"{first}DONE 2 runs, 13 tests, 1 failure in 1.500s\n", "gotestsum") == "1 failed, 13 tests"
     assert _counts(f"{first}DONE 5 tests in 1.000s\n", "gotestsum a; gotestsum b") == "1 failed, 17 tests (counted)"
+
+
+def test_long_names_are_cut_from_the_left_and_a_common_beginning_is_written_once() -> None:
+    folder = "tests/" + "a_long_folder/" * 8
+    failed = [f"FAILED {folder}test_x.py::test_{name} - assert 1 == 2\n" for name in ("parse", "render")]
+    out = BytesSource("".join([*failed, "==== 2 failed, 3 passed in 0.1s ====\n"]).encode())
+    examination = Examination(out, NONE, "pytest")
+    told = summary(out, NONE, exit_code=1, examination=examination)
+    assert "a_long_folder/test_x.py::{test_parse, test_render}" in told
+    assert told.count("test_x.py") == 1
+    alone = BytesSource(f"{failed[0]}==== 1 failed in 0.1s ====\n".encode())
+    named = summary(alone, NONE, exit_code=1, examination=Examination(alone, NONE, "pytest"))
+    assert re.search(r"FAILED: …\S+/test_x\.py::test_parse \(", named)
+
+
+@pytest.mark.parametrize(
+    ("out", "err", "told"),
+    [
+        ("reading\nrow 17: expected 4 fields but got 3\n", "", "row 17: expected 4 fields but got 3"),
+        (
+            "x\n" * 900 + "a.c:3:5: error: 'x' undeclared\nmake: *** [a.o] Error 1\n",
+            "",
+            "a.c:3:5: error: 'x' undeclared",
+        ),
+        ("ok\n", "Error:\n  the port is taken\n", "Error: the port is taken"),
+        ("ok\n", "the licence has run out\n", "last line: the licence has run out"),
+        ("a\nb\n\n", "", "last line: b"),
+    ],
+)
+def test_a_failure_without_counts_quotes_the_line_that_explains_most(out: str, err: str, told: str) -> None:
+    streams = BytesSource(out.encode()), BytesSource(err.encode())
+    said = summary(*streams, exit_code=1, seconds=0.3, examination=Examination(*streams, "./tool"))
+    assert said.startswith("failed with exit 1 after 0.3 s: ")
+    assert said.endswith(f" — {told}")
+    short = summary(*streams, exit_code=1, examination=Examination(*streams, "./tool"), at_most=60)
+    assert len(short.encode()) <= 60

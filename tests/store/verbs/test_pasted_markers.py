@@ -56,3 +56,16 @@ def test_in_a_session_without_views_a_short_marker_names_no_invented_ref(agent: 
         agent.read("[… 77-78]")
     assert "@" not in raised.value.hint
     assert "list_outputs" in raised.value.hint
+
+
+def test_a_marker_in_one_line_of_json_opens_what_it_hides(agent: Any) -> None:
+    command = (
+        """python3 -c 'import json; print(json.dumps({"a": [[n] for n in range(900)], "s": "x" * 9000 + "end"}))'"""
+    )
+    reply = agent.run(command)
+    items = re.search(r"\[… 895 more items elided: (@\S+) \$\.a\[-895:\] …\]", reply.text)
+    string = re.search(r"\[… [\d,]+ bytes of this string elided: @\S+ \$\.s …\]", reply.text)
+    assert items
+    assert string
+    assert "[5]" in "".join(agent.read(items[0]).text.split())
+    assert agent.read(string[0]).text.endswith("xend")

@@ -165,7 +165,7 @@ def test_one_enormous_line_is_cut_in_its_middle_and_its_length_told(agent: Any) 
     reply = agent.run("printf BEGIN; head -c 50000000 /dev/zero | tr '\\0' x; printf END")
     assert reply.text.startswith("BEGINxxx")
     assert reply.text.rstrip("\n").endswith("xxxEND")
-    assert re.search(r"\[… [\d,]+ B of 1\]", reply.text)
+    assert re.search(r"\[… [\d,]+ bytes of line 1 …\]", reply.text)
     assert reply.fields["total_bytes"] == 50_000_008
     assert agent.follow(reply.fields["next"]).text.startswith("BEGIN")
 

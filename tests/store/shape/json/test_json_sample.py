@@ -20,7 +20,9 @@ from tests.store.shape.json.json_kit import lines_of_json, texts, unhurried
 REF = "@tool_a1b2c3.0"
 SAMPLING = Sampling()
 BUDGETS = st.one_of(st.integers(0, 300), st.integers(300, 3000), st.integers(3000, 20_000))
-GAP = re.compile(r"\[… ([\d,]+) (?:more )?(items?|keys?|lines?) elided: @tool_a1b2c3\.0:(\d+)(?:-(\d+))? …\]")
+GAP = re.compile(
+    r"\[… ([\d,]+) (?:more )?(items?|keys?|lines?) elided: @tool_a1b2c3\.0(?::(\d+)(?:-(\d+))?| \$\S*) …\]"
+)
 
 
 def sampled(data: bytes, room: int, sampling: Sampling = SAMPLING) -> Sample:
@@ -151,7 +153,9 @@ def test_no_string_is_cut_by_less_than_its_marker_takes(indent: int | None) -> N
         body = body_of(sampled(data, 8192))
         line = next(line for line in body.split("\n") if '"text"' in line)
         assert len(line.encode()) <= len(f'  "text": "{"a" * size}",')
-        assert ("a" * size in line) == (size <= 2048 + len(f"[… 54 bytes of this string elided: {REF}:1 …]".encode()))
+        place = ":1" if indent else " $.text"
+        marker = f"[… 54 bytes of this string elided: {REF}{place} …]"
+        assert ("a" * size in line) == (size < 2048 + len(marker.encode()) + 24)
 
 
 @pytest.mark.parametrize("unit", ["é", "日", "🚀", '\\"', "\\u00e9", "\\\\", "a\\n"])
