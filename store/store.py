@@ -73,9 +73,6 @@ else:
         },
     )
 
-__path__ = [os.path.join(os.path.dirname(__file__), "store")]
-"""The modules' place by the names that 0.1.0 wrote into settings: ``sightline.store`` was a package then."""
-
 IndexFailed = sqlite3.Error
 """What the index raises if it cannot be read or written. Python's own `sqlite3`, which has it too, loads `datetime`."""
 

@@ -1,7 +1,6 @@
 """What is installed: every package and data file, nothing at the top but ``sightline``, and a command that works."""
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -10,7 +9,6 @@ import sys
 import tomllib
 import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -186,105 +184,3 @@ def test_every_module_of_the_store_can_be_imported_where_it_is_installed(install
     program = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
     _do(installed / "python", "-c", program, *modules, folder=tmp_path)
     assert sys.version_info >= (3, 11)
-
-
-SETTINGS_OF_0_1_0 = REPOSITORY / "tests" / "store" / "doors" / "install" / "settings_of_0_1_0"
-"""What `sightline install` of 0.1.0 wrote in mode ``keep``, with ``@BIN@`` and ``@PACKAGES@`` for where it lay."""
-
-HOOK_ENTRY = "sightline/doors/hooks/__main__.py"
-"""Settings of people name this file: it stays where it is."""
-
-TOLD = {
-    "claude-code": ("PostToolUse", "Bash", {"tool_response": {"stdout": "hi\n", "stderr": "", "interrupted": False}}),
-    "codex": ("PostToolUse", "Bash", {"tool_response": "hi\n"}),
-    "gemini": ("AfterTool", "run_shell_command", {"tool_response": {"llmContent": "hi\n", "returnDisplay": "hi\n"}}),
-    "opencode": ("tool.execute.after", "bash", {"output": "hi\n", "metadata": {"exit": 0}}),
-    "cursor": ("postToolUse", "Shell", {"tool_output": json.dumps({"output": "hi\n", "exitCode": 0})}),
-}
-"""Of each harness the event after a command, the tool's name, and what came of it."""
-
-
-@pytest.fixture
-def upgraded(installed: Path, tmp_path: Path) -> Path:
-    """A person's home with settings that 0.1.0 wrote; the same environment has this version now."""
-    home = tmp_path / "home"
-    packages = next((installed.parent / "lib").glob("python*/site-packages"))
-    for file in _files(SETTINGS_OF_0_1_0):
-        target = home / str(file.relative_to(SETTINGS_OF_0_1_0)).replace("dot-", ".")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(file.read_text().replace("@BIN@", str(installed)).replace("@PACKAGES@", str(packages)))
-    return home
-
-
-def _files(home: Path) -> list[Path]:
-    return [path for path in home.rglob("*") if path.suffix in (".json", ".toml", ".js")]
-
-
-def _tables(value: Any) -> Iterator[dict[str, Any]]:
-    """Every table within what a settings file says."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    if isinstance(value, dict):
-        yield value
-    for one in inner:
-        yield from _tables(one)
-
-
-def _started(home: Path) -> list[list[str]]:
-    """The words of all that settings start: servers, and hooks as a shell has them."""
-    found = []
-    for path in _files(home):
-        text = path.read_text()
-        if path.suffix == ".js":
-            found.append(json.loads(re.findall(r"(?m)^const HOOK = (.*)$", text)[0]))
-            continue
-        for table in _tables(tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)):
-            command = table.get("command")
-            if isinstance(command, list):
-                found.append(command)
-            elif command:
-                found.append([command, *table["args"]] if "args" in table else ["/bin/sh", "-c", command])
-    return found
-
-
-@pytest.mark.parametrize("harness", TOLD)
-def test_hooks_that_0_1_0_installed_go_on_recording(harness: str, upgraded: Path, tmp_path: Path) -> None:
-    event, tool, told = TOLD[harness]
-    said = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": event, "tool_name": tool, "tool_use_id": "u"}
-    given = json.dumps({**said, "tool_input": {"command": "echo hi"}, **told})
-    commands = [words for words in _started(upgraded) if f"{harness} {event} " in " ".join(words)]
-    assert len(commands) == (2 if harness == "claude-code" else 1)  # a person's, and a plugin's
-    for nth, words in enumerate(commands):
-        root = tmp_path / f"root-{nth}"
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(upgraded), "SIGHTLINE_HOME": str(root)}
-        done = subprocess.run(words, input=given, text=True, capture_output=True, env=environment, timeout=_SECONDS)
-        assert (done.returncode, done.stderr) == (0, "")
-        (buffer,) = (root / "buffers").iterdir()
-        assert (buffer / "out").read_bytes() == b"hi\n"
-
-
-def test_servers_that_0_1_0_installed_go_on_answering(upgraded: Path) -> None:
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "peer", "version": "1"}}
-    asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
-    servers = [words for words in _started(upgraded) if words[-1] == "mcp"]
-    assert len(servers) == len(TOLD) + 2  # VS Code has no hooks, and the plugin has a server
-    for words in {tuple(words) for words in servers}:
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(upgraded)}
-        done = subprocess.run(words, input=asked, text=True, capture_output=True, env=environment, timeout=_SECONDS)
-        assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "sightline"
-
-
-def test_what_0_1_0_installed_is_brought_up_to_date_and_taken_out(
-    installed: Path, upgraded: Path, tmp_path: Path
-) -> None:
-    home = {"HOME": str(upgraded)}
-    told = _do(installed / "sightline", "doctor", folder=tmp_path, **home)
-    assert told.count("as an earlier version installed it, which goes on working") == len(TOLD) + 1
-    assert "✗" not in told
-    for harness in (*TOLD, "vscode"):
-        _do(installed / "sightline", "install", harness, folder=tmp_path, **home)
-    written = {path: path.read_text() for path in _files(upgraded) if "plugin" not in path.parts}
-    assert not [path for path, text in written.items() if "sightline/store/" in text or "sightline.store." in text]
-    assert any(HOOK_ENTRY in text for text in written.values())
-    for harness in (*TOLD, "vscode"):
-        _do(installed / "sightline", "uninstall", harness, folder=tmp_path, **home)
-    assert not [path for path in written if path.exists() and "sightline" in path.read_text()]

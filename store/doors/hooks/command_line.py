@@ -12,10 +12,7 @@ from sightline.shell_words.quoting import join_quoted
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
 """The file that a hook runs: by its path, which starts 6 ms sooner than ``-m``."""
 
-_TAILS = (
-    os.path.join("sightline", "doors", "hooks", "__main__.py"),
-    os.path.join("sightline", "store", "doors", "harness", "__main__.py"),  # as 0.1.0 wrote it
-)
+_TAIL = os.path.join("sightline", "doors", "hooks", "__main__.py")
 FLAGS = ("-E", "-P", "-S")
 """Flags of the interpreter. They keep out what a project has in ``PYTHONPATH`` or beside it, and put off ``site``.
 
@@ -46,11 +43,6 @@ class HookLine(NamedTuple):
     python: str
     entry: str
     through: str = ""
-
-    @property
-    def is_former(self) -> bool:
-        """Whether it names the file of 0.1.0, which still exists and does the same."""
-        return self.entry.endswith(_TAILS[1])
 
 
 def hook_words(harness: str, event: str, mode: str, through: str = "") -> list[str]:
@@ -89,7 +81,7 @@ def read_line(command: str) -> HookLine | None:
         return None
     entry, harness, event, _, mode = words[-5:]
     flags = next((flags for flags in _WRITTEN_FLAGS if words[-5 - len(flags) : -5] == flags), None)
-    if flags is None or len(words) < 6 + len(flags) or not (entry.endswith(_TAILS) or entry == ENTRY):
+    if flags is None or len(words) < 6 + len(flags) or not (entry.endswith(_TAIL) or entry == ENTRY):
         return None
     *before, python = words[: -5 - len(flags)]
     if find(harness) is None or mode not in MODES or _OPERATORS.intersection("".join(before)):

@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 
-from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, PIPEFAIL
+from sightline.capture.pipe_insertion import PIPEFAIL
 from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.hooks.command_line import hook_line, hook_words
 from sightline.doors.install.own_entries import MODULE, is_ours
@@ -150,18 +150,13 @@ def hooks_content(harness: Harness, mode: str, root: str, entry: str) -> Setting
         if mode in hook.modes
     ]
     sweeps: tuple[tuple[str, ...], ...] = (("hooks",),)
-    formers: tuple[Add, ...] = ()
     if rules := harness.allow_rules(shlex.quote(entry), PIPEFAIL):
         sweeps = (*sweeps, harness.rules)
-        former = harness.allow_rules(shlex.quote(entry), FORMER_PIPEFAIL)
-        formers = tuple(Add(harness.rules, rule) for rule in former if rule not in rules)
         if rewrites(harness, mode):
             adds += [Add(harness.rules, rule) for rule in rules]
     # Rewritten commands run in a shell that knows nothing of a hook's own variables.
     sets = (((*harness.variables, "SIGHTLINE_HOME"), root),) if root and harness.variables else ()
-    return SettingsEntries(
-        "json", is_ours, adds=tuple(adds), formers=formers, sweeps=sweeps, fills=harness.fills, sets=sets
-    )
+    return SettingsEntries("json", is_ours, adds=tuple(adds), sweeps=sweeps, fills=harness.fills, sets=sets)
 
 
 def hints_for(harness: Harness, scope: str) -> tuple[str, ...]:

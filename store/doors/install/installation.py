@@ -59,12 +59,9 @@ def plan_install(found: SettingsFile, content: SettingsEntries, earlier: Written
     if content.form == "text" and base is not None and not content.ours(decoded(found.path, base)):
         raise NotOurs(f"{found.path} is there, and not ours", "move it away, and try again")
     known = earlier.undo if earlier is not None and not untouched else Undo()
-    after, undo = _with(found.path, decoded(found.path, base or b""), content, known)
+    after, undo = _with(found.path, decoded(found.path, base or b""), content)
     undo = undo.after(known)
-    if earlier is not None and untouched:
-        before = base
-    else:
-        before = _without(found.path, base, content, undo._replace(theirs=known.theirs, added=known.added))
+    before = base if earlier is not None and untouched else _without(found.path, base, content, undo)
     if content.is_program:
         found = found._replace(mode=PROGRAM_MODE)
     return SettingsChange(found, after.encode(), before, undo)
@@ -112,9 +109,9 @@ def telling(path: str) -> Iterator[None]:
         raise SettingsUnexpected(f"{path}: {error}", hint) from error
 
 
-def _with(path: str, text: str, content: SettingsEntries, earlier: Undo) -> tuple[str, Undo]:
+def _with(path: str, text: str, content: SettingsEntries) -> tuple[str, Undo]:
     with telling(path):
-        return with_ours(text if is_filled(text) else "", content, earlier)
+        return with_ours(text if is_filled(text) else "", content)
 
 
 def _without(path: str, data: bytes | None, content: SettingsEntries, undo: Undo) -> bytes | None:

@@ -70,9 +70,9 @@ class Record:
                     "after": one.after,
                     "created": one.undo.created,
                     "replaced": one.undo.replaced,
-                    "theirs": one.undo.theirs,
                     "set": one.undo.set,
-                    "added": one.undo.added,
+                    "theirs": (),  # which 0.2.0 reads, and so is the next
+                    "added": (),
                     "folders": one.folders,
                 }
             )
@@ -89,8 +89,6 @@ class Record:
         undo = Undo(
             tuple(tuple(keys) for keys in one["created"]),
             tuple((tuple(keys), value) for keys, value in one["replaced"]),
-            tuple((tuple(keys), value) for keys, value in one["theirs"]),
             tuple(tuple(keys) for keys in one["set"]),
-            None if (added := one.get("added")) is None else tuple((tuple(keys), value) for keys, value in added),
         )
         return WrittenFile(one["path"], before, one["after"], undo, tuple(one["folders"]))

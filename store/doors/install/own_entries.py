@@ -13,11 +13,8 @@ from sightline.named_tuple import NamedTuple
 from sightline.typing_names import Any
 
 MODULE = "sightline.doors.cli.main"
-_MODULES = (MODULE, "sightline.store.doors.cli.main")  # the second as 0.1.0 wrote it
 _PLUGIN_MARKS = ("// Written by `sightline install", "# Written by `sightline install")
 _ASSIGNMENTS = re.compile(r"""(?:[A-Za-z_][A-Za-z0-9_]*=(?:'[^']*'|"[^"]*"|[^\s'"])* +)*""")
-_CAPTURE_RULE = re.compile(r"Bash\((?P<program>'?/.*) capture:\*\)")
-"""A rule as 0.1.0 wrote it, with a whole path; a rule without one is the person's own."""
 _OPTION_RULE = f"Bash({PIPEFAIL})"
 
 
@@ -52,15 +49,9 @@ def is_our_server(value: Any) -> bool:
     if server is None:
         return False
     words = list(server.words)
-    for module in _MODULES:
-        if module in words:
-            return words[words.index(module) + 1 :][:1] == ["mcp"]
+    if MODULE in words:
+        return words[words.index(MODULE) + 1 :][:1] == ["mcp"]
     return os.path.basename(words[0]) == "sightline" and words[1:2] == ["mcp"]
-
-
-def is_former_server(server: ServerEntry | None) -> bool:
-    """Whether it names the module of 0.1.0, which still exists and does the same."""
-    return server is not None and _MODULES[1] in server.words
 
 
 def hook_of(value: Any) -> HookLine | None:
@@ -96,7 +87,5 @@ def hook_environment(command: str) -> dict[str, str]:
 def is_ours(value: Any) -> bool:
     """Whether a value in settings is one that we wrote: a server, a hook, a rule, or a whole file."""
     if isinstance(value, str):
-        rule = _CAPTURE_RULE.fullmatch(value)
-        old = rule is not None and os.path.basename(rule["program"]) == "sightline"
-        return old or is_rule(value) or value == _OPTION_RULE or is_script(value) or value.startswith(_PLUGIN_MARKS)
+        return is_rule(value) or value == _OPTION_RULE or is_script(value) or value.startswith(_PLUGIN_MARKS)
     return is_our_server(value) or hook_of(value) is not None

@@ -43,7 +43,6 @@ class SettingsEntries(NamedTuple):
         ours: tells whether some version of us wrote a value.
         puts: members that are ours.
         adds: elements of lists that are ours.
-        formers: elements that earlier versions added; a person may have the same, so they prove nothing of us.
         sweeps: the names below which to look for elements of ours when they are to be removed.
         fills: members without which the harness does not read the file; added where they are missing.
         sets: members that get this value, whatever they had.
@@ -55,7 +54,6 @@ class SettingsEntries(NamedTuple):
     ours: Ours
     puts: tuple[Put, ...] = ()
     adds: tuple[Add, ...] = ()
-    formers: tuple[Add, ...] = ()
     sweeps: tuple[Keys, ...] = ()
     fills: tuple[tuple[Keys, Any], ...] = ()
     sets: tuple[tuple[Keys, Any], ...] = ()
@@ -69,16 +67,12 @@ class Undo(NamedTuple):
     Attributes:
         created: lists and objects that were made to hold something of ours.
         replaced: the values that members of ours replaced.
-        theirs: those of `formers` that were there before an earlier version came.
         set: members whose value we changed, or added.
-        added: those of `formers` that it added; None in a record of 0.1.0, where that is all but `theirs`.
     """
 
     created: tuple[Keys, ...] = ()
     replaced: tuple[tuple[Keys, Any], ...] = ()
-    theirs: tuple[tuple[Keys, Any], ...] = ()
     set: tuple[Keys, ...] = ()
-    added: tuple[tuple[Keys, Any], ...] | None = ()
 
     def after(self, earlier: "Undo") -> "Undo":
         """The undo data after a second installation, when a person has changed the file since the first."""
@@ -87,13 +81,12 @@ class Undo(NamedTuple):
         return Undo(created, earlier.replaced + self.replaced, set=changed)
 
 
-def with_ours(text: str, content: SettingsEntries, earlier: Undo | None = None) -> tuple[str, Undo]:
+def with_ours(text: str, content: SettingsEntries) -> tuple[str, Undo]:
     """The text with all of our entries, and without those of older versions.
 
     Args:
         text: the text.
         content: our entries.
-        earlier: the undo data of those that are in the text, if there are any.
 
     Raises:
         NotJson, NotToml: the text is not in its format.
@@ -103,7 +96,7 @@ def with_ours(text: str, content: SettingsEntries, earlier: Undo | None = None) 
         return content.text, Undo()
     if content.form == "toml":
         return _toml_with(text, content)
-    return _json_with(text or "{}\n", content, earlier or Undo())
+    return _json_with(text or "{}\n", content)
 
 
 def without_ours(text: str, content: SettingsEntries, undo: Undo) -> str:
@@ -150,10 +143,9 @@ def _toml_without(text: str, content: SettingsEntries, undo: Undo) -> str:
     return text
 
 
-def _json_with(text: str, content: SettingsEntries, earlier: Undo) -> tuple[str, Undo]:
+def _json_with(text: str, content: SettingsEntries) -> tuple[str, Undo]:
     if parse(text).kind != "object":
         raise NoPlace((), "object")
-    text = _without_formers(text, content, earlier)
     root = parse(text)
     created = {prefix for prefix in _containers(content) if find(root, prefix) is None}
     replaced = []
@@ -188,24 +180,11 @@ def _json_without(text: str, content: SettingsEntries, undo: Undo) -> str:
             text = _restored(text, keys, undo)
     for keys in undo.set:
         text = _restored(text, keys, undo)
-    text = _without_formers(_swept(text, content, keep=()), content, undo)
+    text = _swept(text, content, keep=())
     for keys in sorted(undo.created, key=len, reverse=True):
         there = find(parse(text), keys)
         if there is not None and not there.items and there.kind != "scalar":
             text = remove(text, keys)
-    return text
-
-
-def _without_formers(text: str, content: SettingsEntries, undo: Undo) -> str:
-    """The text without what an earlier version added that a person might have, too. Raises NotJson."""
-    added = undo.added
-    if added is None:
-        added = tuple(one for one in content.formers if one not in undo.theirs)
-    for keys, value in added:
-        array = find(parse(text), keys)
-        if array is not None:
-            same = [item for item in array.items if plain(item.node) == value]
-            text = remove_item(text, array, same[-1]) if same else text
     return text
 
 

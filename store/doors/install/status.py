@@ -4,14 +4,7 @@ from sightline.doors.hooks.command_line import HookLine
 from sightline.doors.install.harness_settings import SettingsPlaces, targets_of
 from sightline.doors.install.installation import is_filled, plan_install, telling
 from sightline.doors.install.jsonc import find, parse
-from sightline.doors.install.own_entries import (
-    ServerEntry,
-    hook_of,
-    is_former_server,
-    is_our_server,
-    plugin_hook,
-    server_of,
-)
+from sightline.doors.install.own_entries import ServerEntry, hook_of, is_our_server, plugin_hook, server_of
 from sightline.doors.install.settings_file import read_settings
 from sightline.doors.install.settings_text import SettingsEntries, of_ours, with_ours
 from sightline.harnesses.base import DEFAULT_MODE, Harness
@@ -83,7 +76,7 @@ def status_of(harness: Harness, places: SettingsPlaces, root: str) -> Status:
         tuple((line.event, command) for line, command in hooks),
         tuple(paths),
         tuple(stale),
-        former=is_former_server(server) or any(line.is_former or not _is_wanted(harness, line) for line, _ in hooks),
+        former=not all(_is_wanted(harness, line) for line, _ in hooks),
         strange=server not in (None, fresh_server) or not set(hooks) <= set(fresh_hooks),
         off=off,
     )

@@ -99,6 +99,36 @@ def test_later_edits_survive_a_change_of_mode_and_the_uninstalling(cli: Any, set
     assert settings.read_text() == SETTINGS.replace('"opus"', '"haiku" /* cheap */').replace('"beep"', '"beep twice"')
 
 
+@pytest.mark.parametrize("mode", ["keep", "shape"])
+@pytest.mark.parametrize(
+    "around",
+    [
+        *("{home} nice {line}", "{home} ionice -c 3 nice -n 5 {line}", "env {home} {line}", "{home} timeout 9 {line}"),
+        *("sh -c {quoted}", "nice sh -c {quoted}", "{home} bash -lc {inner}"),
+    ],
+)
+def test_uninstalling_removes_hooks_that_a_person_has_put_behind_another_program(
+    around: str, mode: str, cli: Any, settings: Path
+) -> None:
+    own = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
+    settings.write_text(json.dumps(own))
+    cli("install", "claude-code", "--mode", mode)
+    told = json.loads(settings.read_text())
+    wrapped = 0
+    for group in (group for groups in told["hooks"].values() for group in groups):
+        for hook in group["hooks"]:
+            home = f"SIGHTLINE_HOME={shlex.quote(str(cli.home))}"
+            if (line := hook["command"].removeprefix(f"{home} ")) != hook["command"]:
+                words = {"quoted": shlex.quote(hook["command"]), "inner": shlex.quote(line)}
+                hook["command"] = around.format(home=home, line=line, **words)
+                wrapped += 1
+    assert wrapped == sum(mode in hook.modes for hook in HARNESS.hooks)
+    settings.write_text(json.dumps(told))
+    cli("uninstall", "claude-code")
+    assert json.loads(settings.read_text()) == own
+    assert [path for path in settings.parent.iterdir() if path != settings] == []
+
+
 def test_uninstalling_works_where_the_store_has_forgotten(cli: Any, settings: Path) -> None:
     cli("install", "claude-code")
     ran = cli("uninstall", "claude-code", SIGHTLINE_HOME=str(cli.folder / "a store too"))

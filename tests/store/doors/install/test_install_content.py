@@ -123,19 +123,6 @@ def test_a_rule_that_a_person_had_already_stays() -> None:
     assert "Bash(set -o pipefail)" in without_ours(text, content, Undo()), "where it is not known to be ours it stays"
 
 
-@pytest.mark.parametrize("added", [None, ((("permissions", "allow"), "Bash(set -o pipefail)"),)])
-def test_a_rule_that_an_earlier_version_added_goes_with_the_next(added: Any) -> None:
-    """None is what a record of 0.1.0 has."""
-    _, content = _target("claude-code")
-    before = '{"permissions": {"allow": ["Bash(ls)", "Bash(set -o pipefail)"]}}'
-    text, _ = with_ours(before, content, Undo(added=added))
-    assert "Bash(set -o pipefail)" not in _data(text)["permissions"]["allow"]
-    assert "Bash(set -o pipefail)" not in without_ours(before, content, Undo(added=added))
-    theirs = ((("permissions", "allow"), "Bash(set -o pipefail)"),)
-    text, _ = with_ours(before, content, Undo(added=None, theirs=theirs))
-    assert "Bash(set -o pipefail)" in _data(text)["permissions"]["allow"]
-
-
 @pytest.mark.parametrize("rule", ["Bash(sightline capture:*)", "Bash(sightline:*)", "Bash(sightline-capture:*)"])
 def test_a_rule_about_us_that_a_person_wrote_stays(rule: str) -> None:
     _, content = _target("claude-code")
@@ -152,21 +139,6 @@ def test_a_rule_that_came_with_another_mode_goes_with_it_and_a_persons_stays() -
         text, undo = with_ours(before, keep)
         text, more = with_ours(text, record)
         assert without_ours(text, record, more.after(undo)) == before
-
-
-def test_what_an_earlier_version_wrote_is_taken_over() -> None:
-    """0.1.0 piped commands into ``sightline capture``, and named no script in its hooks."""
-    _, content = _target("claude-code", SHAPE)
-    new, _ = with_ours("{}", content)
-    (hook,) = _data(new)["hooks"]["PreToolUse"][0]["hooks"]
-    old = hook["command"].replace(" --through /h/.claude/sightline-capture", "")
-    assert old != hook["command"]
-    before = _data(new)
-    before["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = old
-    before["permissions"]["allow"] = ["Bash(/venv/bin/sightline capture:*)", "Bash(set -o pipefail)"]
-    text, _ = with_ours(json.dumps(before), content, Undo(added=None))
-    assert _data(text)["hooks"] == _data(new)["hooks"]
-    assert sorted(_data(text)["permissions"]["allow"]) == sorted(_data(new)["permissions"]["allow"])
 
 
 def test_a_text_that_only_speaks_of_our_hooks_is_not_touched() -> None:
