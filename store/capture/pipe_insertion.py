@@ -20,9 +20,6 @@ The option is named twice because nobody writes it so. A harness that applies it
 one that allows these words, and that rule then allows no command that a person or an agent would write.
 """
 
-FORMER_PIPEFAIL = "set -o pipefail"
-"""What the permission rules of 0.1.0 allow in its place."""
-
 HARMLESS_BUILTINS = frozenset(("echo", "printf", "pwd", "true", "false", "type", ":"))
 """Builtins that change nothing in the shell."""
 

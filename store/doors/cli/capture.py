@@ -1,8 +1,8 @@
-"""``sightline capture``: its options. If a hook has put it into a command, it loads only what keeps the output."""
+"""``sightline capture``: its options."""
 
 import os
 
-from sightline.doors.cli.arguments import SUPPRESS, VERBOSITY_HELP, CommandParser, Namespace, command_parser
+from sightline.doors.cli.arguments import VERBOSITY_HELP, CommandParser, Namespace, command_parser
 from sightline.errors import UsageError
 
 
@@ -42,7 +42,6 @@ def parser(name: str) -> CommandParser:
         action="store_true",
         help="print the input as it comes instead of a view, for use inside a pipeline",
     )
-    made.add_argument("--hook", default="", metavar="USE", help=SUPPRESS)
     made.at_error = _pass_on
     return made
 
@@ -78,21 +77,10 @@ def _pass_on() -> None:
 
 def main(given: Namespace) -> int:
     """Keep the input, and return the exit code."""
-    if given.hook:
-        return _keep(given)
-    from sightline.doors.cli.capture_input import capture  # 25 ms, which a capture for a hook does not need
+    from sightline.doors.cli.capture_input import capture
 
     try:
         return capture(given)
     except UsageError:
         _pass_on()
         raise
-
-
-def _keep(given: Namespace) -> int:
-    """Run ``sightline capture --hook USE``, which hooks put into commands if settings allow no newer program."""
-    if any(value for name, value in vars(given).items() if name not in ("hook", "verbosity")):
-        raise UsageError("--hook takes no other option", "hooks write it: `sightline hook --help`")
-    from sightline.doors.hooks.capture_pipe import main as keep  # an ordinary `capture` does not need it
-
-    return keep(given.hook)

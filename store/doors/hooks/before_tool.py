@@ -3,9 +3,9 @@
 import os
 import time
 
-from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, InsertionRules, insert
+from sightline.capture.pipe_insertion import InsertionRules, insert
 from sightline.config import default_root, load_settings
-from sightline.doors.hooks.command_line import capture_program, on_path
+from sightline.doors.hooks.command_line import on_path
 from sightline.doors.hooks.other_hooks import is_stopped, may_be_changed
 from sightline.doors.hooks.pending_commands import LONG_USE, PendingCommand, forget, is_use, key_of, remember
 from sightline.harnesses.base import BASH, BEFORE, SHAPE, Harness
@@ -20,22 +20,8 @@ if TYPE_CHECKING:
 _LEFT_ALONE_KEYS = ("run_in_background",)
 """The field of a tool's input that runs a command in the background, see `background_commands`."""
 
-_DISTURBING = (
-    "PYTHONHOME",
-    "PYTHONINSPECT",
-    "PYTHONVERBOSE",
-    "PYTHONPROFILEIMPORTTIME",
-    "PYTHONWARNINGS",
-    "PYTHONDEVMODE",
-)
-"""Variables with which Python may not start, or writes more than the program does; neither must happen in a pipe."""
 
-_OLD_WORDS = "capture --hook"
-
-
-def before_tool(
-    harness: Harness, event: str, mode: str, given: dict[str, Any], through: str = ""
-) -> dict[str, Any] | None:
+def before_tool(harness: Harness, event: str, mode: str, given: dict[str, Any], through: str) -> dict[str, Any] | None:
     """The hook's answer: the tool's input with the command rewritten; None if the command is left alone.
 
     It leaves permission out, so that the person's own rules decide.
@@ -45,8 +31,7 @@ def before_tool(
         event: the harness' name for the event.
         mode: one of MODES.
         given: the event.
-        through: the script to put into the command, which the harness' rules allow; empty where the rules were written
-            by 0.1.0 and allow ``sightline capture``.
+        through: the script to put into the command, which the harness' rules allow; empty for none.
     """
     tool_input, use = given.get("tool_input"), given.get("tool_use_id")
     if not harness.rewrites or given.get("tool_name") not in harness.runs or not isinstance(tool_input, dict):
@@ -101,13 +86,9 @@ def rewritten(harness: Harness, command: str, key: str, through: str, shell: str
     """A command with our capture in it; None if it must be left alone."""
     if "SHELLOPTS" in os.environ or "BASHOPTS" in os.environ:
         return None  # exported, they pass our options on to every shell below
-    if not through and any(name in os.environ for name in _DISTURBING):
-        return None
-    program = through or capture_program()
-    if not os.access(program, os.X_OK):
+    if not through or not os.access(through, os.X_OK):
         return None  # without a reader the pipe would break and end the command
-    piped = quoted(program) + ("" if through else f" {_OLD_WORDS}")
-    return put_in(harness, command, f"{piped} {key}", shell, former=not through)
+    return put_in(harness, command, f"{quoted(through)} {key}", shell)
 
 
 class Rewritten(NamedTuple):
@@ -128,7 +109,7 @@ class Rewritten(NamedTuple):
     parts: "tuple[ListPart, ...]" = ()
 
 
-def put_in(harness: Harness, command: str, piped: str, shell: str, *, former: bool = False) -> Rewritten | None:
+def put_in(harness: Harness, command: str, piped: str, shell: str) -> Rewritten | None:
     """A command with a program put into it; None if it must be left alone.
 
     Args:
@@ -136,16 +117,11 @@ def put_in(harness: Harness, command: str, piped: str, shell: str, *, former: bo
         command: the command line.
         piped: the program that gets the output, with its arguments.
         shell: the shell that runs it, as `Harness.shell` tells it.
-        former: whether the harness' rules are those of 0.1.0, which know no parts of a list.
     """
     rules = _rules(harness, shell)
-    if former and rules.pipefail:
-        rules = rules._replace(pipefail=FORMER_PIPEFAIL)
     one = insert(command, piped if rules.joins else f"{piped}.1", rules)
     if one is not None and (rules.joins or one.merged or one.filtered):
         return Rewritten(*one)
-    if former:
-        return None
     from sightline.capture.list_insertion import LeftAlone, ListPart, insert_list  # single commands rarely need it
 
     if one is not None:  # kept as a list of one part, since the output must be compared with what the harness tells

@@ -21,12 +21,6 @@ _HELD = 3
 """The descriptor on which the script is told which file has what is held back, see `capture_script`."""
 
 
-def main(key: str) -> int:
-    """Run ``sightline capture --hook KEY``, which 0.1.0 put into commands."""
-    _keep(key, os.getppid(), held=None)
-    return 0
-
-
 def main_of_script(words: Sequence[str]) -> NoReturn:
     """Run for the script, and end the process. Arguments: ``KEY[.PART] SHELL``, the pid of the pipeline's shell.
 
@@ -58,13 +52,12 @@ def _keep_part(key: str, number: int, shell: int) -> None:
         _go_on()
 
 
-def _keep(key: str, shell: int, held: int | None) -> None:
+def _keep(key: str, shell: int, held: int) -> None:
     """Keep standard input as the output of the command that the hook wrote down."""
     pending = recall(key)
     writers = writers_of(0, shell)
     kept = _capture_of(pending, held) if pending else None
-    if held is not None:
-        os.close(held)
+    os.close(held)
     sink = kept.take if kept else _drop
     reader = PipeReader({0: "out"}, sink, writers=writers, pass_to=-1 if kept and kept.holds_back else 1)
     reader.run()
@@ -84,7 +77,7 @@ def _go_on() -> None:
             os._exit(0)
 
 
-def _capture_of(pending: PendingCommand, held: int | None) -> "PendingCapture | None":
+def _capture_of(pending: PendingCommand, held: int) -> "PendingCapture | None":
     """The capture; None if the installation is incomplete, so that what comes is only passed on."""
     try:
         # Loading this takes 25 ms, in which the writers might end, so they are looked for first.

@@ -34,7 +34,7 @@ class HookLine(NamedTuple):
         mode: one of MODES.
         python: the interpreter.
         entry: the file that it runs.
-        through: the program that it puts into commands; empty where it names none, as in command lines of 0.1.0.
+        through: the program that it puts into commands; empty where it names none.
     """
 
     harness: str
@@ -92,9 +92,8 @@ def read_line(command: str) -> HookLine | None:
 def capture_program() -> str:
     """The absolute path of the program ``sightline``, which agents are told to call.
 
-    Hooks of 0.1.0 put it into commands, since they name no program and their rules allow no other. It is the one beside
-    the interpreter, or in the person's own folder of programs if it was installed for their account alone, else the one
-    on the PATH. It may be missing.
+    It is the one beside the interpreter, or in the person's own folder of programs if it was installed for them
+    alone, else the one on the PATH. It may be missing.
     """
     own = os.path.join(os.path.dirname(sys.executable), "sightline")
     if ENTRY.startswith(site.getusersitepackages() + os.sep):

@@ -22,10 +22,10 @@ class PendingCapture:
 
     Args:
         pending: what the hook wrote down about the command.
-        held: descriptor on which to tell the script which file has what is held back; None if there is no script.
+        held: descriptor on which to tell the script which file has what is held back.
     """
 
-    def __init__(self, pending: PendingCommand, held: int | None) -> None:
+    def __init__(self, pending: PendingCommand, held: int) -> None:
         self._pending = pending
         self._opened = ExitStack()
         self._store: Store | None = None
@@ -34,7 +34,7 @@ class PendingCapture:
         self._words = ("capture", "--hook", pending.use)
         try:
             self._begin()
-            if self._path and held is not None and pending.shape:
+            if self._path and pending.shape:
                 os.write(held, os.fsencode(self._path))
         except Exception as error:
             self._failed(error)

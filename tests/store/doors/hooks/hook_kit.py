@@ -7,7 +7,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from sightline.doors.hooks.capture_script import FILE, script
 from sightline.doors.hooks.event import answer_to
+from sightline.harnesses import find
+from sightline.harnesses.base import BEFORE
 from sightline.log.log_index import list_views
 from sightline.log.view_text import view_text
 from sightline.records import Buffer, View
@@ -58,8 +61,19 @@ class Harness:
     def tell(self, event: str, mode: str = "keep", **given: Any) -> Any:
         """Give the hook an event; its answer, None for none."""
         data = {"session_id": "s1", "cwd": str(self.cwd), "hook_event_name": event, **given}
-        answer = answer_to([self.name, event, "--mode", mode], json.dumps(data).encode())
+        words = [self.name, event, "--mode", mode]
+        if find(self.name).when(event) == BEFORE:
+            words += ["--through", self._script()]
+        answer = answer_to(words, json.dumps(data).encode())
         return json.loads(answer) if answer else None
+
+    def _script(self) -> str:
+        """The script that `install` writes, whose path has no blanks."""
+        path = self.root.parent / FILE
+        if not path.exists():
+            path.write_text(script())
+            path.chmod(0o755)
+        return str(path)
 
     def after(self, command: str, use: str, output: str, code: int) -> None:
         """Tell the hooks of Claude Code how a command ended."""

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sightline.capture.pipe_insertion import FORMER_PIPEFAIL, PIPEFAIL
-from sightline.doors.hooks import before_tool as before
-from sightline.doors.hooks.command_line import capture_program
+from sightline.capture.pipe_insertion import PIPEFAIL
+from sightline.doors.hooks.before_tool import before_tool
+from sightline.doors.hooks.capture_script import FILE, script
 from sightline.harnesses.base import KEEP
 from sightline.harnesses.claude_code import HARNESS as CLAUDE
 from sightline.shell_words.lexer import OPERATOR, tokens_of
@@ -48,17 +48,24 @@ class Outcome(NamedTuple):
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The root of the store that the hook and what it puts in use."""
     root = str(tmp_path / "store")
+    (tmp_path / FILE).write_text(script(root))
+    (tmp_path / FILE).chmod(0o755)
     monkeypatch.setenv("SIGHTLINE_HOME", root)
     for name in ("SHELLOPTS", "BASHOPTS", "CLAUDE_CODE_SHELL"):
         monkeypatch.delenv(name, raising=False)
     return root
 
 
-def rewritten(command: str, use: str, **more: Any) -> str:
+def own_script() -> str:
+    """The script beside the store of the environment."""
+    return os.path.join(os.path.dirname(os.environ["SIGHTLINE_HOME"]), FILE)
+
+
+def rewritten(command: str, use: str, through: str = "", **more: Any) -> str:
     """What the hook makes of a command."""
     given = {"tool_name": "Bash", "tool_use_id": use, "session_id": "s", "cwd": "/", **more}
     given["tool_input"] = {"command": command, "description": "kept as it is", **more.get("tool_input", {})}
-    answer = before.before_tool(CLAUDE, "PreToolUse", KEEP, given)
+    answer = before_tool(CLAUDE, "PreToolUse", KEEP, given, through or own_script())
     if answer is None:
         return command
     (made,) = answer.values()
@@ -104,18 +111,16 @@ def test_a_rewritten_command_does_what_it_did(
     """
     monkeypatch.setenv("SHELL", f"/bin/{shell}")
     tee = tmp_path / "tee"
-    tee.write_text('#!/bin/sh\nexec tee "$0.$3"\n')
+    tee.write_text('#!/bin/sh\nexec tee "$0.$1"\n')
     tee.chmod(0o755)
-    ours = capture_program()
     for number, command in enumerate(group["commands"]):
         is_ours = number == 0 and shell == "bash"
-        monkeypatch.setattr(before, "capture_program", lambda program=ours if is_ours else str(tee): program)
-        made = rewritten(command, f"use_of_the_call_{number:04}")
+        made = rewritten(command, f"use_of_the_call_{number:04}", "" if is_ours else str(tee))
         if shell == "bash":
             assert made != command, command
         plain = run(shell, command, tmp_path / "run")
         assert run(shell, made, tmp_path / "run") == plain, (command, made)
-        if made.startswith(FORMER_PIPEFAIL) and " 2>&1 | " in made:
+        if made.startswith(PIPEFAIL) and " 2>&1 | " in made:
             use = f"use_of_the_call_{number:04}"
             found = kept(store, f"claude-code-s:{use}") if is_ours else Path(f"{tee}.{use}").read_bytes()
             # Of a signal the shell itself speaks, and not through the pipe.
@@ -218,7 +223,7 @@ def matches(part: str, rule: str) -> bool:
 @each("command", REWRITTEN)
 def test_the_persons_rules_decide_as_they_did(command: str, store: str) -> None:
     made = rewritten(command, "use_of_the_only_call")
-    own = list(CLAUDE.allow_rules(f"{capture_program()} capture", FORMER_PIPEFAIL))
+    own = list(CLAUDE.allow_rules(own_script(), PIPEFAIL))
     first, *_, last = [*(part for part in parts(command) if part)] * 2
     every = [f"Bash({part})" for part in parts(command) if part]
     for allow, deny in (
@@ -242,7 +247,7 @@ def test_our_rules_allow_no_option_that_others_set(option: str, join: str) -> No
 
 @each("command", REWRITTEN)
 def test_the_persons_own_text_stands_in_it_untouched(command: str, store: str) -> None:
-    made = rewritten(command, "use_of_the_only_call").removeprefix(f"{FORMER_PIPEFAIL}; ")
-    before, put_in, after = made.partition(f" | {capture_program()} capture --hook use_of_the_only_call")
+    made = rewritten(command, "use_of_the_only_call").removeprefix(f"{PIPEFAIL}; ")
+    before, put_in, after = made.partition(f" | {own_script()} use_of_the_only_call")
     assert put_in
     assert before + after == command or before.removesuffix(" 2>&1") + after == command

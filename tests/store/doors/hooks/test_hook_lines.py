@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from sightline.capture.pipe_reader import PipeReader
-from sightline.doors.hooks import before_tool as before
 from sightline.doors.hooks import capture_pipe as piped
 from sightline.doors.hooks import command_line as lines
 from sightline.doors.hooks import hook_session
@@ -99,22 +98,6 @@ def test_who_installs_us_for_themselves_alone_has_hooks_too(tmp_path: Path, monk
     assert "-I" not in hook_words("codex", "PostToolUse", "keep")  # it would keep out the person's own packages
 
 
-def test_without_a_program_to_pipe_into_commands_are_left_alone(
-    claude: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert claude.tell("PreToolUse", **BASH) is not None
-    monkeypatch.setattr(before, "capture_program", lambda: str(tmp_path / "gone"))
-    assert claude.tell("PreToolUse", **BASH) is None
-
-
-@pytest.mark.parametrize("name", ["PYTHONHOME", "PYTHONVERBOSE", "PYTHONWARNINGS"])
-def test_where_python_itself_would_be_disturbed_commands_are_left_alone(
-    name: str, claude: Harness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(name, "1")
-    assert claude.tell("PreToolUse", **BASH) is None
-
-
 def test_an_index_that_another_process_holds_stops_nobody(
     claude: Harness, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -128,7 +111,7 @@ def test_an_index_that_another_process_holds_stops_nobody(
     os.write(into, b"hello\n")
     os.close(into)
     monkeypatch.setattr(piped, "PipeReader", lambda _, *rest, **named: PipeReader({source: "out"}, *rest, **named))
-    assert piped.main("use_of_the_first_call") == 0
+    piped._keep("use_of_the_first_call", os.getppid(), os.open(os.devnull, os.O_WRONLY))
     assert capfdbinary.readouterr().out == b"hello\n"
     claude.tell("PostToolUse", **BASH, tool_response={"stdout": "hello\n", "stderr": ""})
     holder.close()

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ from typing import Any
 import pytest
 
 from sightline.disk.recording import Recording
-from sightline.doors.hooks.command_line import capture_program, hook_words
+from sightline.doors.hooks.capture_script import FILE
+from sightline.doors.hooks.command_line import hook_words
 from sightline.doors.hooks.hook_session import session_of
 from sightline.doors.hooks.pending_capture import PendingCapture
 from sightline.doors.hooks.pending_commands import recall
@@ -363,18 +363,6 @@ def test_without_a_store_the_pipe_passes_all_on(claude: Harness, tmp_path: Path)
         assert output == LARGE.encode()
 
 
-def test_what_nothing_was_remembered_of_is_passed_on(cli: Any) -> None:
-    done = cli("capture", "--hook", "use9", stdin=b"a\nb\n")
-    assert (done.code, done.out, done.err) == (0, "a\nb\n", "")
-    assert cli("list", "--json").data == []
-
-
-def test_what_hooks_write_is_no_option_among_others(cli: Any) -> None:
-    done = cli("capture", "--hook", "use9", "--label", "x", stdin=b"a\n")
-    assert done.code == 2
-    assert "--hook takes no other option" in done.err
-
-
 def test_in_mode_shape_the_agent_sees_our_view(claude: Harness) -> None:
     made, output = piped(claude, "seq 1 20000", "shape")
     assert len(output) < 2000
@@ -383,7 +371,7 @@ def test_in_mode_shape_the_agent_sees_our_view(claude: Harness) -> None:
     claude.tell("PostToolBatch", tool_calls=[{**BASH, "tool_response": output.decode().rstrip()}])
     ((_, text),) = claude.views()
     assert text.encode() == output
-    assert shlex.quote(capture_program()) in made
+    assert str(claude.cwd / FILE) in made
 
 
 def test_in_mode_shape_what_is_short_is_what_it_was(claude: Harness) -> None:
@@ -397,7 +385,7 @@ def test_in_mode_shape_what_can_no_longer_be_kept_is_printed(
     rewritten(claude, "seq 1 3", "shape")
     pending = recall("use_of_the_first_call")
     assert pending
-    kept = PendingCapture(pending, None)
+    kept = PendingCapture(pending, os.open(os.devnull, os.O_WRONLY))
     kept.take("out", memoryview(b"1\n2\n"))
     monkeypatch.setattr(Recording, "seal", lambda *_, **__: 1 / 0)
     kept.take("out", memoryview(b"3\n"))
