@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape import markers
+from sightline.shape.clean import clean_line
 from sightline.shape.json.body import Body, LeftOut, Measure, write_lines
+from sightline.shape.segments import Segment, join_segments
 from sightline.shape.source import Source
 
 LINE_BYTES = 512  # of a header; the path of a file is shorter
@@ -41,6 +43,7 @@ class PatchFile:
     """What a diff says about one file.
 
     Attributes:
+        name: its path, as the diff writes it after ``a/`` or ``b/``; of a removed file, the old one.
         first: number of its first line.
         last: number of the last line of its last hunk, or of its headers.
         added: number of lines added; removed counts those removed.
@@ -48,6 +51,7 @@ class PatchFile:
     """
 
     def __init__(self, first: int) -> None:
+        self.name = ""
         self.first = self.last = first
         self.added = self.removed = 0
         self.hunks: list[PatchHunk] = []
@@ -159,12 +163,12 @@ class _Reader:
             file.last = number
             return
         if _NEW_FILE.match(line):
-            self._begin(number)
+            self._begin(number).name = _name_in(line)
         elif line.startswith(_OLD_NAME):
             if not file or self._is_named:
-                self._begin(number)
-            elif file:
-                file.last = number
+                file = self._begin(number)
+            file.last = number
+            file.name = _name_in(line) or file.name
         elif file and not file.hunks and not self._hunk[0] and self._is_header(line):
             file.last = number
         elif file and self._is_binary and not _OUTSIDE.match(line):
@@ -175,17 +179,20 @@ class _Reader:
     def _is_header(self, line: bytes) -> bool:
         if line.startswith(_NEW_NAME):
             self._is_named = True
+            if self._file:
+                self._file.name = _name_in(line) or self._file.name
             return True
         if line.startswith(_BINARY):
             self._is_binary = True
         return self._is_binary or bool(_HEADER.match(line))
 
-    def _begin(self, number: int) -> None:
+    def _begin(self, number: int) -> PatchFile:
         self._leave()
-        self._file = PatchFile(number)
+        self._file = file = PatchFile(number)
         self._count += 1
         if len(self._kept) < KEPT_FILES:
-            self._kept.append(self._file)
+            self._kept.append(file)
+        return file
 
     def _leave(self) -> None:
         self._end_hunk()
@@ -193,8 +200,17 @@ class _Reader:
         self._is_named = self._is_binary = False
 
 
+def _name_in(line: bytes) -> str:
+    """Return the name in a header of a file; empty for none, as of the new side of a removed file."""
+    name = line.partition(b" ")[2].partition(b"\t")[0] if line[:1] in b"-+" else line.rpartition(b" ")[2]
+    text = re.sub(r"[…{}\s]", "?", clean_line(name.strip(b'" \r')[:LINE_BYTES]))
+    return "" if text == "/dev/null" else re.sub(r"^[a-z]/", "", text)
+
+
 def diffstat(diff: Diff, source: Source, room: int) -> Body:
-    """Make the body of a diff: with the headers of hunks, else of files, else of the first files.
+    """Make the body of a diff: with the headers of hunks, else of files; else of the first files and all other names.
+
+    If even the names do not fit, it has as many as the room holds.
 
     Args:
         diff: the diff.
@@ -203,15 +219,18 @@ def diffstat(diff: Diff, source: Source, room: int) -> Body:
     """
     measure = Measure(LINE_BYTES, _HEAD_PERCENT)
     total = LeftOut(1, 0, markers.diff_total(diff.total, diff.added, diff.removed))
-    count = len(diff.files)
-    plans: list[tuple[bool, int]] = [(True, count)]
-    while count:
-        plans.append((False, count))
-        count = count * 3 // 4
-    for with_hunks, shown in (*plans, (False, 0)):
-        gaps = [total, *_gaps(diff, source, shown, with_hunks)]
-        if written := write_lines(source, gaps, measure, room, {}):
-            return written
+    if written := write_lines(source, [total, *_gaps(diff, source, len(diff.files), True)], measure, room, {}):
+        return written
+    shown = len(diff.files)
+    while True:
+        names = _names(diff, shown, _EVERY_NAME) if shown < diff.total else ""
+        needed = len(names.encode()) + 1 if names and shown else 0
+        if written := write_lines(source, [total, *_gaps(diff, source, shown, False)], measure, room - needed, {}):
+            size = len(join_segments(written.segments).encode())
+            return _with_line(written, names if needed else _names(diff, shown, room - size - 1))
+        if not shown:
+            break
+        shown = shown * 3 // 4
     whole = LeftOut(1, source.line_count, markers.elision(source.ref, 1, source.line_count))
     for gaps in ([total, whole], [whole]):
         if written := write_lines(source, gaps, measure, room, {}):
@@ -219,6 +238,19 @@ def diffstat(diff: Diff, source: Source, room: int) -> Body:
     written = write_lines(source, [whole], measure, len(whole.marker.encode()) + 1, {})
     assert written
     return written
+
+
+_EVERY_NAME = 1 << 20  # bytes; more than any body has
+
+
+def _names(diff: Diff, shown: int, room: int) -> str:
+    """Name the files after the first ones, in so many bytes."""
+    changes = [(file.name, file.added, file.removed) for file in diff.files[shown:] if file.name]
+    return markers.changed_files(changes, room, all_known=len(changes) == diff.total - shown)
+
+
+def _with_line(written: Body, line: str) -> Body:
+    return written._replace(segments=(*written.segments, Segment(line + "\n"))) if line else written
 
 
 def _gaps(diff: Diff, source: Source, shown: int, with_hunks: bool) -> Iterator[LeftOut]:
@@ -239,7 +271,8 @@ def _gaps(diff: Diff, source: Source, shown: int, with_hunks: bool) -> Iterator[
             if hunk.first < hunk.last and hunk.body_bytes > len(marker.encode()) + 1:
                 yield LeftOut(hunk.first + 1, hunk.last, marker)
     if shown < diff.total:
-        first = diff.files[shown].first if shown < len(diff.files) else diff.files[-1].last + 1
+        first = 1 if not shown else diff.files[shown].first if shown < len(diff.files) else diff.files[-1].last + 1
         last = source.line_count
         counts = diff.total - shown, diff.added - added, diff.removed - removed
-        yield LeftOut(first, last, markers.more_files(source.ref, first, last, *counts))
+        more = markers.more_files(source.ref, first, last, *counts)
+        yield LeftOut(first, last, more if shown else markers.elision(source.ref, 1, last))

@@ -25,6 +25,7 @@ MARKER = (
     rf"|diff of {_COUNT} files?: \+{_COUNT} -{_COUNT}"
     rf"|\+{_COUNT} -{_COUNT} in this file"
     rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"
+    rf"|[^…]+ \+{_COUNT} -{_COUNT}}}?(?: and others)?"
     rf"|{_COUNT} bytes? of [\w.+-]+/[\w.+-]+: {_REF}"
     rf"|(?:{_COUNT} (?:character|byte|line|token)s?|an unknown part) missing(?:: [^…]+)?"
     r"|altered: [^…]+"
@@ -222,6 +223,34 @@ def error_places(places: Mapping[str, Sequence[int]], room: int) -> str:
     told = ", ".join(f"{file}:{' :'.join(map(str, lines))}" for file, lines in listed.items())
     is_all = sum(map(len, listed.values())) == sum(map(len, places.values()))
     return f"[… at {told}{'' if is_all else ' and others'}]"
+
+
+def changed_files(changes: Sequence[tuple[str, int, int]], room: int, *, all_known: bool = True) -> str:
+    """Name files of a diff with the lines added and removed in each, as many as fit; empty if none fits.
+
+    Args:
+        changes: name, added lines and removed lines of each; neighbours in one folder share its name.
+        room: most bytes of the marker.
+        all_known: whether the diff has no other files.
+    """
+    left = room - len("[…  and others …]".encode())
+    groups: list[tuple[str, list[str]]] = []
+    named = 0
+    for name, added, removed in changes:
+        folder, mark, base = name.rpartition("/")
+        text = f"{base} +{added:,} -{removed:,}"
+        is_joined = bool(groups) and groups[-1][0] == folder + mark
+        left -= len(text.encode()) + 2 + (0 if is_joined else len((folder + mark).encode()) + 2)
+        if left < 0:
+            break
+        if not is_joined:
+            groups.append((folder + mark, []))
+        groups[-1][1].append(text)
+        named += 1
+    if not named:
+        return ""
+    told = ", ".join(f"{folder}{{{', '.join(texts)}}}" if texts[1:] else folder + texts[0] for folder, texts in groups)
+    return f"[… {told}{'' if all_known and named == len(changes) else ' and others'} …]"
 
 
 def pasted_lines(text: str) -> str:

@@ -15,6 +15,7 @@ from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.scanner import NotJson, Scanner
 from sightline.shape.json.schema import describe, skeleton
 from sightline.shape.json.strings import string_text
+from sightline.shape.json.trailing_lines import before_trailing
 from sightline.shape.json.tree import read_document
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, join_segments
@@ -78,6 +79,8 @@ def _check(source: Source) -> None:
     """Raise NotJson if the text cannot be JSON, and UsageError if it is several values."""
     scanner = Scanner(source)
     end = scanner.space(scanner.value_end(scanner.start()))
+    if end < scanner.size and (head := before_trailing(source)) and end >= head.byte_count:
+        return  # what follows is text
     if end < scanner.size:
         if read_document(source, Sampling()) is None:
             raise NotJson(end)
@@ -152,11 +155,15 @@ def schema_reply(asking: Asker, target: Target, *, verb: str, logged: dict[str, 
     """Return the recursive skeleton of a JSON text. Raises UsageError if it is not JSON."""
     sampling = sampling_of(asking.profile)
     with asking.store.open_text(target) as source:
+        total = source.line_count
+        text_of_json: Source | None = source
         document = read_document(source, sampling)
-        made = skeleton(source) if document else None
-        if document is None or made is None:
+        if document is None and (text_of_json := before_trailing(source)):
+            document = read_document(text_of_json, sampling)
+        made = skeleton(text_of_json) if document and text_of_json else None
+        if document is None or made is None or text_of_json is None:
             raise UsageError(f"{target.ref} is not JSON", "page it by lines, or search it")
-        description, total = describe(document, source, sampling), source.line_count
+        description = describe(document, text_of_json, sampling)
     text = clean_text(made.encode()) + "\n"
     fields: dict[str, Any] = {"output_id": target.ref, "description": description}
     body = fitting(fields, HARD_LIMIT_BYTES, lambda room: _head(text, room), join_segments, asking.room)

@@ -20,6 +20,7 @@ from sightline.shape.json.tree import Document, read_document
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments, shown_ranges
 from sightline.shape.source import Source
+from sightline.shape.table import describe_text
 from sightline.store import Reading, Target
 from sightline.typing_names import TYPE_CHECKING, Any
 from sightline.verbs.asker import Asker
@@ -211,7 +212,9 @@ def _part(
         return _Part(target.ref, made)
     shaped = shape(source, BytesSource(b""), budget=budget, failed=failed, limit=room)
     is_json = asking.store.pretty_facts(target) is not None
-    description = describe(read_document(source, sampling), source, sampling) if is_json else TEXT
+    description = (
+        describe(read_document(source, sampling), source, sampling) if is_json else describe_text(source) or TEXT
+    )
     return _Part(target.ref, Structured(shaped, description))
 
 

@@ -9,6 +9,7 @@ from sightline.shape.json.sampling import Sampling
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.segments import Segment, Shaped, join_segments
 from sightline.shape.source import Source
+from sightline.shape.table import describe_text
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def shape_output(
         short=short,
         limit=limit,
     )
-    return Structured(shaped, "")
+    described = not failed and shaped.truncated and out.line_count
+    return Structured(shaped, describe_text(out) if described else "")
 
 
 def _structured(

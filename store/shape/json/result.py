@@ -3,7 +3,7 @@
 from sightline.named_tuple import NamedTuple
 from sightline.shape.budgets import HARD_LIMIT_BYTES
 from sightline.shape.json.sampling import Sampling
-from sightline.shape.segments import Shaped
+from sightline.shape.segments import Segment, Shaped, render_lines
 from sightline.shape.source import Source
 from sightline.typing_names import TYPE_CHECKING
 
@@ -91,8 +91,27 @@ def _json(
 
     made = sample_result(source, room, failed, examination, sampling)
     if made is None:
-        return None
+        return None if failed else _json_and_text(source, room, sampling)
     sample, description, hidden = made
     body = sample.body
     shaped = Shaped(body.segments, body.shown, source.line_count, 0, 0, body.truncated, hidden)
     return Structured(shaped, description, sample.path)
+
+
+def _json_and_text(source: Source, room: int, sampling: Sampling) -> Structured | None:
+    """Make the body of JSON that a few lines of text follow, which are shown whole; None for any other text."""
+    from sightline.shape.json.sample import sample_result
+    from sightline.shape.json.trailing_lines import before_trailing
+
+    head = before_trailing(source)
+    if head is None:
+        return None
+    first, last = head.line_count + 1, source.line_count
+    rest = Segment(render_lines(source, first, last), source.ref, first, last)
+    size = len(rest.text.encode())
+    made = sample_result(head, room - size, False, None, sampling) if 2 * size < room else None
+    if made is None:
+        return None
+    body, lines = made[0].body, last - first + 1
+    shaped = Shaped((*body.segments, rest), body.shown + lines, last, 0, 0, body.truncated)
+    return Structured(shaped, f"{made[1]}, then {lines} line{'' if lines == 1 else 's'} of text", made[0].path)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from sightline.shape.source import Source
-from sightline.typing_names import Any, NoReturn, Protocol
+from sightline.typing_names import Any, Protocol
 
 WINDOW_BYTES = 1 << 17  # larger windows make so many objects at once that the collector halves the speed
 DEPTH_LIMIT = 10_000  # deeper nesting is no data; json.loads gives up at a thousand
@@ -27,7 +27,7 @@ _CUT_OFF = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 _ESCAPE_BYTES = 6
 _NUMBER_PART_BYTES = 3  # at the end of a window, "1e+" would read as 1 and something else
 _WORD = re.compile(r"[-+.0-9A-Za-z]*")
-_SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_SCALAR = re.compile(r"true|false|null|NaN|-?Infinity|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 class NotJson(ValueError):
@@ -433,12 +433,8 @@ _NO_BRACKETS = bytes({*range(256)} - {*b"[]{}"})
 _USUAL_DEPTH = 64  # pairs within pairs, each searched in one pass
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)  # NaN and Infinity are Python's own
-
-
 def _decoder(**options: Any) -> Any:
-    return json.JSONDecoder(parse_constant=_refuse, **options)  # the types of its scanners are declared wrongly
+    return json.JSONDecoder(**options)  # takes NaN and Infinity; the types of its scanners are declared wrongly
 
 
 scan: Callable[[str, int], tuple[Any, int]] = _decoder().scan_once

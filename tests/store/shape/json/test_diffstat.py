@@ -116,7 +116,21 @@ def test_a_small_budget_leaves_file_headers_then_the_first_files() -> None:
     assert "+++ b/f2.py\n[… +20 -10 in this file …]\n[… 60 lines elided: @cmd_a1b2c3:133-192 …]\n" in body
     body = join_segments(made(large_diff(100), 500).segments)
     assert "diff of 100 files: +2,000 -1,000" in body
-    assert re.search(r"\[… 9\d more files, \+1,9\d0 -9\d\d: @cmd_a1b2c3:\d+-6400 …\]", body)
+    assert "[… 6,400 lines elided: @cmd_a1b2c3:1-6400 …]\n[… {f0.py +20 -10, f1.py +20 -10, " in body
+    body = join_segments(made(large_diff(100), 3000).segments)
+    assert re.search(r"\[… \d+ more files, \+1,\d+ -\d+: @cmd_a1b2c3:\d+-6400 …\]", body)
+
+
+@pytest.mark.parametrize(("room", "least"), [(1024, 20), (8192, 202)])
+def test_a_diff_of_many_files_names_as_many_as_fit(room: int, least: int) -> None:
+    one = "diff --git a/{0} b/{0}\nindex 1..2 100644\n--- a/{0}\n+++ b/{0}\n@@ -1 +1,2 @@\n-x\n+y\n+z\n"
+    names = [f"src/part_{number % 9}/module_number_{number}.py" for number in range(202)]
+    body = join_segments(made("".join(one.format(name) for name in sorted(names)).encode(), room).segments)
+    assert len(body.encode()) <= room
+    named = re.findall(r"module_number_\d+\.py(?= \+2 -1)|(?<=/)module_number_\d+\.py(?=\n)", body)
+    assert len(set(named)) >= least
+    assert all(re.fullmatch(MARKER, line) for line in body.split("\n") if line.startswith("[…"))
+    assert body.count(" and others …]") == (least < 202)
 
 
 def test_commits_renames_and_binaries_are_part_of_a_diff() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sightline.shape.clean import clean_text
 from sightline.shape.json.pretty import pretty
+from sightline.shape.json.result import shape_result
 from sightline.shape.json.sample import Sample, sample
 from sightline.shape.json.sampling import Sampling
 from sightline.shape.json.tree import read_document
@@ -221,3 +222,24 @@ def test_without_a_ref_markers_name_lines_alone() -> None:
     written = sample(document, source, 500, SAMPLING).body
     assert "[… 4,995 more items elided: lines 7-5001 …]" in join_segments(written.segments)
     assert all(not segment.ref for segment in written.segments)
+
+
+@pytest.mark.parametrize("indent", [1, None])
+@pytest.mark.parametrize("end", ["Done in 3 s\n", "200", "\nfirst\nsecond\n"])
+def test_text_after_json_is_shown_and_the_json_described(indent: int | None, end: str) -> None:
+    data = json.dumps({"items": [{"id": n, "v": float("nan")} for n in range(3000)]}, indent=indent) + "\n" + end
+    source = BytesSource(data.encode(), REF)
+    made = shape_result(source, budget=2048)
+    assert made
+    body = join_segments(made.shaped.segments)
+    assert made.description.startswith("{items}, then ")
+    assert body.endswith(end)
+    assert "NaN" in body
+    assert "2,995 more items elided" in body
+    assert len(body.encode()) <= 2048
+    assert made.shaped.out_shown == sum(last - first + 1 for _, first, last in shown_ranges(made.shaped.segments))
+
+
+def test_text_that_is_not_after_json_is_no_json() -> None:
+    data = json.dumps({"items": list(range(3000))}) + "\n" + "more text\n" * 9
+    assert shape_result(BytesSource(data.encode(), REF), budget=2048) is None

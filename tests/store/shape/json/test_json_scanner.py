@@ -96,12 +96,18 @@ def test_elements_are_found_in_long_arrays(window: int) -> None:
 
 @each(
     "text",
-    ["", "[1,]", "[,1]", "[1 2]", '{"a"}', '{"a":}', "{a:1}", "[01]", "[1.]", "[.5]", "[+1]", "[NaN]", "[-Infinity]",
+    ["", "[1,]", "[,1]", "[1 2]", '{"a"}', '{"a":}', "{a:1}", "[01]", "[1.]", "[.5]", "[+1]", "[NAN]", "[-NaN]",
      "nul", '["\t"]', '["\\x"]', '["\\u12"]', "[1]]", "[1}", "{]", '{"a":1,}', "['a']", "[1] [2]"],
 )  # fmt: skip
 @each("window", [1, 2, 3, 1 << 17])
 def test_what_is_no_json_is_refused(text: str, window: int) -> None:
     assert not accepts(text.encode(), window)
+
+
+@each("text", ["[NaN]", "[-Infinity, Infinity]", '{"a": NaN, "b": [1, NaN]}'])
+@each("window", [1, 2, 3, 1 << 17])
+def test_numbers_that_pythons_json_writes_are_taken(text: str, window: int) -> None:
+    assert accepts(text.encode(), window)
 
 
 @pytest.mark.parametrize("window", [64, 1 << 17])
