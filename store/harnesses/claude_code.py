@@ -1,4 +1,4 @@
-"""Claude Code, as version 2.1.329 was seen to behave: its hooks and their payloads, its settings, its limits."""
+"""Claude Code, as version 2.1.332 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
 
@@ -44,7 +44,7 @@ _ID = r"[A-Za-z0-9_-]{1,120}"
 class ClaudeCode(Harness):
     """Its shells write into a file, which is read beside them. Only views of failures need rewritten commands."""
 
-    name, title, seen = "claude-code", "Claude Code", "2.1.329"
+    name, title, seen = "claude-code", "Claude Code", "2.1.332"
     programs = ("claude",)
     missing = "what it shows of a command that fails cannot be replaced afterwards"
 

@@ -1,4 +1,4 @@
-"""Codex, as version 0.169.0 was seen to behave: its hooks and their payloads, its settings, its limits."""
+"""Codex, as version 0.171.0 was seen to behave: its hooks and their payloads, its settings, its limits."""
 
 import os
 import pwd
@@ -36,7 +36,7 @@ class Codex(Harness):
     redirection; so none is added, and standard error goes past the pipe.
     """
 
-    name, title, seen = "codex", "Codex", "0.169.0"
+    name, title, seen = "codex", "Codex", "0.171.0"
     programs = ("codex",)
     clients = ("codex-mcp-client",)
     missing = (

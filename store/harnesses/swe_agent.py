@@ -36,6 +36,7 @@ from sightline.sha256 import sha256_hex
 from sightline.typing_names import Any
 
 _NO_TIMES = "its time was not written down"
+_ONLY_DURATIONS = "when it ran was not written down"
 CUT = re.compile(r"<output_head>|<elided_chars>|characters were elided")
 """Text in an observation that was cut."""
 
@@ -77,6 +78,7 @@ def read_trajectory(document: Any, path: str, written: float) -> Iterator[Transc
             yield trajectory_call(session, place, at, at + seconds, action, shown, out)._replace(
                 cwd=_working_dir(step.get("state")),
                 partial="" if matched or not CUT.search(out) else HARNESS.cut,
+                note=f"merged; {_ONLY_DURATIONS if seconds else _NO_TIMES}",
             )
         except SHAPE_ERRORS as error:
             yield misshapen(0, error)

@@ -157,8 +157,14 @@ def _installed(harness: Harness, scope: str, program: HarnessProgram, status: St
         yield _tried(f"{head}: the MCP server", [("", probe_server(status.server))], again)
     if status.hooks:
         yield _tried(f"{head}: hooks", probe_hooks(harness.name, status.hooks), again)
-    if harness.hooks and harness.seen and program.version and program.version != harness.seen:
-        yield CheckResult("note", f"{harness.title}: what is known of its hooks was seen in {harness.seen}")
+    if harness.seen and program.version and _numbers(program.version) != _numbers(harness.seen):
+        newer = _numbers(program.version) > _numbers(harness.seen)
+        told = f"{'newer' if newer else 'older'} than {harness.seen}, with which Sightline was tried"
+        yield CheckResult("note", f"{Present(harness, program).named} is {told}; what it gives may differ")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
 def _tried(what: str, tried: list[tuple[str, Probe]], again: str) -> CheckResult:

@@ -44,6 +44,8 @@ def test_swe_agent(store: Store, imported: Import, tmp_path: Path) -> None:
     ]
     assert [text for _, text in views(store)] == ["OBSERVATION:\na.py\nb.py\n", "OBSERVATION:\nboom\n", "diff --git\n"]
     assert [one.created for one in buffers(store)] == [1_700_000_007.5, 1_700_000_008.0, 1_700_000_010.0]
+    notes = ["when it ran was not written down"] * 2 + ["its time was not written down"]
+    assert [one.note.partition("; ")[2] for one in buffers(store)] == notes
     session = f"swe-agent-task-7-{sha256_hex(str(path).encode())[:8]}"
     assert {one.session for one in buffers(store)} == {session}
     assert [one.text for one in events_of(store, session).messages] == ["Done: all tests pass."]

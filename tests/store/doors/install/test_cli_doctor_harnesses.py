@@ -32,16 +32,26 @@ def _program(folder: Path, name: str, says: str) -> Path:
 
 
 def test_what_is_installed_is_tried_and_told_with_mode_scope_and_version(cli: Any) -> None:
-    _program(cli.folder, "claude", "2.1.329 (Claude Code)")
+    tried = known()["claude-code"].seen
+    _program(cli.folder, "claude", f"{tried} (Claude Code)")
     cli.environment["HOME"] = str(cli.folder / "home")
     cli("install", "claude-code", "--mode", "shape")
     cli("install", "claude-code", "--scope", "project", "--mode", "record")
     told = _told(cli, "Claude Code")
-    assert told[0] == ("ok", "Claude Code 2.1.329, user: installed, mode shape")
-    assert ("ok", "Claude Code 2.1.329, this folder: installed, mode record") in told
+    assert told[0] == ("ok", f"Claude Code {tried}, user: installed, mode shape")
+    assert ("ok", f"Claude Code {tried}, this folder: installed, mode record") in told
     assert sum("the MCP server answered" in text for _, text in told) == 2
     assert sum("hooks answered" in text for _, text in told) == 2
     assert {level for level, _ in told} == {"ok"}
+
+
+@pytest.mark.parametrize(("version", "told"), [("99.0.1", "newer"), ("0.9.1", "older")])
+def test_a_version_that_is_newer_or_older_than_the_tried_one_is_told(cli: Any, version: str, told: str) -> None:
+    _program(cli.folder, "claude", version)
+    cli("install", "claude-code")
+    tried = known()["claude-code"].seen
+    text = f"Claude Code {version} is {told} than {tried}, with which Sightline was tried; what it gives may differ"
+    assert ("note", text) in _told(cli, "Claude Code")
 
 
 def test_the_probe_call_came_through_to_this_store_and_the_hooks_left_nothing(cli: Any) -> None:
