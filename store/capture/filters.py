@@ -10,6 +10,7 @@ from itertools import pairwise
 from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
 from sightline.refs import looks_like_a_ref
+from sightline.shell_words import LONGEST_COMMAND
 from sightline.shell_words.lexer import OPERATOR, Token, Unclear, lexed, tokens_of
 from sightline.shell_words.pipelines import (
     Pipeline,
@@ -150,8 +151,12 @@ def inner_filter(command: str, *, split: bool = False) -> str:
 
 
 def _inner_filters(command: str, kept: int) -> Iterator[str]:
+    if len(command) > LONGEST_COMMAND:
+        return  # nothing started it
+    tokens = lexed(command)
     try:
-        tokens = tokens_of(command)
+        if not tokens.clear:
+            raise Unclear
         substituted = (*tokens.substituted.groups, *tokens.in_documents.groups)
         for pipeline in Pipelines(tokens.tokens).all_pipelines():
             if kept not in (stage.redirect_at for stage in pipeline.stages):
@@ -162,7 +167,7 @@ def _inner_filters(command: str, kept: int) -> Iterator[str]:
         for inner in (*tokens.substituted.backticked, *tokens.in_documents.backticked):
             yield from _inner_filters(inner.text, -1)
     except Unclear:
-        yield from _piped_into(lexed(command).tokens)
+        yield from _piped_into(tokens.tokens)
 
 
 def _piped_into(tokens: tuple[Token, ...]) -> Iterator[str]:

@@ -6,6 +6,7 @@ that is not understood for certain; `lexed` returns the words in any case.
 
 from sightline.late_pattern import late_pattern, re
 from sightline.named_tuple import NamedTuple
+from sightline.shell_words import LONGEST_COMMAND
 from sightline.typing_names import Callable, Iterable
 
 WORD, OPERATOR, ARITHMETIC, BACKTICKED = "word", "operator", "arithmetic", "backticked"
@@ -89,7 +90,9 @@ class Substitutions(NamedTuple):
 
 
 def tokens_of(command: str) -> Tokens:
-    """Parse a command. Raises Unclear."""
+    """Parse a command. Raises Unclear, also for one that is longer than any that can be started."""
+    if len(command) > LONGEST_COMMAND:
+        raise Unclear
     tokens = lexed(command)
     if not tokens.clear:
         raise Unclear

@@ -63,9 +63,11 @@ def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[WritingProgram
 def _of_list(pipelines: Iterable[Pipeline], *, ends: bool, depth: int) -> Iterator[WritingProgram]:
     """Yield what a list prints. In ``a && b``, both have ended as the command did, if it succeeded."""
     found = tuple(pipelines)
+    first = max(
+        (at for at, one in enumerate(found) if one.joined != "&&"), default=0
+    )  # of those that end with the list
     for at, pipeline in enumerate(found):
-        behind = found[at + 1 :]
-        yield from _of_pipeline(pipeline, ends=ends and all(one.joined == "&&" for one in behind), depth=depth)
+        yield from _of_pipeline(pipeline, ends=ends and at >= first, depth=depth)
 
 
 def _of_pipeline(pipeline: Pipeline, *, ends: bool, depth: int) -> Iterator[WritingProgram]:

@@ -59,12 +59,14 @@ class Kinds(NamedTuple):
         takes: by program, its options before a subcommand that take the next word.
         same: by program, another one that takes the same arguments.
         runners: words before a program of a package, as in ``npx``, ``bundle exec``.
+        programs: the programs that have forms of their own.
     """
 
     kinds: tuple[DestructiveKind, ...]
     takes: dict[str, frozenset[str]]
     same: dict[str, str]
     runners: frozenset[str]
+    programs: frozenset[str]
 
     def names_of(self, name: str) -> tuple[str, ...]:
         """The names under which forms of a program stand, most exact first."""
@@ -80,7 +82,8 @@ def read_kinds(text: str) -> Kinds:
     takes = {name: frozenset(options.split()) for name, options in tables.pop("takes").items()}
     same: dict[str, str] = tables.pop("same")
     runners = frozenset(tables.pop("runners")["words"].split())
-    return Kinds(tuple(_kind(table) for table in tables.values()), takes, same, runners)
+    kinds = tuple(_kind(table) for table in tables.values())
+    return Kinds(kinds, takes, same, runners, frozenset(name for kind in kinds for name in kind.forms) - {ANY})
 
 
 def _kind(table: Mapping[str, str]) -> DestructiveKind:
@@ -116,6 +119,8 @@ def fits(form: Form, words: Sequence[str], takes: frozenset[str]) -> bool:
         words: the program and its arguments.
         takes: options that take the next word as their value.
     """
+    if not (form.path or form.needs or form.without):
+        return True
     options, plain = _divided(words, takes)
     operands = _behind_path(form.path, plain)
     if operands is None:
@@ -191,6 +196,9 @@ def kind_of(
 ) -> DestructiveKind | None:
     """Return the first of the chosen kinds that a command is of. ``decide`` runs the check of a form, by its name."""
     names = known.names_of(command.name)
+    if known.programs.isdisjoint(names[:-1]):
+        names = (ANY,)  # as most are: a line may have 65,000 commands
+        chosen = [kind for kind in chosen if ANY in kind.forms]
     takes = next((known.takes[name] for name in names if name in known.takes), frozenset[str]())
     for kind in chosen:
         for form in (form for name in names for form in kind.forms.get(name, ())):

@@ -72,12 +72,13 @@ def _cuts_to_nothing(command: Command, _: str, __: Collection[str]) -> bool:
     return bool(re.search(_EMPTIED, " ".join(command.words)))
 
 
+_LONGEST_MODE = 200  # characters: the pattern takes the square of their number
 _WRITABLE_BY_ALL = r"[0-7]?777|(?:.*,)?(?:[ugo]*a[ugoa]*|[ugo]*o[ugo]*)[+=][rxXst]*w[rwxXst]*(?:,.*)?"
 
 
 def _lets_all_write(command: Command, _: str, __: Collection[str]) -> bool:
-    modes = (word for word in command.words[1:] if not word.startswith("-"))
-    return bool(re.fullmatch(_WRITABLE_BY_ALL, next(modes, "")))
+    mode = next((word for word in command.words[1:] if not word.startswith("-")), "")
+    return len(mode) <= _LONGEST_MODE and bool(re.fullmatch(_WRITABLE_BY_ALL, mode))
 
 
 # Branches

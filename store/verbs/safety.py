@@ -104,7 +104,11 @@ def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folde
     def decide(name: str, command: "Command", kind: "DestructiveKind") -> bool:
         return late.CHECKS[name](command, folder, kind.words)
 
+    judged = set[tuple[object, ...]]()  # the same again would be judged the same, and a line may repeat it 65,000 times
     for command in late.commands_in(line):
+        if (folder, command) in judged:
+            continue
+        judged.add((folder, command))
         options = command.words[: command.words.index("--")] if "--" in command.words else command.words
         if "--help" in options or "--version" in options:
             continue

@@ -8,13 +8,20 @@ from pathlib import Path
 import pytest
 
 from sightline.capture.command import CommandCapture
+from sightline.capture.filters import find_split, inner_filter
 from sightline.capture.result import ResultBlock, capture_result
 from sightline.doors.cli.output import cli_call, render_text
 from sightline.doors.hooks.event import answer_to
+from sightline.doors.mcp.line_io import LineWriter
+from sightline.doors.proxy.relay import Proxy
 from sightline.errors import SightlineError
+from sightline.harnesses import known
+from sightline.harnesses.base import AFTER
 from sightline.pipeline.parse import MAX_CHARACTERS
 from sightline.records import Buffer, Session
 from sightline.shell_words import LONGEST_COMMAND
+from sightline.shell_words.lexer import Unclear
+from sightline.shell_words.programs import programs_of
 from sightline.store import Store
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
@@ -24,7 +31,8 @@ from sightline.verbs.read_file import FileRequest, read_file
 from sightline.verbs.read_output import ReadRequest, read_output
 from sightline.verbs.reply import Reply, error_reply
 from sightline.verbs.run_command import Doorway, RunRequest, run_command
-from tests.hostile.shapes import BYTES, in_bounded_time, shapes
+from sightline.verbs.safety import reason_to_confirm
+from tests.hostile.shapes import BYTES, SECONDS, in_bounded_time, shapes
 
 Call = Callable[[Asker, str], Reply]
 
@@ -119,6 +127,115 @@ def test_a_hook_takes_a_megabyte_of_anything_within_a_second(tmp_path: Path, nam
         given = json.dumps({**base, "tool_use_id": f"toolu_{number}", **fields(text)}).encode()
         with in_bounded_time(f"{name}={text[:30]!r}"):
             answer_to(["claude-code", event, "--mode", "keep"], given)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "programs": programs_of,
+    "filter": inner_filter,
+    "split": find_split,
+    "confirmation": reason_to_confirm,
+    "mode": lambda text: reason_to_confirm(f"chmod {text[:9]}{'o' * len(text)}"),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_the_longest_command_of_which_an_event_tells_is_read_in_bounded_time(name: str) -> None:
+    for text in (*shapes(LONGEST_COMMAND - 80, framed=False), "\n" * BYTES, "o" * (LONGEST_COMMAND - 80)):
+        with in_bounded_time(f"{name}: {text[:30]!r}", 3 * SECONDS), contextlib.suppress(Unclear):
+            READERS[name](text)
+
+
+HARNESSES = {name: one for name, one in known().items() if one.hooks}
+
+
+def _told(name: str, text: str) -> dict[str, object]:
+    """What an event of a harness has about a command that ran, with a text wherever one is read."""
+    blocks = [{"type": "text", "text": text}]
+    ran = {"query": text, "result": text, "success": False}
+    results: dict[str, object] = {
+        "cline": {"id": "use", "name": "run_commands", "input": {"commands": [text]}, "output": [ran]},
+        "copilot": {"result_type": "failure", "text_result_for_llm": text},
+    }
+    shown = {"llmContent": text, "returnDisplay": text, "error": None}
+    told = {"command": text, "content": blocks, "output": text, "metadata": {"exit": 1, "outputPath": text}}
+    return {
+        **told,
+        "tool_input": {"command": text},
+        "tool_response": text if name == "codex" else shown,
+        "tool_output": text,
+        "tool_result": results.get(name, text),
+        "postToolUse": {"result": text},
+    }
+
+
+@pytest.mark.parametrize("name", HARNESSES)
+def test_the_hook_of_each_harness_takes_a_megabyte_within_a_second(tmp_path: Path, name: str) -> None:
+    harness = HARNESSES[name]
+    event = next(hook.event for hook in harness.hooks if hook.when == AFTER)
+    base = {"session_id": "s1", "taskId": "s1", "cwd": str(tmp_path), "hook_event_name": event}
+    base |= {"tool_name": harness.runs[0]}
+    for number, text in enumerate([*shapes(framed=False)][2::4]):  # the others take their way in Claude Code's hooks
+        given = json.dumps({**base, "tool_use_id": f"use_{number}", **_told(name, text)}).encode()
+        with in_bounded_time(f"{name}: {text[:30]!r}"):
+            answer_to([name, event, "--mode", "shape"], given)
+    with Store(str(tmp_path / "root")) as store:
+        assert len(list(store.listed(100))) > 10, "it reads other fields"
+
+
+class Sent(LineWriter):
+    """Counts what the client gets."""
+
+    count = 0
+
+    def write(self, data: bytes) -> None:
+        self.count += 1
+
+    def write_now(self, data: bytes) -> bool:
+        self.count += 1
+        return True
+
+
+PROXIED = {
+    "query": lambda text: ("query", {"pipeline": text}),
+    **{
+        field: lambda text, field=field: ("read_output", {"ref": "@last", field: text})
+        for field in ("ref", "lines", "search", "stream", "path", "verbosity", "until")
+    },
+    "their arguments": lambda text: ("their_tool", {"x": text}),
+    "their name": lambda text: (text, {"x": 1}),
+}
+
+
+@pytest.mark.parametrize("name", PROXIED)
+def test_a_proxy_takes_a_megabyte_in_any_argument_within_a_second(name: str) -> None:
+    client = Sent(1)
+    proxy = Proxy(client)
+    for number, text in enumerate(shapes(framed=False)):
+        tool, arguments = PROXIED[name](text)
+        asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call"}
+        line = json.dumps({**asked, "params": {"name": tool, "arguments": arguments}}).encode() + b"\n"
+        with in_bounded_time(f"{name}: {text[:30]!r}"):
+            if proxy.from_client(line):  # it was for the server, which answers
+                proxy.from_server(_answered(number, "x"))
+            proxy.finish(60)
+        assert client.count == number + 1
+
+
+def test_a_proxy_takes_a_result_of_a_megabyte_within_a_second() -> None:
+    client = Sent(1)
+    proxy = Proxy(client)
+    for number, text in enumerate(shapes(framed=False)):
+        asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "theirs", "arguments": {}}}
+        with in_bounded_time(f"{text[:30]!r}"):
+            assert proxy.from_client(json.dumps(asked).encode() + b"\n")
+            proxy.from_server(_answered(number, text))
+    proxy.finish(60)
+    assert client.count == number + 1
+
+
+def _answered(number: int, text: str) -> bytes:
+    result = {"content": [{"type": "text", "text": text}]}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode() + b"\n"
 
 
 @pytest.mark.parametrize("word", ["if ", "for i in a; do ", "( ", "{ ", "while "])

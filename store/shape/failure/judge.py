@@ -13,7 +13,10 @@ from sightline.shape.failure.tool_rules import BlockRule, FailureSort, Rule
 from sightline.shape.repeated_lines import Span
 
 JUDGED_BYTES, JUDGED_END_BYTES = 4096, 1024
-"""Bytes of a line that are judged, at its start and at its end, so that no pattern can run away."""
+"""Bytes of a line that are judged, at its start and at its end, so that no pattern can run away.
+
+Rules may have patterns that take the square of a line's length, such as ``([0-9]+) failed``: some milliseconds here.
+"""
 
 _LEFT_OUT = " … ".encode()  # joins the two ends of a long line, so that no word spans them
 _BEFORE_BYTES = 40  # quoted of such a line, before the part that makes it a failure
