@@ -56,6 +56,8 @@ def summary(
         return _within(at_most, [f"{ending}: {amount}"])
     failed = timed_out or bool(signal) or bool(exit_code)
     told = [tally for tally in examination.tallies if any(tally.numbers.values())]
+    if examination.report and not failed:
+        told = []  # a success may write of others' failures in JSON
     bad = any(tally.bad for tally in told)
     names = examination.failed if failed or bad else []
     quoted = _quoted(examination, quiet, failed=failed) if not bad else None

@@ -31,6 +31,7 @@ from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sightline.shape.failure.limited_pattern import TimeLimit
+    from sightline.shape.failure.report import Report
 
 _PLACE_LINES = 600  # failure lines in which a place is searched
 
@@ -99,10 +100,35 @@ class Examination:
         return b"\n".join([glance(source) for source in self._streams])
 
     @cached_property
+    def report(self) -> "Report | None":
+        """The report in JSON that standard output is; None for any other text, or if a program only shows it."""
+        out = self._streams[0]
+        if (
+            not self._scope.all_counts
+            or not may_be_report(out)
+            or judgement_for(self._command, failed=True, exit_code=1).shown
+        ):
+            return None
+        from sightline.shape.failure.report import read_report  # 2 ms, which other texts do not need
+
+        return read_report(out)
+
+    @cached_property
     def judge(self) -> Judge:
-        """The judge of lines, by the rules of the tools that ran, as far as these name no more than the tools count."""
+        """The judge of lines: of a report, by its structure; else by rules, then by general classes."""
+        if not self.report:
+            return self._by_rules
+        from sightline.shape.failure.report import ReportJudge
+
+        return ReportJudge(self.report, self._streams[0], self._by_rules)
+
+    @cached_property
+    def _by_rules(self) -> Judge:
+        """The judge by the rules of the tools that ran, as far as these name no more than the tools count."""
         judge = self._recognised
-        limits = limits_of(self.tallies) if any(rule.counts and rule.names for rule in judge.rules) else {}
+        if self.report or not any(rule.counts and rule.names for rule in judge.rules):
+            return judge
+        limits = limits_of(self.tallies)
         if not limits:
             return judge
         scans = [find_failures(source, judge, first_of_kind=self._of_kind) for source in self._streams]
@@ -167,11 +193,11 @@ class Examination:
         if sum(source.byte_count for source in self._streams) > QUIET_BYTES:
             return None
         scope = judgement_for(self._command, failed=False, exit_code=exit_code)._replace(lenient=True)
-        shows_log = scope.may_show_log and is_log(sampled_lines(self._glanced), self.judge.prefix)
+        shows_log = scope.may_show_log and is_log(sampled_lines(self._glanced), self._recognised.prefix)
         made = Examination(
             *self._streams, self._command, scope._replace(why_not="", of_log=True) if shows_log else scope
         )
-        made.judge, made._recognised = self.judge, self._recognised
+        made.report, made.judge, made._recognised = None, self._by_rules, self._recognised
         made.quiet, made.is_log = True, shows_log
         lines = sum(source.line_count for source in self._streams)
         return made if made.total and not (shows_log and 100 * made.total > LOG_ERRORS_PERCENT * lines) else None
@@ -220,11 +246,15 @@ class Examination:
     @cached_property
     def tallies(self) -> list[ToolTally]:
         """Return what the tools count that the command runs, or whose marks occur."""
+        if self.report:
+            return [self.report.tally]
         return tally(self._streams, self._recognised)
 
     @cached_property
     def failed(self) -> list[NamedFailure]:
         """Return what the tools name as failed, in their order."""
+        if self.report:
+            return self.report.named
         titled: list[FailureHit] = []
         seen: Counter[tuple[str, int]] = Counter()
         for source in self._streams:
@@ -294,7 +324,7 @@ class Examination:
     @property
     def search(self) -> str:
         """A case-insensitive search that lists most failure lines, for a reader who wants to see those not shown."""
-        literals = [_NO_WORD.sub(".", literal.decode("utf-8", "replace")) for literal in self.judge.literals]
+        literals = [_NO_WORD.sub(".", literal.decode("utf-8", "replace")) for literal in self._recognised.literals]
         return "|".join([SEARCH, *literals]) if len(literals) <= SEARCHED_LITERALS else SEARCH
 
 
@@ -311,8 +341,14 @@ SEARCHED_BYTES = 1 << 23
 """Up to this size, windows are where failure is mentioned, which costs reading the stream; above, evenly spaced."""
 
 SAMPLED_LINES = 150
+_BEGINNING_BYTES, _BEFORE_JSON = 64, b"\xef\xbb\xbf \t\r\n"
 _WORDS = (b"FAIL", b"rror")
 _LINE_END = re.compile(rb"(?<!\r)\r+\n")
+
+
+def may_be_report(source: Source) -> bool:
+    """Return whether a text may be JSON, by its beginning."""
+    return source.read(0, _BEGINNING_BYTES).lstrip(_BEFORE_JSON)[:1] in (b"{", b"[")
 
 
 def glance(source: Source) -> bytes:

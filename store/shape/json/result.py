@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from sightline.shape.failure.examination import Examination
 
 _SNIFFED_BYTES = 4096
+LINE_BYTES = 1000
+"""The longest line of a report that is shown as it is, for its message may stand anywhere within."""
+
 _DIFF_WORDS = (b"diff ", b"--- ", b"Index: ", b"commit ", b"From ", b"Only in ", b"Binary files ")
 
 
@@ -56,6 +59,13 @@ def shape_result(
         return None
     head = source.read(0, _SNIFFED_BYTES)
     if looks_like_json(head):
+        report = examination.report if failed and examination else None
+        if report and report.longest <= LINE_BYTES:
+            return None  # its lines can be shown, those that say what failed first
+        if report:
+            from sightline.shape.failure.report import write_report
+
+            return Structured(write_report(report, source, room), "")
         return _json(source, room, failed, examination if failed else None, sampling or Sampling())
     if not failed and head.lstrip(b"\r\n").startswith(_DIFF_WORDS):
         return _diff(source, head, room)

@@ -1,0 +1,205 @@
+"""What failed in a JSON report is found by the report's shape, on many lines or on one."""
+
+import json
+from typing import Any
+
+from sightline.profile import DEFAULT
+from sightline.shape.failure.examination import Examination
+from sightline.shape.failure.judgement import judgement_for
+from sightline.shape.failure.regions import regions_of
+from sightline.shape.memory_stream import BytesSource
+from sightline.shape.segments import join_segments
+from sightline.shape.summary import summary
+from sightline.verbs.structured_view import shape_output
+from tests.each import each
+
+_NONE = BytesSource(b"")
+
+
+def _playwright(number: int) -> Any:
+    bad = number % 4 == 0
+    error = [{"message": f"Error: expect(locator).toBeVisible() failed in case {number}"}] if bad else []
+    result = {"status": "failed" if bad else "passed", "errors": error}
+    test = {"status": "unexpected" if bad else "expected", "results": [result]}
+    spec = {"title": f"case {number}", "ok": not bad, "tests": [test]}
+    return {"title": f"s{number}.spec.ts", "file": f"s{number}.spec.ts", "specs": [spec]}
+
+
+PLAYWRIGHT = {"config": {"rootDir": "/w"}, "suites": [_playwright(number) for number in range(120)], "errors": []}
+UNDEFINED = {"ruleId": "no-undef", "severity": 2, "message": "'x' is not defined.", "line": 3}
+ESLINT = [
+    {
+        "filePath": f"/w/src/a{number}.js",
+        "messages": [
+            {"ruleId": "semi", "severity": 1, "message": "Missing semicolon.", "line": 4},
+            *(
+                [{"ruleId": "no-undef", "severity": 2, "message": "'x' is not defined.", "line": 3}]
+                if number == 7
+                else []
+            ),
+        ],
+    }
+    for number in range(40)
+]
+JEST = {
+    "success": False,
+    "testResults": [
+        {
+            "name": "/w/cart.test.js",
+            "status": "failed",
+            "message": "  ● cart adds",
+            "assertionResults": [
+                *({"status": "passed", "fullName": f"logs an error {at}", "failureMessages": []} for at in range(60)),
+                {
+                    "status": "failed",
+                    "fullName": "cart adds",
+                    "failureMessages": ["Error: NaN is no price\n  at x:3"],
+                },
+            ],
+        }
+    ],
+}
+PYTEST = {
+    "tests": [
+        *({"nodeid": f"t.py::ok{at}", "outcome": "passed", "call": {"outcome": "passed"}} for at in range(60)),
+        {
+            "nodeid": "t.py::test_sum",
+            "outcome": "failed",
+            "call": {"outcome": "failed", "crash": {"path": "/w/t.py", "lineno": 5, "message": "assert 15 == 16"}},
+        },
+    ]
+}
+SARIF = {
+    "runs": [
+        {
+            "results": [
+                *({"ruleId": f"R{at}", "level": "note", "message": {"text": f"error {at}"}} for at in range(60)),
+                {"ruleId": "R7", "level": "error", "message": {"text": "user data reaches a query"}},
+            ]
+        }
+    ]
+}
+MOCHA = {
+    "tests": [{"title": f"b{at}", "fullTitle": f"cart b{at}", "err": {}} for at in range(60)],
+    "failures": [{"title": "b", "fullTitle": "cart b", "err": {"message": "the basket is gone"}}],
+}
+RUFF = [
+    {"code": "F401", "message": f"`os{at}` imported but unused", "filename": f"/w/{at}.py", "location": {"row": 1}}
+    for at in range(40)
+]
+TRIVY = {
+    "Results": [
+        {
+            "Target": "image",
+            "Vulnerabilities": [
+                *({"VulnerabilityID": f"C-{at}", "Severity": "LOW", "Title": f"error {at}"} for at in range(60)),
+                {"VulnerabilityID": "C-99", "Severity": "CRITICAL", "Title": "heap overflow in the parser"},
+            ],
+        }
+    ]
+}
+GO = [
+    *(
+        event
+        for at in range(30)
+        for event in (
+            {
+                "Action": "output",
+                "Package": "till",
+                "Test": f"Test{at}",
+                "Output": "    t_test.go:5: error\n",
+            },
+            {"Action": "pass", "Package": "till", "Test": f"Test{at}"},
+        )
+    ),
+    {"Action": "output", "Package": "till", "Test": "TestSum", "Output": "=== RUN   TestSum\n"},
+    {"Action": "output", "Package": "till", "Test": "TestSum", "Output": "    till_test.go:9: got 15, want 16\n"},
+    {"Action": "fail", "Package": "till", "Test": "TestSum"},
+]
+CARGO = [
+    *({"reason": "compiler-artifact", "package_id": f"error-chain {at}", "fresh": True} for at in range(60)),
+    {
+        "reason": "compiler-message",
+        "message": {"rendered": "error[E0308]: mismatched types\n --> src/a.rs:3", "level": "error", "message": "m"},
+    },
+    {"reason": "build-finished", "success": False},
+]
+MYPY = [
+    {"file": "a.py", "line": at, "message": f"error {at} note", "code": "x", "severity": "note"} for at in range(60)
+] + [{"file": "a.py", "line": 70, "message": "Incompatible return value", "code": "x", "severity": "error"}]
+
+REPORTS: list[tuple[str, Any, str, int]] = [
+    ("npx playwright test --reporter=json", PLAYWRIGHT, "toBeVisible() failed in case 0", 30),
+    ("npx eslint -f json src", ESLINT, "'x' is not defined.", 1),
+    ("npx jest --json", JEST, "Error: NaN is no price", 1),
+    ("pytest --json-report", PYTEST, "assert 15 == 16", 1),
+    ("scan --format sarif", SARIF, "user data reaches a query", 1),
+    ("npx mocha --reporter json", MOCHA, "the basket is gone", 1),
+    ("ruff check --output-format json", RUFF, "`os0` imported but unused", 40),
+    ("trivy image -f json x", TRIVY, "heap overflow in the parser", 1),
+]
+STREAMS: list[tuple[str, list[Any], str, int]] = [
+    ("go test -json ./...", GO, "till_test.go:9: got 15, want 16", 1),
+    ("cargo build --message-format json", CARGO, "error[E0308]: mismatched types", 1),
+    ("mypy -O json a.py", MYPY, "Incompatible return value", 1),
+]
+TEXTS = [
+    *((command, json.dumps(value, indent=indent), *rest) for command, value, *rest in REPORTS for indent in (2, None)),
+    *((command, "\n".join(map(json.dumps, values)), *rest) for command, values, *rest in STREAMS),
+]
+
+
+def _body(out: BytesSource, examination: Examination, budget: int = 2048) -> str:
+    shaped = shape_output(DEFAULT, out, _NONE, budget=budget, failed=True, examination=examination).shaped
+    return join_segments(shaped.segments)
+
+
+@each(("command", "text", "reason", "failed"), TEXTS)
+def test_reason_in_a_report_is_shown_and_failures_are_counted(
+    command: str, text: str, reason: str, failed: int
+) -> None:
+    out = BytesSource(text.encode(), "@cmd_a1b2c3")
+    examination = Examination(out, _NONE, command)
+    body = _body(out, examination)
+    assert reason in body
+    assert len(body.encode()) <= 2048
+    assert summary(out, _NONE, exit_code=1, examination=examination).startswith(f"{failed} failed (counted)")
+    assert examination.failures(out).total <= failed
+
+
+@each(("command", "text", "reason", "failed"), TEXTS)
+def test_failure_in_a_report_has_a_name_and_a_region(command: str, text: str, reason: str, failed: int) -> None:
+    out = BytesSource(text.encode(), "@cmd_a1b2c3")
+    examination = Examination(out, _NONE, command)
+    assert len(regions_of(examination, out)) == examination.failures(out).total
+    assert len(examination.failed) <= failed
+
+
+def test_other_kinds_of_failure_come_before_more_of_a_kind() -> None:
+    cases = [{"name": f"row {at}", "status": "failed", "message": f"row {at} has no price"} for at in range(200)]
+    cases.insert(150, {"name": "depot", "status": "failed", "message": "the depot burnt down"})
+    out = BytesSource(json.dumps(cases).encode(), "@cmd_a1b2c3")
+    body = _body(out, Examination(out, _NONE, "./check --json"), 1024)
+    assert "depot: the depot burnt down" in body
+    assert "more failures elided: @cmd_a1b2c3:1" in body
+
+
+@each("command", ["cat report.json", "curl -s http://127.0.0.1/report", "gh run list --json status"])
+def test_report_that_is_only_shown_is_nobodys_failure(command: str) -> None:
+    out = BytesSource(json.dumps(PLAYWRIGHT).encode(), "@cmd_a1b2c3")
+    scope = judgement_for(command, failed=False, exit_code=0)
+    assert Examination(out, _NONE, command, scope).report is None
+
+
+@each(
+    "text",
+    ['{"error": {"message": "no"}}', "[1, 2]", '[{"id": 1}, {"id": 2}]', "[", "{} {}", '{"a": [{"b": "error"}]}'],
+)
+def test_other_json_is_no_report(text: str) -> None:
+    assert Examination(BytesSource(text.encode()), _NONE, "./check").report is None
+
+
+def test_success_with_json_of_failures_is_told_as_a_success() -> None:
+    out = BytesSource(json.dumps(PLAYWRIGHT).encode(), "@cmd_a1b2c3")
+    told = summary(out, _NONE, exit_code=0, examination=Examination(out, _NONE, "./jobs --json"))
+    assert told.startswith("ok: 1 line")
