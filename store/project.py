@@ -144,3 +144,21 @@ def project_here(folder: str, rows: Sequence[FolderCount]) -> Project | None:
     """Return the repository around a folder if anything was captured there; else None."""
     root = repository_of(folder)
     return project_of(root, rows) if root and any(one.root == root for one in rows) else None
+
+
+class Scope(NamedTuple):
+    """What a verdict is about; by default, all.
+
+    Attributes:
+        session: name of the one session; None for all.
+        since: earliest beginning, seconds since the epoch; 0 for the beginning of the log.
+        project: the one project, or the projects of one host; None for all.
+    """
+
+    session: str | None = None
+    since: float = 0.0
+    project: Project | None = None
+
+
+ALL = Scope()
+"""Everything that a store has."""

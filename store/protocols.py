@@ -3,12 +3,12 @@
 `Reading`, in `store`, combines them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sightline.disk.index import Listed, ListFacts, StoreTotals
 from sightline.named_tuple import NamedTuple
-from sightline.project import FolderCount, Project
-from sightline.records import Buffer, IndexedView, Note, Session, SessionCounts
+from sightline.project import FolderCount, Project, Scope
+from sightline.records import Buffer, IndexedView, Note, OutputFacts, ReplyTotals, Session, SessionCounts, Tally
 from sightline.shape.source import LINE_LIMIT, Source
 from sightline.typing_names import TYPE_CHECKING, Protocol
 
@@ -191,6 +191,38 @@ class Rows(Protocol):
 
     def put_derived(self, buffer: str, key: str, value: str) -> None:
         """Keep a fact, so that it need not be found again; if that is not possible, nothing happens."""
+
+    # what is known of outputs and sessions: see `VerdictIndex`
+
+    def renew_copies(self) -> None: ...
+
+    def in_doubt(self, rules: str, limit: int) -> list[tuple[str, str]]: ...
+
+    def count_in_doubt(self, rules: str) -> int: ...
+
+    def keep_facts(self, rules: str, found: Iterable[tuple[str, str, OutputFacts]]) -> None: ...
+
+    def facts_of(self, rules: str, names: Iterable[str]) -> dict[str, OutputFacts]: ...
+
+    def tallies(self, rules: str, scope: Scope = ..., by: str = ...) -> list[tuple[str, Tally]]: ...
+
+    def with_flags(
+        self, rules: str, any_of: int, scope: Scope = ..., *, order: str = ..., limit: int = ...
+    ) -> list[tuple[str, OutputFacts]]: ...
+
+    def removed_outputs(self) -> list[str]: ...
+
+    def sessions_about(self, scope: Scope) -> set[str]: ...
+
+    def active_since(self, when: float) -> set[str]: ...
+
+    def session_verdicts(self) -> dict[str, tuple[str, str]]: ...
+
+    def put_session_verdict(self, session: str, judged: str, record: str) -> None: ...
+
+    def forget_verdicts_of(self, sessions: Iterable[str]) -> None: ...
+
+    def reply_totals(self, scope: Scope, unit: int, begun: Iterable[str] = ...) -> ReplyTotals: ...
 
 
 class SharedPlace(NamedTuple):

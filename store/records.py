@@ -554,6 +554,46 @@ class IndexedView(NamedTuple):
     length: int
 
 
+class OutputFacts(NamedTuple):
+    """What was found in an output.
+
+    Attributes:
+        flags: bits, given meaning by whoever judges.
+        failures: number of its failures.
+        unseen: number of those that stood in no reply.
+        lines: number of its lines.
+        seen: how many of them were shown, a cut line by its part.
+        again: number of lines that a session was shown again.
+    """
+
+    flags: int = 0
+    failures: int = 0
+    unseen: int = 0
+    lines: int = 0
+    seen: float = 0.0
+    again: int = 0
+
+
+class Tally(NamedTuple):
+    """The sums over outputs that have the same flags."""
+
+    flags: int
+    outputs: int
+    failures: int
+    unseen: int
+    lines: int
+    seen: float
+
+
+class ReplyTotals(NamedTuple):
+    """Sums over replies: their number, those that were cut, their bytes, and those in units of some bytes."""
+
+    calls: int = 0
+    cut: int = 0
+    bytes: int = 0
+    units: int = 0
+
+
 class Note(NamedTuple):
     """A person's remark on a range of lines.
 

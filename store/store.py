@@ -130,6 +130,9 @@ class Reading(Protocol):
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Feed":
         """Return a feed of other processes' changes, to be started; see `Changes`."""
 
+    def look_for_changes(self) -> None:
+        """Compare all outputs with their seals, so far as that is possible here."""
+
     def bring_up_to_date(self, since: float | None = None, /) -> bool:
         """Take in what others have added, and return whether anything is new. A store of one machine always has it.
 
@@ -662,6 +665,12 @@ class Store:
         if made.seals != known:
             self._keep_seals(made)
         return made
+
+    def look_for_changes(self) -> None:
+        """Compare the status of all files with their seals; what differs is hashed once, as `checked` does."""
+        for name in disk.suspects(self.layout, self.index.seals()):
+            if (buffer := self.index.buffer(name)) is not None:
+                self.checked(buffer)
 
     def rehashed(self, buffer: Buffer, took: Callable[[int], None] | None = None) -> Buffer:
         """Return the record of a sealed buffer after hashing all of its files, whatever their status; see `checked`.

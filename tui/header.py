@@ -1,4 +1,4 @@
-"""The top row: what no agent saw, what nothing supports, what runs, what is looked at, and last how much is held."""
+"""The top row: the verdict, what runs, what is looked at, and last how much is held."""
 
 from collections.abc import Callable, Sequence
 from math import inf
@@ -9,7 +9,7 @@ from sightline.shape.summary import human_bytes
 from sightline.store import SharedPlace
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.messages import StoreCounted
-from sightline.tui.common.phrases import ALTERED, MARKS, counted
+from sightline.tui.common.phrases import MARKS, counted
 from sightline.tui.common.strips import StripPart, width_of
 from sightline.tui.common.visible_text import title
 
@@ -72,9 +72,7 @@ class Header(Bar):
 
     def _tell(self) -> None:
         facts = (
-            self._judged(),
-            self._altered(),
-            self._doubted(),
+            *self._judged(),
             self._captures(),
             self._scoped(),
             self._polls(),
@@ -82,16 +80,10 @@ class Header(Bar):
         )
         self.say((whole_facts([parts for parts in facts if parts], self.size.width or inf), ()))
 
-    def _judged(self) -> list[StripPart]:
-        return verdict_parts(self._verdict) if self._verdict is not None else [StripPart("Sightline", "strong")]
-
-    def _altered(self) -> list[StripPart]:
-        altered = self._verdict.altered if self._verdict else 0
-        return [StripPart(f"{ALTERED} {altered:,} altered", "failed")] if altered else []
-
-    def _doubted(self) -> list[StripPart]:
-        doubted = self._verdict.doubted if self._verdict else 0
-        return [StripPart(f"{counted(doubted, 'claim')} not supported", "failed")] if doubted else []
+    def _judged(self) -> list[list[StripPart]]:
+        if self._verdict is None:
+            return [[StripPart("Sightline", "strong")]]
+        return [[part] for part in verdict_parts(self._verdict)]
 
     def _captures(self) -> list[StripPart]:
         running = self._counts.running if self._counts else 0
@@ -140,17 +132,23 @@ def whole_facts(facts: Sequence[Sequence[StripPart]], width: float) -> list[Stri
 
 
 def verdict_parts(verdict: "Verdict") -> list[StripPart]:
-    """The failures that no agent saw, in a few words; says also that the search for them goes on."""
-    if verdict.missed:
-        so_far = "" if verdict.done else " so far"
-        return [StripPart(f"! {verdict.told} no agent saw{so_far}", "failed")]
-    if not verdict.done:
+    """The verdict, a fact a part; it says also that the search goes on."""
+    if verdict.has_findings:
+        so_far = [] if verdict.is_done else [StripPart("so far", "dim")]
+        return [StripPart(f"{'' if at else '! '}{words}", "failed") for at, words in enumerate(verdict.facts)] + so_far
+    if not verdict.is_done:
         return [StripPart("looking for failures…", "dim")]
-    left = f", {len(verdict.skipped):,} too large to tell" if verdict.skipped else ""
-    if not verdict.failures:
-        return [StripPart(f"no failures{left}", "dim" if left or verdict.altered else "ok")]
-    seen = f"{counted(verdict.failures, 'failure')}, all seen{left}"
-    return [StripPart(seen, "dim") if verdict.altered else StripPart(f"✓ {seen}", "ok")]
+    return [
+        StripPart(verdict.mark + verdict.words, "ok" if verdict.is_good else "dim"),
+        *(StripPart(words, "dim") for words in verdict.left_out),
+    ]
+
+
+def headline(verdict: "Verdict") -> StripPart:
+    """The gravest fact alone."""
+    if verdict.has_findings:
+        return StripPart(verdict.headline, "failed")
+    return verdict_parts(verdict)[0]
 
 
 def _warning(held: int, most: int) -> str:

@@ -435,27 +435,26 @@ class Inspector(BufferActions):
 
     def action_next_miss(self) -> None:
         """Go to the next failure that no agent saw, in any buffer; or that the chosen session did not see."""
-        viewer, verdict = self.query_one(Viewer), self._misses.verdict
+        viewer, found = self.query_one(Viewer), self._misses.found
         if viewer.has_focus and self._is_judged_alone(viewer):
             viewer.audit.step("overlooked")
         elif miss := self._misses.next(self._buffer.name if self._buffer else ""):
             self.show_line(miss.buffer, miss.stream, miss.line, why=miss.told)
-        elif verdict is None or not verdict.done:
+        elif found is None or not found.verdict.is_done:
             self._misses.then(self.action_next_miss)
         elif viewer.has_focus:
             viewer.audit.step("overlooked")  # the viewer says why there is none here
         else:
-            left = f"; {len(verdict.skipped):,} outputs are too large to tell" if verdict.skipped else ""
-            left += "; older outputs were not looked at" if verdict.older else ""
-            what = f"All {verdict.failures:,} failures were seen" if verdict.failures else "There is no failure"
-            self.notify(what + left, markup=False)
+            failures = found.verdict.failures
+            what = f"All {failures:,} failures were seen" if failures else "There is no failure"
+            self.notify("; ".join((what, *found.verdict.left_out)), markup=False)
 
     def _is_judged_alone(self, viewer: Viewer) -> bool:
         """Whether the shown output is not among those that are searched for failures together."""
-        buffer, verdict = self._buffer, self._misses.verdict
+        buffer = self._buffer
         if buffer is None or viewer.counts_one_session or viewer.shows_bytes:
             return True
-        return buffer.state == "running" or (verdict is not None and buffer.name in verdict.skipped)
+        return buffer.state == "running"
 
     def action_next_unseen(self) -> None:
         """Go to the next lines that no agent saw, in this output or, after its last, in the next one of the list."""

@@ -14,6 +14,7 @@ from sightline.tui.common import late
 from sightline.tui.common.store_read import StoreRead
 
 if TYPE_CHECKING:  # loaded by the first read, for which the first screen does not wait
+    from sightline.audit.overlooked_places import MissedOutput, OverlookedPlaces
     from sightline.audit.verdict import Verdict, VerdictReader
 
 FIRST_SECONDS = 0.4  # to wait after the first screen: the read loads the rules of all tools, which would be felt
@@ -46,31 +47,49 @@ class Miss(NamedTuple):
         return f"{self.nth:,} of {self.total:,} that no agent saw{' so far' if self.so_far else ''}"
 
 
-def following(verdict: "Verdict", last: tuple[str, str, int] | None, selected: str) -> Miss | None:
+class Found(NamedTuple):
+    """The verdict so far, and the outputs with failures that no agent saw, the last used one first."""
+
+    verdict: "Verdict"
+    missed: "tuple[MissedOutput, ...]"
+
+
+def following(
+    found: Found, last: tuple[str, str, int] | None, selected: str, read: "Callable[[str], OverlookedPlaces | None]"
+) -> Miss | None:
     """The failure after the last one that was visited, or the first after all; None if there is none.
 
     Args:
-        verdict: what is known.
+        found: what is known.
         last: (buffer, stream, line) of the one visited last.
         selected: name of the selected buffer; if it is another than that of `last`, its first failure comes next.
+        read: returns where the failures of a buffer begin; None if it is gone.
     """
-    total = late.number_in(verdict.missed)
+    total = sum(one.number for one in found.missed)
     if not total:
         return None
     nth = before = 0
-    for one in verdict.missed:
-        if one.buffer.name == selected:
-            nth = before + (one.number_of(last[1:]) if last is not None and last[0] == selected else 0)
+    for one in found.missed:
+        if one.name == selected:
+            places = read(selected) if last is not None and last[0] == selected else None
+            nth = before + (places.number_of(last[1:]) if places is not None and last is not None else 0)
         before += one.number
-    nth = nth % total + 1
-    return Miss(*late.place_at(verdict.missed, nth), nth, total, not verdict.done)
+    nth = at = nth % total + 1
+    for one in found.missed:
+        if at <= one.number:
+            places = read(one.name)
+            if places is None or at > places.number:
+                return None  # it was seen, or removed, meanwhile
+            return Miss(places.buffer, *places.place(at), nth, total, not found.verdict.is_done)
+        at -= one.number
+    return None
 
 
 class Misses:
     """Keeps the list of overlooked failures up to date for a screen.
 
     Attributes:
-        verdict: the result so far; None before anything was read.
+        found: the result so far; None before anything was read.
     """
 
     def __init__(
@@ -85,8 +104,8 @@ class Misses:
         self._reader: VerdictReader | None = None
         self._last: tuple[str, str, int] | None = None
         self._then: Callable[[], None] | None = None
-        self.verdict: Verdict | None = None
-        self._reads: StoreRead[Verdict] = StoreRead(screen, lambda: self._read, self._take)
+        self.found: Found | None = None
+        self._reads: StoreRead[Found] = StoreRead(screen, lambda: self._read, self._take)
 
     def ask(self) -> None:
         """Read soon what has changed."""
@@ -97,12 +116,12 @@ class Misses:
     def start_afresh(self, project: Project | None) -> None:
         """Begin anew, since the store or the project is another one."""
         self._project = project
-        self._reader, self._last, self.verdict = None, None, None
+        self._reader, self._last, self.found = None, None, None
         self.ask()
 
     def next(self, selected: str) -> Miss | None:
         """The next overlooked failure, see `following`; None if none is known."""
-        miss = following(self.verdict, self._last, selected) if self.verdict is not None else None
+        miss = following(self.found, self._last, selected, self._places) if self.found is not None else None
         self._last = (miss.buffer.name, miss.stream, miss.line) if miss else None
         return miss
 
@@ -120,16 +139,21 @@ class Misses:
         self._timer = None
         self._reads.ask()
 
-    def _read(self) -> "Verdict":
-        if self._reader is None:
-            self._reader = late.VerdictReader(self._store, self._project)
-        return self._reader.step(_STEP_SECONDS)
+    def _places(self, name: str) -> "OverlookedPlaces | None":
+        found: OverlookedPlaces | None = late.places_in(self._store, name)
+        return found
 
-    def _take(self, verdict: "Verdict") -> None:
-        self.verdict = verdict
-        self._told(verdict)
-        if self._then is not None and (verdict.missed or verdict.done):
+    def _read(self) -> Found:
+        if self._reader is None:
+            self._reader = late.VerdictReader(self._store, late.Scope(project=self._project))
+        verdict = self._reader.step(_STEP_SECONDS)
+        return Found(verdict, late.missed_in(self._store, self._reader.scope))
+
+    def _take(self, found: Found) -> None:
+        self.found = found
+        self._told(found.verdict)
+        if self._then is not None and (found.missed or found.verdict.is_done):
             deed, self._then = self._then, None
             deed()
-        if not verdict.done:
+        if not found.verdict.is_done:
             self._reads.ask()

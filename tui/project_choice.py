@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual.strip import Strip
 
 from sightline.audit.project_scope import KnownProject, projects_of
-from sightline.audit.verdict import Verdict, VerdictReader
+from sightline.audit.verdict import Scope, Verdict, VerdictReader
 from sightline.project import project_of
 from sightline.search.matcher import terms_of
 from sightline.store import Reading
@@ -15,10 +15,9 @@ from sightline.tui.common.phrases import counted
 from sightline.tui.common.store_read import StoreRead
 from sightline.tui.common.strips import StripPart, row
 from sightline.tui.common.visible_text import title
-from sightline.tui.header import verdict_parts
+from sightline.tui.header import headline
 
 _STEP_SECONDS = 0.1
-_MOST_JUDGED = 50  # how many projects and hosts are searched for failures
 _Key = tuple[str | None, str]
 """The root of a project, and its host."""
 
@@ -42,11 +41,11 @@ class ProjectRows(ChoiceRows[KnownProject | None]):
                 [StripPart(" "), StripPart("all projects", "strong")], (), width, self.own_style, self.part_styles
             )
         verdict = self.verdicts.get((one.root, one.host))
-        told = verdict_parts(verdict) if verdict is not None else [StripPart("…", "dim")]
+        told = headline(verdict) if verdict is not None else StripPart("…", "dim")
         counts = [StripPart(f"  {counted(one.buffers, 'output')} ", "dim")]
         faded = "dim" if one.root is None and one.host in self.ended else "strong"
         named = [StripPart(" "), StripPart(title(one.name), faded), StripPart(f"  {_where(one)}", "dim")]
-        return row(named, [*told, *counts], width, self.own_style, self.part_styles)
+        return row(named, [told, *counts], width, self.own_style, self.part_styles)
 
 
 def _where(one: KnownProject) -> str:
@@ -71,7 +70,7 @@ class ProjectChoice(Choice[KnownProject | None, KnownProject]):
         self._store = store
         self._projects: list[KnownProject] = []
         self._judged: list[_Key] = []
-        self._readers: dict[_Key, VerdictReader] = {}
+        self._reader = VerdictReader(store)  # one for all, as what it judges is kept for all
         self._text = ""
         self._list: StoreRead[list[KnownProject]] = StoreRead(self, self._plan, self._take)
         self._verdicts: StoreRead[tuple[_Key, Verdict]] = StoreRead(self, self._plan_verdict, self._take_verdict)
@@ -101,7 +100,7 @@ class ProjectChoice(Choice[KnownProject | None, KnownProject]):
     def _take(self, projects: list[KnownProject]) -> None:
         self._projects = projects
         self._found.ended = place.ended if (place := self._store.place) else frozenset()
-        self._judged = [(one.root, one.host) for one in projects[:_MOST_JUDGED]]
+        self._judged = [(one.root, one.host) for one in projects]
         self.offer(self._text)
         self._verdicts.ask()
 
@@ -111,10 +110,8 @@ class ProjectChoice(Choice[KnownProject | None, KnownProject]):
         key = root, host = self._judged[0]
 
         def read() -> tuple[_Key, Verdict]:
-            if key not in self._readers:
-                project = project_of(root, self._store.index.folders(), host)
-                self._readers[key] = VerdictReader(self._store, project)
-            return key, self._readers[key].step(_STEP_SECONDS)
+            self._reader.scope = Scope(project=project_of(root, self._store.index.folders(), host))
+            return key, self._reader.step(_STEP_SECONDS)
 
         return read
 
@@ -122,7 +119,6 @@ class ProjectChoice(Choice[KnownProject | None, KnownProject]):
         key, verdict = read
         self._found.verdicts[key] = verdict
         self._found.refresh()
-        if verdict.done:
+        if verdict.is_done:
             self._judged = [other for other in self._judged if other != key]
-            self._readers.pop(key, None)
         self._verdicts.ask()

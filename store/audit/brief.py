@@ -5,23 +5,24 @@ The inspector and ``sightline brief`` use the same one. Each item has a ref that
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from sightline.audit.buffer_coverage import filtered_from
-from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, not_judged, overlooked, told_count
+from sightline.audit.buffer_failures import TEXT_CHARACTERS, Overlooked, number_told, overlooked
 from sightline.audit.coverage import told_share
-from sightline.audit.evidence.session_evidence import ALARMS
-from sightline.audit.findings import Finding, find_others
-from sightline.audit.project_scope import buffers_in, calls_in
+from sightline.audit.findings import BROKEN, Finding, finding_of, findings_of, of_sessions
+from sightline.audit.output_facts import AGAIN, FAILED, FOUND, UNOPENED, UNSEEN, output_rules
+from sightline.audit.project_scope import running_in, started_in
 from sightline.audit.report.markdown import code_span, plain_text
 from sightline.audit.report.phrases import HEADLINES, ending
-from sightline.audit.timeline import Call, CallTotals, calls_of, captured_by, gone_of, seen_after, totals_of, unknowable
+from sightline.audit.timeline import BYTES_A_TOKEN
+from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.log.call_names import call_name
-from sightline.log.session_list import list_sessions
+from sightline.log.sessions import session_title
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project
-from sightline.records import Buffer
-from sightline.refs import format_ref
+from sightline.records import Buffer, OutputFacts, ReplyTotals
 from sightline.shape.summary import counted, human_bytes, human_seconds, one_line
 from sightline.store import Reading
 from sightline.typing_names import Any
@@ -85,42 +86,38 @@ class Brief(NamedTuple):
         title: what it is about.
         made: when it was made, seconds since the epoch.
         since: beginning of the period; 0 for the beginning of the log.
-        totals: totals of the calls.
-        ran: number of commands that were run, those whose output has expired included.
-        failed: number of these that did not end well.
+        judged: the verdict.
+        replies: sums over the replies.
         sections: the sections that have entries.
-        unknown: what nobody can tell, in sentences.
     """
 
     title: str
     made: float
     since: float
-    totals: CallTotals
-    ran: int
-    failed: int
+    judged: Verdict
+    replies: ReplyTotals
     sections: tuple[Section, ...]
-    unknown: tuple[str, ...]
 
     @property
     def verdict(self) -> str:
-        """The most important fact, in a few words."""
-        missed = next((section for section in self.sections if section.name == "missed"), None)
-        if missed and missed.total:
-            return f"! {missed.title}"
-        if not (self.totals.captured or self.unknown):
-            return "nothing was captured"
-        return "no failure is known that no agent saw" if self.unknown else "✓ no failure that no agent saw"
+        """The most important facts, in a few words."""
+        return self.judged.mark + self.judged.words
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What could not be judged and why, in sentences."""
+        return self.judged.unknown
 
     @property
     def facts(self) -> str:
         """What was run, and how much of it was shown, in one line."""
-        totals = self.totals
-        lines = counted(totals.captured_lines, "line")
-        seen = f"seen {told_share(totals, 0)} of {lines}" if totals.captured_lines else "no lines captured"
-        replies = f"{totals.calls:,} repl{'y' if totals.calls == 1 else 'ies'}, {totals.cut:,} cut"
+        judged, replies = self.judged, self.replies
+        seen = f"seen {told_share(judged, 0)} of {counted(judged.lines, 'line')}"
         return (
-            f"{counted(self.ran, 'command')}, {self.failed:,} failed · {replies}"
-            f" · {seen} · shown {human_bytes(totals.shown_bytes)} (~{totals.tokens:,} tokens)"
+            f"{counted(judged.ran, 'command')}, {judged.failed:,} failed"
+            f" · {replies.calls:,} repl{'y' if replies.calls == 1 else 'ies'}, {replies.cut:,} cut"
+            f" · {seen if judged.lines else 'no lines captured'}"
+            f" · shown {human_bytes(replies.bytes)} (~{replies.units:,} tokens)"
         )
 
 
@@ -128,40 +125,92 @@ def make_brief(
     store: Reading, *, session: str | None = None, since: float = 0.0, project: Project | None = None
 ) -> Brief:
     """Make a brief of one session or all, since a time in seconds since the epoch, and in one project or all."""
-    calls = calls_in(store, calls_of(store, session=session, since=since), project)
-    everyone = {one.session.name: one for one in list_sessions(store)}
-    names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
-    captured = list(map(store.checked, buffers_in(captured_by(store, names, since), project)))
-    newest = captured[::-1]
-    unread = set[str]()
-    missed = overlooked(store, newest, session=session, unread=unread)
-    others = find_others(store, calls, captured, session, unread)
-    doubts = [one for one in others if one.kind in ALARMS]
-    beside = [one for one in others if one.kind not in ALARMS]
-    kept = [*newest, *buffers_in(gone_of(store, names, since), project)]
-    runs = [buffer for buffer in kept if buffer.kind == "cmd" and not filtered_from(buffer)]
-    failed = [buffer for buffer in runs if buffer.failed]
+    scope = Scope(session, since, project)
+    judged = verdict_of(store, scope)
+    facts = next((one for one in store.index.sessions() if one.name == session), None)
+    begun = started_in(store, project) if project else ()
     sections = (
-        _missed_section(missed),
-        _section("failed", "{} failed", [_run(buffer) for buffer in failed], "command", bad=True),
-        _section("also", "{} to look at beside", [_finding(one) for one in beside[::-1]], "thing", bad=True),
-        _section("evidence", "{} in the evidence", [_finding(one) for one in doubts], "doubt", bad=True),
-        _section("running", "{} still running", [_running(one) for one in newest if one.state == "running"], "command"),
-        _section("unopened", "{} never opened", _unopened(calls, newest), "output"),
-        _section("again", "{} read again", _again(calls), "output"),
+        _missed_section(store, scope, judged),
+        _outputs_section(store, scope, FAILED, "failed", "{} failed", judged.failed, "command", _run, bad=True),
+        _also_section(store, scope, judged),
+        _section("evidence", "{} in the evidence", [*map(_finding, map(finding_of, judged.alarms))], "doubt", bad=True),
+        _running_section(store, scope),
+        _unopened_section(store, scope, judged),
+        _again_section(store, scope),
     )
-    gone = len(unknowable(store, calls, names, since)) if project is None else 0  # their project is not known any more
-    facts = everyone.get(session or "")
     return Brief(
-        title=facts.name if facts else session or (project.title if project else "all sessions"),
+        title=session_title(facts) if facts else session or (project.title if project else "all sessions"),
         made=time.time(),
         since=since,
-        totals=totals_of(calls, captured),
-        ran=len(runs),
-        failed=len(failed),
+        judged=judged,
+        replies=store.index.reply_totals(scope, BYTES_A_TOKEN, begun),
         sections=tuple(section for section in sections if section.total),
-        unknown=tuple(_unknown(captured, gone, len(unread))),
     )
+
+
+_MOST_READ = 5 * MOST_ITEMS  # outputs of a section that are read, since several may be one item
+
+
+def _flagged(
+    store: Reading, scope: Scope, flags: int, order: str = "created DESC, buffer DESC"
+) -> Iterator[tuple[Buffer, OutputFacts]]:
+    """Yield the first outputs of a scope that have any of some flags."""
+    for name, facts in store.index.with_flags(output_rules(store), flags, scope, order=order, limit=_MOST_READ):
+        if buffer := store.index.buffer(name):
+            yield buffer, facts
+
+
+def _outputs_section(
+    store: Reading,
+    scope: Scope,
+    flag: int,
+    name: str,
+    title: str,
+    total: int,
+    noun: str,
+    item: Callable[[Buffer], BriefItem],
+    *,
+    order: str = "created DESC, buffer DESC",
+    bad: bool = False,
+) -> Section:
+    items = _once([item(buffer) for buffer, _ in _flagged(store, scope, flag, order)])
+    return Section(name, title.format(counted(total, noun)), items, total, bad)
+
+
+def _unopened_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
+    title, count = "{} never opened", judged.unopened
+    return _outputs_section(store, scope, UNOPENED, "unopened", title, count, "output", _unopened, order="lines DESC")
+
+
+def _missed_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
+    title = f"{number_told(judged.unseen, at_least=judged.at_least)} unseen"
+    missed = list(
+        islice((one for buffer, _ in _flagged(store, scope, UNSEEN) for one in overlooked(store, [buffer])), _MOST_READ)
+    )
+    return Section("missed", title, _once([*map(_missed, missed)]), judged.unseen, bad=True)
+
+
+def _also_section(store: Reading, scope: Scope, judged: Verdict) -> Section:
+    names = [buffer.name for buffer, _ in _flagged(store, scope, FOUND & ~UNSEEN)]
+    beside = [*findings_of(store, names).others, *(one for one in of_sessions(judged) if one.kind == BROKEN)]
+    total = judged.cut + judged.untold + judged.lost + judged.altered + len(judged.broken)
+    items = _once([_finding(one) for one in beside[::-1]])
+    return Section("also", f"{counted(total, 'thing')} to look at beside", items, total, bad=True)
+
+
+def _running_section(store: Reading, scope: Scope) -> Section:
+    running = sorted(map(store.with_progress, running_in(store, scope)), key=lambda one: -one.created)
+    return _section("running", "{} still running", [*map(_running, running)], "command")
+
+
+def _again_section(store: Reading, scope: Scope) -> Section:
+    tallies = store.index.tallies(output_rules(store), scope)
+    total = sum(tally.outputs for _, tally in tallies if tally.flags & AGAIN)
+    items = [
+        BriefItem(buffer.ref, f"{counted(facts.again, 'line')} shown again", call_name(buffer))
+        for buffer, facts in _flagged(store, scope, AGAIN, "again DESC")
+    ]
+    return Section("again", f"{counted(total, 'output')} read again", _once(items), total)
 
 
 def _section(name: str, title: str, items: Sequence[BriefItem], noun: str, *, bad: bool = False) -> Section:
@@ -173,11 +222,6 @@ def _once(items: Sequence[BriefItem]) -> tuple[BriefItem, ...]:
     times = Counter((item.text, item.command) for item in items)
     first = {(item.text, item.command): item for item in reversed(items)}
     return tuple(first[key]._replace(times=count) for key, count in times.items())[:MOST_ITEMS]
-
-
-def _missed_section(missed: Sequence[Overlooked]) -> Section:
-    title = f"{told_count([one.failure for one in missed])} no agent saw"
-    return Section("missed", title, _once([*map(_missed, missed)]), len(missed), bad=True)
 
 
 def _missed(one: Overlooked) -> BriefItem:
@@ -199,46 +243,10 @@ def _running(buffer: Buffer) -> BriefItem:
     return BriefItem(buffer.ref, f"for {human_seconds(max(time.time() - buffer.created, 0))}: {call_name(buffer)}")
 
 
-def _unopened(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[BriefItem]:
-    """Return outputs of which no reply had a line, with those that went into a command's filters."""
-    seen = seen_after(calls, len(calls))
-    there = [buffer for buffer in captured if buffer.lines and buffer.state != "running" and buffer.name not in seen]
-    return [
-        BriefItem(
-            buffer.ref,
-            f"{counted(buffer.lines, 'line')}{', what went into the filters' if filtered_from(buffer) else ''}",
-            call_name(buffer),
-        )
-        for buffer in sorted(there, key=lambda one: -one.lines)
-    ]
-
-
-def _again(calls: Sequence[Call]) -> list[BriefItem]:
-    """Return outputs of which lines were shown again to the session that had them already, the most repeated first."""
-    lines, asked = Counter[str](), dict[str, str]()
-    for call in calls:
-        if call.again and call.view.refs:
-            name = call.view.refs[0]
-            lines[name] += call.again
-            asked.setdefault(name, call_name(call.buffer) if call.buffer else call.asked)
-    return [
-        BriefItem(format_ref(name), f"{counted(count, 'line')} shown again", asked[name])
-        for name, count in lines.most_common()
-    ]
-
-
-def _unknown(captured: Sequence[Buffer], gone: int, unread: int) -> Iterator[str]:
-    partial, altered = sum(one.is_partial for one in captured), sum(bool(one.altered) for one in captured)
-    if altered:
-        yield f"{counted(altered, 'output')} changed after the capture: what failed there, nobody can tell"
-    if unread:
-        yield f"{unread:,} of the outputs and logs could not be read: what failed there, nobody can tell"
-    if partial:
-        yield f"of {counted(partial, 'output')} only a part reached the store: what else failed there, nobody can tell"
-    if gone:
-        yield f"{counted(gone, 'output')} went before all was shown: what failed there, nobody can tell"
-    if unjudged := not_judged(captured):
-        yield f"{counted(unjudged, 'output')} only show what others wrote, and were not judged"
+def _unopened(buffer: Buffer) -> BriefItem:
+    """Return the item of an output of which no reply had a line; it may be what went into a command's filters."""
+    filtered = ", what went into the filters" if filtered_from(buffer) else ""
+    return BriefItem(buffer.ref, f"{counted(buffer.lines, 'line')}{filtered}", call_name(buffer))
 
 
 # as text, Markdown and data
@@ -277,20 +285,21 @@ def as_markdown(brief: Brief) -> str:
 
 def as_data(brief: Brief) -> dict[str, Any]:
     """Encode the brief for programs; times are seconds since the epoch."""
-    totals = brief.totals
+    judged, replies = brief.judged, brief.replies
     return {
         "title": brief.title,
         "verdict": brief.verdict,
         "made": brief.made,
         "since": brief.since or None,
-        "commands": brief.ran,
-        "commands_failed": brief.failed,
-        "calls": totals.calls,
-        "calls_cut": totals.cut,
-        "captured_lines": totals.captured_lines,
-        "share_seen": round(totals.share, 6),
-        "at_most": totals.at_most,
-        "tokens_estimated": totals.tokens,
+        "commands": judged.ran,
+        "commands_failed": judged.failed,
+        "counts": judged.counts,
+        "calls": replies.calls,
+        "calls_cut": replies.cut,
+        "captured_lines": judged.lines,
+        "share_seen": round(judged.share, 6),
+        "at_most": judged.at_most,
+        "tokens_estimated": replies.units,
         "sections": [
             {**section._asdict(), "items": [item._asdict() for item in section.items]} for section in brief.sections
         ],

@@ -5,6 +5,7 @@ older version, which did not tell cut lines from whole ones, may have cut any.
 """
 
 import re
+from collections.abc import Iterable
 from functools import partial
 
 from sightline.audit.coverage import Contribution, Coverage, contribution, cover, recorded
@@ -58,6 +59,21 @@ def coverage_of(
     made = [contribution_of(store, buffer, indexed) for indexed in reversed(views)]
     totals = {name: info.lines for name, info in buffer.streams.items()}
     return cover(buffer.name, totals, made, partial=buffer.is_partial)
+
+
+def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
+    """Return the first of some buffers with a line that stood in no view; None if all was seen."""
+    for name in names:
+        buffer = store.index.buffer(name)
+        if buffer is None or buffer.state == "evicted" or not buffer.lines:
+            continue
+        try:
+            coverage = coverage_of(store, buffer)
+        except SightlineError:
+            continue  # it was removed meanwhile
+        if coverage.total and coverage.share < 1:
+            return buffer
+    return None
 
 
 def _place(view: View) -> tuple[float, int]:

@@ -1,17 +1,21 @@
-"""Finds what went wrong unseen in a session, or in all: failures that nobody was shown, or only in part."""
+"""Lists what went wrong unseen in a scope: the findings behind the numbers of its verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from sightline.audit.buffer_coverage import filtered_from
 from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
-from sightline.audit.evidence.session_evidence import ALARMS, Alarm, evidence_of
-from sightline.audit.project_scope import calls_in
+from sightline.audit.evidence.session_evidence import ALARMS, evidence_of
+from sightline.audit.output_facts import ALTERED as IS_ALTERED
+from sightline.audit.output_facts import CUT as IS_CUT
+from sightline.audit.output_facts import FOUND, GONE, LOST, ended, output_rules
+from sightline.audit.output_facts import UNTOLD as IS_UNTOLD
+from sightline.audit.project_scope import belongs
 from sightline.audit.timeline import Call, Timeline, not_shown_whole
-from sightline.errors import SightlineError, StoreFailed
-from sightline.log.log_index import last_known, verify_log
+from sightline.audit.verdict import Scope, Verdict, alarms_of, verdict_of
+from sightline.errors import StoreFailed
 from sightline.named_tuple import NamedTuple
-from sightline.project import Project
-from sightline.records import TOOL_FAILED, Buffer
+from sightline.project import ALL
+from sightline.protocols import HostAlarm
+from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.store import Reading
 
@@ -33,7 +37,8 @@ KINDS = {
 }
 """The kinds of finding, and what each means."""
 
-_IN_ORDER = (ALTERED, PARTIAL, UNTOLD, CUT)  # those about outputs
+_OF_FLAG = {IS_ALTERED: ALTERED, LOST: PARTIAL, IS_UNTOLD: UNTOLD, IS_CUT: CUT}
+_IN_ORDER = list(_OF_FLAG.values())
 _AT_ONCE = 500  # outputs whose calls are held at once
 
 
@@ -82,181 +87,137 @@ class Audited(NamedTuple):
     unsealed: int = 0
 
 
-def audited(store: Reading, since: float, session: str = "", project: Project | None = None) -> Audited | None:
-    """Return all findings since a time where hosts have judged what they shipped; None for any other store.
+class OutputFindings(NamedTuple):
+    """What is to be said of some outputs.
 
-    Args:
-        store: the store.
-        since: time of the earliest capture or call, seconds since the epoch.
-        session: the only session to look at, by its name or the beginning of it; empty for all.
-        project: the only project to look at; None for all.
+    Attributes:
+        overlooked: the failures that stood in no reply.
+        others: the other findings, by kind.
+        gone: names of those that were removed before they were shown whole.
+        captured: number of those that are there.
+        unjudged: number of these that are not judged.
     """
-    wanted = store.to_examine(since, session, project)
+
+    overlooked: list[Overlooked]
+    others: list[Finding]
+    gone: list[str]
+    captured: int
+    unjudged: int
+
+
+def audited_by_hosts(store: Reading, scope: Scope) -> Audited | None:
+    """Return all findings of a scope where hosts have judged what they shipped; None for any other store.
+
+    The session of the scope may be given by the beginning of its name.
+    """
+    wanted = store.to_examine(scope.since, scope.session or "", scope.project)
     if wanted is None:
         return None
-    unseen, others, gone, unread = list[Finding](), list[Finding](), list[str](), set[str]()
-    count, unjudged = wanted.others, wanted.not_judged
-    timeline = Timeline(store, session=wanted.session or None, since=since)
-    listed = [*wanted.outputs, *wanted.cut]
-    for start in range(0, len(listed), _AT_ONCE):
-        names = listed[start : start + _AT_ONCE]
-        calls = calls_in(store, timeline.about(names), project)
-        examined = names[: max(len(wanted.outputs) - start, 0)]
-        known = [buffer for name in examined if (buffer := store.index.buffer(name))]
-        captured = [buffer for buffer in known if buffer.state != "evicted" and not buffer.is_unanswered]
-        overlooked_here = overlooked(store, captured, session=wanted.session or None, unread=unread)
-        unseen += [_overlooked(one) for one in overlooked_here]
-        of_these = {format_ref(name) for name in names}
-        others += [one for one in _of_outputs(calls, captured) if one.ref in of_these]
-        gone += not_shown_whole([buffer for buffer in known if buffer.state == "evicted"], calls)
-        count += len(captured)
-        unjudged += not_judged(captured)
-    others.sort(key=lambda one: _IN_ORDER.index(one.kind))
-    told = [Finding(one.kind, one.ref, one.text, one.command, *_parted(one.views)) for one in wanted.alarms]
-    here = [one for name in wanted.sessions for one in _evidence(store, name, [], unread)]
-    alarms = dict.fromkeys((*told, *here))
-    found = [*unseen, *others, *alarms]
-    return Audited(found, gone, count, unjudged, wanted.unexamined, wanted.running, len(unread))
+    unread = set[str]()
+    of_outputs = findings_of(store, wanted.outputs, wanted.cut, scope._replace(session=wanted.session or None), unread)
+    of_hosts = [finding_of(alarm) for alarm in wanted.alarms]
+    here = [one for name in wanted.sessions for one in _evidence(store, name, unread)]
+    return Audited(
+        [*map(overlooked_finding, of_outputs.overlooked), *of_outputs.others, *dict.fromkeys((*of_hosts, *here))],
+        of_outputs.gone,
+        of_outputs.captured + wanted.others,
+        of_outputs.unjudged + wanted.not_judged,
+        wanted.unexamined,
+        wanted.running,
+        len(unread),
+    )
 
 
-def find_all(
+def audited(store: Reading, scope: Scope) -> Audited:
+    """Return all findings of a scope."""
+    verdict = verdict_of(store, scope)
+    of_outputs = found_in(store, scope)
+    return Audited(
+        [*map(overlooked_finding, of_outputs.overlooked), *of_outputs.others, *of_sessions(verdict)],
+        [*of_outputs.gone, *verdict.removed],
+        verdict.captured,
+        verdict.unjudged,
+        unread=len(verdict.unread),
+        unsealed=verdict.unsealed,
+    )
+
+
+def found_in(store: Reading, scope: Scope) -> OutputFindings:
+    """Return the findings about the outputs of a scope, oldest first, after `verdict_of` has judged them."""
+    flagged = store.index.with_flags(output_rules(store), FOUND | GONE, scope, order="created, buffer")
+    return findings_of(store, [name for name, _ in flagged])
+
+
+def of_sessions(verdict: Verdict) -> list[Finding]:
+    """Return the findings about sessions: alarms, and what is wrong with logs."""
+    return [*map(finding_of, verdict.alarms), *(Finding(BROKEN, "", text) for text in verdict.broken)]
+
+
+def findings_of(
     store: Reading,
-    calls: Sequence[Call],
-    captured: Sequence[Buffer],
-    session: str | None,
+    names: Sequence[str],
+    only_cut: Sequence[str] = (),
+    scope: Scope = ALL,
     unread: set[str] | None = None,
-) -> list[Finding]:
-    """Return all findings, the overlooked failures first.
+) -> OutputFindings:
+    """Return the findings about some outputs.
 
     Args:
         store: the store.
-        calls: the calls to look at, oldest first.
-        captured: the buffers to look at, after `Reading.checked`.
-        session: the session whose views count; None for all.
-        unread: gets the names of outputs and sessions that cannot be read, so that nothing is known of them.
-            Without it, a session that cannot be read is an error.
+        names: the outputs.
+        only_cut: further outputs, of which only cut replies are of interest.
+        scope: others than those of its session and project are left out.
+        unread: gets the names of outputs that cannot be read.
     """
-    unseen = overlooked(store, captured, session=session, unread=unread)
-    return [*(_overlooked(one) for one in unseen), *find_others(store, calls, captured, session, unread)]
+    found = OutputFindings([], [], [], 0, 0)
+    timeline, listed, captured, unjudged = Timeline(store), [*names, *only_cut], 0, 0
+    for start in range(0, len(listed), _AT_ONCE):
+        batch = listed[start : start + _AT_ONCE]
+        calls = timeline.about(batch)
+        found_here = (one for name in batch if (one := store.index.buffer(name)))
+        known = [store.checked(one) for one in found_here if _is_wanted(one, scope)]
+        examined = {*names[start : start + _AT_ONCE]}
+        there = [one for one in known if one.name in examined and one.state != "evicted" and not one.is_unanswered]
+        found.overlooked.extend(overlooked(store, there, unread=unread))
+        for buffer in known:
+            found.others.extend(_ended(buffer, calls, only_cut=buffer not in there))
+        expired = [one for one in known if one.name in examined and one.state == "evicted"]
+        found.gone.extend(not_shown_whole(expired, calls))
+        captured, unjudged = captured + len(there), unjudged + not_judged(there)
+    found.others.sort(key=lambda one: _IN_ORDER.index(one.kind))
+    return found._replace(captured=captured, unjudged=unjudged)
 
 
-def find_others(
-    store: Reading,
-    calls: Sequence[Call],
-    captured: Sequence[Buffer],
-    session: str | None,
-    unread: set[str] | None = None,
-) -> list[Finding]:
-    """Return all findings except overlooked failures; it takes what `find_all` takes."""
-    names = [session] if session else sorted({call.view.session for call in calls})
-    of_session = dict[str, list[Call]]()
-    for call in calls:
-        of_session.setdefault(call.view.session, []).append(call)
-    # A session and its helpers share alarms.
-    alarms = dict.fromkeys(one for name in names for one in _evidence(store, name, of_session.get(name, []), unread))
-    return [*_of_outputs(calls, captured), *alarms, *_broken(store, names)]
+def _is_wanted(buffer: Buffer, scope: Scope) -> bool:
+    return scope.session in (None, buffer.session) and belongs(buffer, scope.project)
 
 
-def _of_outputs(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
-    """Return findings about outputs, which depend on the calls about these alone."""
-    told = [call for call in calls if not call.looks_on]
-    return [*_altered(captured), *_partial(captured), *_untold(told, captured), *_cut(told)]  # as in _IN_ORDER
+def _ended(buffer: Buffer, calls: Sequence[Call], *, only_cut: bool) -> Iterable[Finding]:
+    for one in ended(buffer, calls):
+        if only_cut and one.flag != IS_CUT:
+            continue
+        asked, view = (one.call.asked, one.call.view.id) if one.call else (buffer.command, "")
+        yield Finding(_OF_FLAG[one.flag], format_ref(buffer.name), one.text, asked, view)
 
 
-def _evidence(store: Reading, name: str, own: Sequence[Call], unread: set[str] | None) -> list[Finding]:
-    """Return the alarms from the evidence of a session, judged by all of its calls, whichever of them are given."""
+def _evidence(store: Reading, name: str, unread: set[str]) -> list[Finding]:
+    """Return the alarms from the evidence of a session."""
     session = store.index.session(name)
-    if session is None:
-        return []
-    is_whole = sum(bool(call.view.number) for call in own) == store.index.view_count(name)
     try:
-        return [_of_alarm(alarm) for alarm in evidence_of(store, session, own if is_whole else None).alarms]
+        return [finding_of(one) for one in alarms_of(evidence_of(store, session))] if session else []
     except StoreFailed:
-        if unread is None:
-            raise
         unread.add(name)
         return []
 
 
-def _of_alarm(alarm: Alarm) -> Finding:
-    views = tuple(dict.fromkeys(ground.view for ground in alarm.grounds))
-    return Finding(alarm.kind, alarm.at, alarm.text, alarm.command, *_parted(views))
+def finding_of(alarm: HostAlarm) -> Finding:
+    """Return an alarm as a finding."""
+    view, rests_on = (alarm.views[0] if alarm.views else ""), alarm.views[1:]
+    return Finding(alarm.kind, alarm.ref, alarm.text, alarm.command, view, rests_on)
 
 
-def _parted(views: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the first view, and the others."""
-    return (views[0] if views else ""), views[1:]
-
-
-def _overlooked(one: Overlooked) -> Finding:
+def overlooked_finding(one: Overlooked) -> Finding:
+    """Return a failure that stood in no reply as a finding."""
     failure = one.failure
     text = f"{failure.name} ({failure.at})" if failure.name and failure.at else failure.name or failure.text
     return Finding(OVERLOOKED, one.ref, text, one.buffer.command)
-
-
-def _altered(captured: Sequence[Buffer]) -> list[Finding]:
-    return [Finding(ALTERED, one.ref, one.altered, one.command) for one in captured if one.altered]
-
-
-def _partial(captured: Sequence[Buffer]) -> list[Finding]:
-    """Return findings for buffers that failed, or may have, and are partial."""
-    return [
-        Finding(PARTIAL, buffer.ref, f"{_ended(buffer)}; {buffer.lost}", buffer.command)
-        for buffer in captured
-        if buffer.is_partial and buffer.may_have_failed
-    ]
-
-
-def _cut(calls: Sequence[Call]) -> list[Finding]:
-    """Return findings for failed calls with a cut reply whose buffer no later call is about."""
-    later: set[str] = set()
-    found = []
-    for call in reversed(calls):
-        view = call.view
-        has_all = call.buffer is not None and call.buffer.is_partial and view.lines_shown >= view.lines_total
-        if call.failed and view.truncated and not has_all and view.refs and view.refs[0] not in later:
-            in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
-            text = f"{view.lines_shown:,} of {view.lines_total:,} lines shown{in_part}, never read again"
-            found.append(Finding(CUT, format_ref(view.refs[0]), text, call.asked, view.id))
-        later.update(view.refs)
-    return found[::-1]
-
-
-def _untold(calls: Sequence[Call], captured: Sequence[Buffer]) -> list[Finding]:
-    """Return findings for buffers that failed after the last call about them.
-
-    A reply with the exit code has told of the failure, whatever the times say, as a harness may have another clock.
-    """
-    last: dict[str, float] = {}
-    told = {(name, call.view.exit_code) for call in calls for name in call.view.refs[:1]}
-    for call in calls:
-        for name in call.view.refs if call.view.number else ():
-            last[name] = call.view.time
-    return [
-        Finding(UNTOLD, buffer.ref, f"{_ended(buffer)}, and nobody was told", buffer.command)
-        for buffer in captured
-        if buffer.failed and not filtered_from(buffer) and buffer.ended and last.get(buffer.name, 0.0) < buffer.ended
-        if buffer.exit_code is None or (buffer.name, buffer.exit_code) not in told
-    ]
-
-
-def _ended(buffer: Buffer) -> str:
-    if buffer.timed_out:
-        return "timed out"
-    if buffer.exit_code is not None:
-        return f"ended with exit {buffer.exit_code}"
-    if buffer.state == "interrupted":
-        return "was interrupted"
-    return TOOL_FAILED if buffer.kind != "cmd" else "ended with an exit code that is not known"
-
-
-def _broken(store: Reading, sessions: Sequence[str]) -> list[Finding]:
-    if store.place is not None:
-        return []  # lines may have been withheld before shipping; `fleet verify` knows which
-    found, known = [], last_known(store)
-    for name in sessions:
-        try:
-            verify_log(store, name, known.get(name, 0))
-        except SightlineError as error:
-            found.append(Finding(BROKEN, "", error.message))
-    return found

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from operator import itemgetter
 
-from sightline.audit.buffer_failures import Failure, Overlooked, number_told, overlooked
+from sightline.audit.buffer_failures import Failure, Overlooked, overlooked
+from sightline.audit.output_facts import UNSEEN, output_rules
 from sightline.named_tuple import NamedTuple
+from sightline.project import ALL, Scope
 from sightline.records import Buffer
 from sightline.store import Reading
 
@@ -56,25 +58,47 @@ def places_of(buffer: Buffer, failures: Iterable[Failure]) -> OverlookedPlaces:
     return OverlookedPlaces(buffer, runs, array(width, lines), any(one.is_rest for one in found))
 
 
-def number_in(outputs: Iterable[OverlookedPlaces]) -> int:
+class MissedOutput(NamedTuple):
+    """An output with failures that stood in no view, and how many these are."""
+
+    name: str
+    number: int
+
+
+def missed_in(store: Reading, scope: Scope = ALL) -> tuple[MissedOutput, ...]:
+    """Return the outputs of a scope with such failures, as far as they are judged, the last used one first."""
+    found = store.index.with_flags(output_rules(store), UNSEEN, scope, order=_LAST_USED)
+    return tuple(MissedOutput(name, facts.unseen) for name, facts in found)
+
+
+_LAST_USED = "(SELECT used FROM buffers WHERE name = buffer) DESC"
+
+
+def number_in(outputs: Iterable[MissedOutput]) -> int:
     """Return the number of failures in some outputs."""
     return sum(one.number for one in outputs)
 
 
-def told_in(outputs: Sequence[OverlookedPlaces]) -> str:
-    """Write the number of failures in some outputs: ``1 failure``, or ``at least 20,001 failures``."""
-    return number_told(number_in(outputs), at_least=any(one.at_least for one in outputs))
+def places_in(store: Reading, name: str) -> OverlookedPlaces | None:
+    """Return where the failures of an output begin that stood in no view; None if it is gone."""
+    buffer = store.index.buffer(name)
+    return places_of(buffer, (one.failure for one in overlooked(store, [buffer]))) if buffer else None
 
 
-def place_at(outputs: Sequence[OverlookedPlaces], number: int) -> tuple[Buffer, str, int]:
-    """Return buffer, stream and line of a failure, by its number among those of all outputs, from 1."""
+def place_at(store: Reading, outputs: Sequence[MissedOutput], number: int) -> tuple[Buffer, str, int] | None:
+    """Return buffer, stream and line of a failure, by its number among those of all outputs, from 1.
+
+    It is None for one that was seen, or removed, meanwhile.
+    """
     for one in outputs:
         if number <= one.number:
-            return one.buffer, *one.place(number)
+            found = places_in(store, one.name)
+            return (found.buffer, *found.place(number)) if found and number <= found.number else None
         number -= one.number
-    raise IndexError(number)
+    return None
 
 
-def first_overlooked(store: Reading, outputs: Iterable[OverlookedPlaces], most: int) -> list[Overlooked]:
-    """Read the first of the failures in some outputs again, with their texts. Those seen meanwhile are left out."""
-    return list(islice((found for one in outputs for found in overlooked(store, [one.buffer])), most))
+def first_overlooked(store: Reading, outputs: Iterable[MissedOutput], most: int) -> list[Overlooked]:
+    """Return the first of the failures in some outputs, with their texts. Those seen meanwhile are left out."""
+    buffers = (buffer for one in outputs if (buffer := store.index.buffer(one.name)))
+    return list(islice((found for buffer in buffers for found in overlooked(store, [buffer])), most))

@@ -284,7 +284,7 @@ class Timeline:
         view = indexed.view
         buffers = {name: self._buffer(name) for name in view.refs}
         parts = {name: _part(self._store, name, buffer, indexed) for name, buffer in buffers.items()}
-        new, again = _count(view, parts, seen)
+        new, again = count_lines(view, parts, seen)
         first = view.refs[0] if view.refs else ""
         unfiltered = self._unfiltered.get(first) if view.verb not in _LOOKS else None
         buffer = buffers.get(first)
@@ -350,7 +350,7 @@ def _part(store: Reading, name: str, buffer: Buffer | None, indexed: IndexedView
     return contribution_of(store, buffer, indexed)
 
 
-def _count(view: View, parts: Mapping[str, Contribution], seen: _Seen) -> tuple[int, int]:
+def count_lines(view: View, parts: Mapping[str, Contribution], seen: _Seen) -> tuple[int, int]:
     """Return (lines new to the session, lines shown again), and update what the session has seen.
 
     Lines of a buffer that a command line names are counted in the command's own output.
@@ -453,15 +453,15 @@ def unknowable(store: Reading, calls: Sequence[Call], sessions: Iterable[str], s
         left = store.tombstone(name) if name not in gone and store.index.buffer(name) is None else None
         if left and left.get("session") in names and left["created"] >= since:
             gone[name] = {stream: info["lines"] for stream, info in left["streams"].items()}
-    return _not_whole(gone, calls)
+    return not_whole(gone, calls)
 
 
 def not_shown_whole(evicted: Iterable[Buffer], calls: Sequence[Call]) -> list[str]:
     """Return the names of those removed outputs that calls did not show whole, so what was missed is unknown."""
-    return _not_whole({one.name: _lines_of(one) for one in evicted if one.kind != "file"}, calls)
+    return not_whole({one.name: _lines_of(one) for one in evicted if one.kind != "file"}, calls)
 
 
-def _not_whole(gone: Mapping[str, Mapping[str, int]], calls: Sequence[Call]) -> list[str]:
+def not_whole(gone: Mapping[str, Mapping[str, int]], calls: Sequence[Call]) -> list[str]:
     seen = seen_after(calls, len(calls)) if gone else {}
     return [name for name, lines in gone.items() if _seen_of(lines, seen.get(name, {})) < sum(lines.values())]
 

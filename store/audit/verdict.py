@@ -1,247 +1,503 @@
-"""Keeps up to date which failures in a store no agent saw, as captures and views come."""
+"""The verdict on a scope: what failed, was cut, seen by nobody, altered or lost, and which claims nothing supports.
 
+It is the one model behind every number of that kind: the header, the brief, the audit with its exit code, the board of
+sessions, the timeline, the choice of projects and the report all read it, so that one scope has one verdict.
+
+An output is judged alone (`output_facts`), a session by all of its calls (`evidence`). Both are kept in the index, by
+the rules that judged them. What changes puts its output in doubt, and a session is judged anew when its log, that of a
+helper, or one of its outputs has changed. So a verdict is a sum over what is kept, once what is new has been judged.
+Nothing is left out: as long as something is not judged, the verdict says so.
+"""
+
+import os
 import time
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
-from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.buffer_failures import failures_if_quick
-from sightline.audit.overlooked_places import OverlookedPlaces, places_of, told_in
-from sightline.errors import SightlineError
-from sightline.log.log_index import fill_index
+from sightline.audit import output_facts
+from sightline.audit.coverage import share_of
+from sightline.audit.output_facts import facts_of, output_rules
+from sightline.audit.people_views import Onlookers
+from sightline.audit.project_scope import removed_in, running_in, started_in
+from sightline.audit.timeline import Call, Timeline
+from sightline.errors import SightlineError, StoreFailed
+from sightline.json_text import dumps, loads
+from sightline.log.log_index import catch_up, fill_index, last_known, verify_log
+from sightline.log.sessions import is_onlooker
 from sightline.named_tuple import NamedTuple
-from sightline.project import Project
-from sightline.records import Buffer
-from sightline.store import Reading
+from sightline.project import ALL
+from sightline.project import Scope as Scope
+from sightline.protocols import HostAlarm
+from sightline.records import OutputFacts, Session, Tally
+from sightline.shape.summary import counted
+from sightline.store import Reading, Store
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sightline.audit.evidence.session_evidence import DoubtedClaims
+    from sightline.audit.evidence.session_evidence import SessionEvidence
 
-MOST_BUFFERS = 2_000
-"""Most recently used buffers that are examined; for older ones, the verdict says that they were not."""
+CLAIMS = ("contradicted", "stale-claim", "no-evidence")
+"""The kinds of alarm that are about a claim."""
 
-_PAGE = 200
-_NEW_PAGE = 40  # first read of what was used since the last look, mostly a few
-_VIEWS = 1_000
-_CLAIM_SECONDS = 2.0  # between two looks at agents' messages
-_PAUSE_SECONDS = 0.001  # between two buffers, so that the thread that draws gets its turn
+_AT_ONCE = 100  # outputs whose calls are read together
+_SHARE = 4  # a session that goes on is judged again after this many times the seconds that it took
 
 
 class Verdict(NamedTuple):
-    """What is known so far.
+    """What is known of a scope.
 
     Attributes:
-        missed: where failures begin that stood in no view, by buffer, the last used one first.
-        failures: number of all known failures.
-        done: whether all buffers in question are examined.
-        skipped: names of buffers that are too large to examine in a moment.
-        older: whether there are more than `MOST_BUFFERS` buffers, so that nothing is said of the others.
-        doubted: number of claims in the newest sessions that nothing supports; 0 while that is not known.
+        captured: number of outputs whose bytes are there.
+        ran: number of commands that were run, those that run and those whose output has expired included.
+        failed: number of these that did not end well.
+        failures: number of failures in outputs.
+        unseen: number of these that stood in no reply.
+        at_least: whether there are more of them than are told apart.
+        cut: number of replies that were cut before a failure or an end.
+        untold: number of outputs that failed after the last reply about them.
+        lost: number of outputs that failed, or may have, of which a part never arrived.
         altered: number of outputs whose bytes were changed after their capture.
-        told: the failures that stood in no view, counted in words: ``at least 20,001 failures``.
+        alarms: what is wrong in sessions, by their evidence.
+        broken: what is wrong with logs.
+        incomplete: number of commands' outputs of which a part never arrived.
+        unread: names of outputs and sessions that could not be read.
+        gone: number of outputs that went before all was shown.
+        removed: names of those of them that a person removed.
+        large: number of outputs that are too large to be fetched and examined.
+        unjudged: number of outputs that only show what others wrote.
+        unsealed: number of outputs of which nothing tells whether they were changed.
+        lines: number of lines of the outputs.
+        seen: how many of them were shown, a cut line by its part.
+        partial: number of outputs of which only a part is there.
+        unsure: number of outputs of which less may have been seen.
+        unopened: number of outputs of which no line was shown.
+        messages: number of agents' messages.
+        not_read: number of these that no rule could read.
+        left: number of outputs and sessions that are not judged yet.
     """
 
-    missed: tuple[OverlookedPlaces, ...] = ()
+    captured: int = 0
+    ran: int = 0
+    failed: int = 0
     failures: int = 0
-    done: bool = False
-    skipped: frozenset[str] = frozenset()
-    older: bool = False
-    doubted: int = 0
+    unseen: int = 0
+    at_least: bool = False
+    cut: int = 0
+    untold: int = 0
+    lost: int = 0
     altered: int = 0
-    told: str = ""
+    alarms: tuple[HostAlarm, ...] = ()
+    broken: tuple[str, ...] = ()
+    incomplete: int = 0
+    unread: frozenset[str] = frozenset()
+    gone: int = 0
+    removed: tuple[str, ...] = ()
+    large: int = 0
+    unjudged: int = 0
+    unsealed: int = 0
+    lines: int = 0
+    seen: float = 0.0
+    partial: int = 0
+    unsure: int = 0
+    unopened: int = 0
+    messages: int = 0
+    not_read: int = 0
+    left: int = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all is judged."""
+        return not self.left
+
+    @property
+    def claims(self) -> int:
+        """Number of claims that are not supported."""
+        return sum(one.kind in CLAIMS for one in self.alarms)
+
+    @property
+    def share(self) -> float:
+        """Share of the lines that were seen, 0 to 1."""
+        return share_of(self.seen, self.lines, partial=bool(self.partial))
+
+    @property
+    def at_most(self) -> bool:
+        """Whether the share is an upper bound, because less may have been seen."""
+        return bool(self.partial or self.unsure)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What an audit counts, and what it could not judge, by name, for programs."""
+        names = (
+            "failed failures unseen cut untold lost altered claims incomplete gone large unjudged unsealed"
+            " messages not_read left"
+        )
+        counts = {name: int(getattr(self, name)) for name in names.split()}
+        return counts | {"alarms": len(self.alarms), "broken": len(self.broken), "unread": len(self.unread)}
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether an audit reports anything."""
+        outputs = self.unseen or self.cut or self.untold or self.lost or self.altered
+        return bool(outputs or self.alarms or self.broken)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether all that matters could be judged."""
+        return not (self.unread or self.gone or self.large or self.incomplete or self.left)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing went wrong unseen, for certain."""
+        return not self.has_findings and self.is_sure and bool(self.captured or self.ran)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What went wrong, in a few words each; empty if nothing did."""
+        doubts = len(self.alarms) - self.claims
+        least = "at least " if self.at_least else ""
+        found = (
+            (self.failed, f"{counted(self.failed, 'command')} failed"),
+            (self.cut, f"{self.cut:,} cut before {'its' if self.cut == 1 else 'their'} end"),
+            (self.unseen, f"{least}{counted(self.unseen, 'failure')} unseen"),
+            (self.untold, f"{self.untold:,} failed after the last reply"),
+            (self.lost, f"{self.lost:,} incomplete"),
+            (self.altered, f"{self.altered:,} altered"),
+            (self.claims, f"{counted(self.claims, 'claim')} not supported"),
+            (doubts, counted(doubts, "doubt")),
+            (self.broken, f"{counted(len(self.broken), 'log')} altered"),
+        )
+        return tuple(words for count, words in found if count)
+
+    @property
+    def words(self) -> str:
+        """The verdict in one line, such as ``3 commands failed · 1 cut before its end · 2 failures unseen``."""
+        if self.has_findings:
+            return " · ".join(self.facts)
+        if not (self.captured or self.ran or self.left):
+            return "nothing was captured" if not self.unread else "nothing could be read"
+        so_far = " known" if not self.is_sure else ""
+        if self.failed:
+            return f"{counted(self.failed, 'command')} failed, {'all ' if self.failed > 1 else ''}seen"
+        if self.failures:
+            return f"{counted(self.failures, 'failure')}, all seen"
+        return f"no failures{so_far}"
+
+    @property
+    def headline(self) -> str:
+        """The gravest fact alone, for where there is little room."""
+        if not self.has_findings:
+            return self.mark + self.words
+        facts = [words for words in self.facts if not words.endswith(" failed")]
+        return self.mark + next((words for words in facts if words.endswith(" unseen")), facts[0])
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What was not judged beside what was, in a few words each."""
+        found = ((len(self.unread), "unreadable"), (self.large, "too large"), (self.incomplete, "incomplete"))
+        return tuple(f"{count:,} {what}" for count, what in (*found, (self.gone, "gone")) if count)
+
+    @property
+    def mark(self) -> str:
+        """``!`` for findings, ``✓`` where all is well for certain; else nothing."""
+        return "! " if self.has_findings else "✓ " if self.is_good else ""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What could not be judged and why, in sentences."""
+        nobody = "nobody can say what failed there"
+        found = (
+            (self.altered, f"{counted(self.altered, 'output')} changed after the capture: {nobody}"),
+            (self.unread, f"{len(self.unread):,} of the outputs and logs could not be read: {nobody}"),
+            (
+                self.incomplete,
+                f"of {counted(self.incomplete, 'output')} only a part reached the store: nobody can say what else"
+                " failed there",
+            ),
+            (self.gone, f"{counted(self.gone, 'output')} went before all was shown: {nobody}"),
+            (self.large, f"{counted(self.large, 'output')} of other hosts too large to fetch: {nobody}"),
+            (
+                self.not_read,
+                f"{self.not_read:,} of {counted(self.messages, 'message')} hold no claim that was read",
+            ),
+            (
+                self.unjudged,
+                f"{counted(self.unjudged, 'output')} not judged, since they only show what others wrote",
+            ),
+        )
+        return tuple(words for count, words in found if count)
 
 
-def first_unseen(store: Reading, names: Iterable[str]) -> Buffer | None:
-    """Return the first of some buffers with a line that stood in no view; None if all was seen."""
-    for name in names:
-        buffer = store.index.buffer(name)
-        if buffer is None or buffer.state == "evicted" or not buffer.lines:
-            continue
-        try:
-            coverage = coverage_of(store, buffer)
-        except SightlineError:
-            continue  # it was removed meanwhile
-        if coverage.total and coverage.share < 1:
-            return buffer
-    return None
+def summed(tallies: Sequence[Tally], verdict: Verdict | None = None) -> Verdict:
+    """Add what is known of outputs to a verdict."""
+
+    def count(flag: int) -> int:
+        return sum(one.outputs for one in tallies if one.flags & flag)
+
+    there = [one for one in tallies if not one.flags & (output_facts.EXPIRED | output_facts.UNANSWERED)]
+    return (verdict or Verdict())._replace(
+        captured=sum(one.outputs for one in there),
+        ran=count(output_facts.RAN),
+        failed=count(output_facts.FAILED),
+        failures=sum(one.failures for one in tallies),
+        unseen=sum(one.unseen for one in tallies),
+        at_least=bool(count(output_facts.LEAST)),
+        cut=count(output_facts.CUT),
+        untold=count(output_facts.UNTOLD),
+        lost=count(output_facts.LOST),
+        altered=count(output_facts.ALTERED),
+        incomplete=sum(one.outputs for one in there if one.flags & output_facts.INCOMPLETE),
+        gone=count(output_facts.GONE),
+        large=count(output_facts.LARGE),
+        unjudged=sum(one.outputs for one in there if one.flags & output_facts.UNJUDGED),
+        unsealed=sum(one.outputs for one in there if one.flags & output_facts.UNSEALED),
+        lines=sum(one.lines for one in there),
+        seen=sum(one.seen for one in there),
+        partial=sum(one.outputs for one in there if one.flags & output_facts.PARTIAL),
+        unsure=count(output_facts.UNSURE),
+        unopened=count(output_facts.UNOPENED),
+    )
 
 
-class _Failing(NamedTuple):
-    used: int
-    buffer: Buffer
-    failures: int
-    missed: OverlookedPlaces
+def by_session(store: Reading, scope: Scope = ALL) -> dict[str, Verdict]:
+    """Return what is known of the outputs of each session in a scope, by name."""
+    found = dict[str, list[Tally]]()
+    for name, tally in store.index.tallies(output_rules(store), scope, by="session"):
+        found.setdefault(name, []).append(tally)
+    return {name: summed(tallies) for name, tallies in found.items()}
+
+
+class JudgedSession(NamedTuple):
+    """What is kept of a session: its alarms, numbers of messages, and what is wrong with its log."""
+
+    alarms: tuple[HostAlarm, ...] = ()
+    messages: int = 0
+    not_read: int = 0
+    broken: str = ""
+
+
+def verdict_of(store: Reading, scope: Scope = ALL) -> Verdict:
+    """Judge whatever is not judged yet in a scope, and return its verdict. Raises what the store raises."""
+    return VerdictReader(store, scope).all()
 
 
 class VerdictReader:
-    """Examines a store in steps. Only one thread at a time may use it.
+    """Judges what is new in a store, in steps, and sums up. Only one thread at a time may use it."""
 
-    A running capture is left out until it ends, because its caller has no answer yet.
-    """
-
-    def __init__(self, store: Reading, project: Project | None = None) -> None:
-        """Prepare to read, for one project or all; nothing is read before `step`."""
+    def __init__(self, store: Reading, scope: Scope = ALL) -> None:
+        """Prepare to read; nothing is read before `step`."""
         self._store = store
-        self._project = project
-        self._start()
+        self.scope = scope
+        self._unread: set[str] = set()
+        self._not_before: dict[str, float] = {}
+        self._patient = True
+        self._sizes: dict[str, tuple[int, int]] = {}
 
-    def _start(self) -> None:
-        self._newest, self._oldest, self._view = 0, 0, -1
-        self._looked = 0
-        self._older = self._at_end = False
-        self._total = 0
-        self._queue = deque[tuple[int, str]]()  # when it was used, and its name: whole records would fill memory
-        self._running: dict[str, int] = {}
-        self._failing: dict[str, _Failing] = {}
-        self._skipped: dict[str, None] = {}
-        self._altered: dict[str, None] = {}
-        self._claims: DoubtedClaims | None = None
-        self._doubted, self._claims_read = 0, 0.0
+    def all(self) -> Verdict:
+        """Judge everything, and return the verdict."""
+        self._patient = False
+        return self.step(float("inf"))
 
     def step(self, seconds: float) -> Verdict:
-        """Take in what is new, and examine buffers for this many seconds. Raises what the store raises."""
-        self._take_in()
+        """Judge what is new for this many seconds, and return the verdict so far. Raises what the store raises."""
         ends = time.monotonic() + seconds
-        while (self._queue or self._read_older()) and time.monotonic() < ends:
-            self._look_at(*self._queue.popleft())
-        if not self._queue and time.monotonic() >= self._claims_read + _CLAIM_SECONDS:
-            self._count_claims()
-        return self._verdict()
+        self._store.end_dead_captures()
+        self._sizes = _log_sizes(self._store)
+        _take_in_logs(self._store, self._sizes)
+        self._store.index.renew_copies()
+        self._unread.clear()
+        self._store.look_for_changes()
+        left = self._judge_outputs(ends)
+        sessions, waiting = self._judge_sessions(ends) if not left else ({}, 0)
+        return self._summed(sessions, left + waiting)
 
-    def _count_claims(self) -> None:
-        if self._claims is None:
-            from sightline.audit.evidence.session_evidence import DoubtedClaims  # 25 ms: failures are reported first
+    @property
+    def rules(self) -> str:
+        """The rules that outputs are judged by."""
+        return output_rules(self._store)
 
-            self._claims = DoubtedClaims(self._store, self._project)
-        self._doubted = self._claims.count()
-        self._claims_read = time.monotonic()
-
-    def _verdict(self) -> Verdict:
-        failing = sorted(self._failing.values(), key=lambda one: -one.used)
-        missed = tuple(one.missed for one in failing if one.missed.number)
-        return Verdict(
-            missed=missed,
-            told=told_in(missed),
-            failures=sum(one.failures for one in failing),
-            done=not self._queue and self._at_end,
-            skipped=frozenset(self._skipped),
-            older=self._older,
-            doubted=self._doubted,
-            altered=len(self._altered),
+    def _summed(self, sessions: Mapping[str, JudgedSession], left: int) -> Verdict:
+        tallies = [tally for _, tally in self._store.index.tallies(self.rules, self.scope)]
+        judged, running = sessions.values(), running_in(self._store, self.scope)
+        known, removed = summed(tallies), removed_in(self._store, self.scope)
+        return known._replace(
+            captured=known.captured + len(running),
+            ran=known.ran + sum(one.kind == "cmd" and not one.origin for one in running),
+            gone=known.gone + len(removed),
+            removed=removed,
+            alarms=tuple(_each_once(alarm for one in judged for alarm in one.alarms)),
+            broken=tuple(one.broken for one in judged if one.broken),
+            messages=sum(one.messages for one in judged),
+            not_read=sum(one.not_read for one in judged),
+            unread=frozenset(self._unread),
+            left=left,
         )
 
-    # what came since
+    # outputs
 
-    def _take_in(self) -> None:
+    def _judge_outputs(self, ends: float) -> int:
+        """Judge outputs in doubt until a time, at least some, and return how many are left."""
+        index, rules, skipped = self._store.index, self.rules, set[str]()
+        while wanted := [one for one in index.in_doubt(rules, _AT_ONCE + len(skipped)) if one[0] not in skipped]:
+            found = list(self._facts(wanted))
+            skipped |= {name for name, _ in wanted} - {name for name, _, _ in found}
+            self._forget_sessions(name for name, _, _ in found)
+            index.keep_facts(rules, found)
+            if time.monotonic() >= ends:
+                return max(index.count_in_doubt(rules) - len(skipped), 0)
+        return 0
+
+    def _facts(self, wanted: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, OutputFacts]]:
+        names = [name for name, _ in wanted]
+        about: dict[str, list[Call]] = {name: [] for name in names}
+        for call in Timeline(self._store).about(names):
+            for name in call.view.refs:
+                if name in about and call not in about[name][-1:]:
+                    about[name].append(call)
+        people = Onlookers(self._store)
+        for name, doubt in wanted:
+            buffer = self._store.index.buffer(name)
+            if buffer is None or buffer.state == "running":
+                continue
+            try:
+                yield name, doubt, facts_of(self._store, self._store.checked(buffer), about[name], people)
+            except StoreFailed:
+                self._unread.add(name)
+            except SightlineError:
+                continue  # it was removed meanwhile, which puts it in doubt again
+
+    # sessions
+
+    def _judge_sessions(self, ends: float) -> tuple[dict[str, JudgedSession], int]:
+        """Judge sessions of the scope that have changed until a time; return what is known, and how many are left."""
+        store, found, left = self._store, dict[str, JudgedSession](), 0
+        everyone = {one.name: one for one in store.index.sessions()}
+        wanted = sorted(self._sessions(everyone))
+        families = _families(everyone.values())
+        sizes, kept, entries = self._sizes, store.index.session_verdicts(), last_known(store)
+        for name in wanted:
+            session = everyone.get(name)
+            family = families.get((session.harness, session.harness_id), (name,)) if session else (name,)
+            made_from = f"{_rules_of_sessions(store)} {' '.join(f'{one}:{sizes.get(one)}' for one in family)}"
+            known, record = kept.get(name, ("", ""))
+            if known != made_from:
+                now = time.monotonic()
+                if now >= ends or (self._patient and now < self._not_before.get(name, 0.0)):
+                    left += 1
+                else:
+                    try:
+                        record = dumps(_judged(store, name, session, entries.get(name, 0)))
+                        store.index.put_session_verdict(name, made_from, record)
+                    except StoreFailed:
+                        self._unread.add(name)
+                        record = ""
+                    self._not_before[name] = time.monotonic() + _SHARE * (time.monotonic() - now)
+            if record:
+                found[name] = _session_of(record)
+        if left and time.monotonic() < ends:  # sessions that go on wait for their turn
+            time.sleep(min(_WAIT_SECONDS, ends - time.monotonic()))
+        return found, left
+
+    def _sessions(self, everyone: Mapping[str, Session]) -> Collection[str]:
+        """Return the names of the sessions of the scope, without those of people."""
+        session, since, project = self.scope
+        if session is not None:
+            return (session,)
+        names = set(everyone)
+        if project is not None:
+            names = set(started_in(self._store, project)) | self._store.index.sessions_about(Scope(project=project))
+        if since:
+            names &= self._store.index.active_since(since)
+        return {one for one in names if one not in everyone or not is_onlooker(everyone[one])}
+
+    def _forget_sessions(self, outputs: Iterable[str]) -> None:
+        """Have the sessions judged anew that captured some outputs, with those that share their harness' session."""
         index = self._store.index
-        fill_index(self._store)
-        newest = index.newest_view()
-        if newest < self._view:  # views were indexed anew
-            self._start()
-        again = self._viewed(newest)
-        for name in [name for name in self._running if name not in again]:
-            known = index.buffer(name)
-            if known is None or known.state != "running":
-                again.add(name)
-        self._forget_gone(self._queue_newer())
-        for name in again:
-            used = self._running.pop(name, None)
-            used = self._failing[name].used if used is None and name in self._failing else used
-            if index.buffer(name) is None:
-                self._failing.pop(name, None)
-            elif used is not None:
-                self._queue.appendleft((used, name))
+        captors = {buffer.session for name in outputs if (buffer := index.buffer(name))}
+        families = _families(index.sessions()).values()
+        index.forget_verdicts_of(captors.union(*(names for names in families if captors.intersection(names))))
 
-    def _viewed(self, newest: int) -> set[str]:
-        """Return the names of buffers with failures about which there are new views."""
-        if self._view < 0:
-            self._view = newest
-            return set()
-        shown = set[str]()
-        while rows := self._store.index.views_after(self._view, session=None, limit=_VIEWS):
-            shown.update(name for _, indexed in rows for name in indexed.view.refs)
-            self._view = rows[-1][0]
-        return {name for name, one in self._failing.items() if name in shown or one.buffer.origin in shown}
 
-    def _forget_gone(self, came: int) -> None:
-        """Forget buffers that the store no longer has, of which so many were used since; some of these are new."""
-        total = self._store.index.totals().buffers
-        if total < self._total + came or self._project:  # how many came in other projects is not known
-            for known in (self._failing, self._skipped, self._altered):
-                for name in [name for name in known if not self._is_there(name)]:
-                    del known[name]
-        self._total = total
+_WAIT_SECONDS = 0.1
 
-    def _is_there(self, name: str) -> bool:
-        buffer = self._store.index.buffer(name)
-        return buffer is not None and buffer.state != "evicted"
 
-    def _queue_newer(self) -> int:
-        """Queue the buffers used since, the last one first, and return their number; first, the first page of all.
+def _each_once(alarms: Iterable[HostAlarm]) -> Iterator[HostAlarm]:
+    """Yield alarms, once those that a session and its helper share: they rest on the same replies."""
+    known = set[HostAlarm]()
+    for one in alarms:
+        if one not in known:
+            yield one
+        if one.views:
+            known.add(one)
 
-        If more come than are examined meanwhile, those that were used longest ago are left out, as older ones are.
-        """
-        newer, before = list[tuple[int, str]](), None
-        size = _NEW_PAGE if self._newest else _PAGE
-        while True:
-            page = self._store.listed(size, before=before, project=self._project)
-            newer += [(used, buffer.name) for buffer, used in page if used > self._newest]
-            if not self._newest:
-                self._at_end = len(page) < _PAGE
-                self._oldest = page[-1].used if page else 0
-                break
-            if len(page) < size or page[-1].used <= self._newest:
-                break
-            before, size = page[-1].used, _PAGE
-        if newer:
-            self._newest = newer[0][0]
-            self._looked += len(newer)
-            self._queue.extendleft(reversed(newer))
-        while len(self._queue) > MOST_BUFFERS:
-            self._queue.pop()
-            self._at_end = self._older = True
-        return len(newer)
 
-    def _read_older(self) -> bool:
-        """Queue the next page of earlier used buffers, and return whether there is one."""
-        if self._at_end or not self._oldest:
-            return False
-        if self._looked >= MOST_BUFFERS:
-            self._at_end = self._older = True
-            return False
-        page = self._store.listed(_PAGE, before=self._oldest, project=self._project)
-        self._at_end = len(page) < _PAGE
-        if page:
-            self._oldest = page[-1].used
-        self._looked += len(page)
-        self._queue.extend((used, buffer.name) for buffer, used in page)
-        return bool(self._queue)
+def _families(sessions: Iterable[Session]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the names of sessions that share a session of a harness: helpers, and the one whose they are."""
+    found = dict[tuple[str, str], tuple[str, ...]]()
+    for one in sessions:
+        if one.harness_id:
+            key = one.harness, one.harness_id
+            found[key] = tuple(sorted((*found.get(key, ()), one.name)))
+    return found
 
-    # one buffer
 
-    def _look_at(self, used: int, name: str) -> None:
-        self._failing.pop(name, None)
-        self._skipped.pop(name, None)
-        self._altered.pop(name, None)
-        buffer = self._store.index.buffer(name)
-        if buffer is None:
-            return  # it was removed before its turn
-        if buffer.state == "running":
-            self._running[buffer.name] = used
-            return
-        if self._store.checked(buffer).altered:
-            self._altered[name] = None
-        if buffer.kind != "cmd" or buffer.state == "evicted" or not buffer.bytes:
-            return
-        try:
-            failures = failures_if_quick(self._store, buffer)
-            if failures:
-                coverage = coverage_of(self._store, buffer)
-                missed = places_of(buffer, (one for one in failures if not one.is_seen(coverage)))
-                self._failing[buffer.name] = _Failing(used, buffer, len(failures), missed)
-        except SightlineError:
-            return  # it was removed meanwhile
-        if failures is None:
-            self._skipped[buffer.name] = None
-        time.sleep(_PAUSE_SECONDS)
+def _rules_of_sessions(store: Reading) -> str:
+    from sightline.audit.evidence.session_evidence import alarm_rules  # 25 ms, which outputs do not wait for
+
+    return alarm_rules(store)
+
+
+def _judged(store: Reading, name: str, session: Session | None, last: int) -> JudgedSession:
+    """Judge a session by its log. Raises StoreFailed if it cannot be read."""
+    from sightline.audit.evidence.session_evidence import evidence_of
+
+    made = JudgedSession(broken=_broken(store, name, last))
+    if session is None:
+        return made
+    evidence = evidence_of(store, session)
+    return made._replace(alarms=alarms_of(evidence), messages=evidence.messages, not_read=evidence.not_read)
+
+
+def alarms_of(evidence: "SessionEvidence") -> tuple[HostAlarm, ...]:
+    """Return the alarms of a session as rows, with the ids of the replies that they rest on."""
+    return tuple(
+        HostAlarm(one.kind, one.text, one.command, one.at, tuple(dict.fromkeys(ground.view for ground in one.grounds)))
+        for one in evidence.alarms
+    )
+
+
+def _session_of(record: str) -> JudgedSession:
+    alarms, *rest = loads(record)
+    return JudgedSession(tuple(HostAlarm._make((*one[:4], tuple(one[4]))) for one in alarms), *rest)
+
+
+def _broken(store: Reading, name: str, last: int) -> str:
+    """Return what is wrong with the log of a session; empty if its chain of hashes holds."""
+    if store.place is not None:
+        return ""  # lines may have been withheld before shipping; `fleet verify` knows which
+    try:
+        verify_log(store, name, last)
+    except SightlineError as error:
+        return error.message
+    return ""
+
+
+def _take_in_logs(store: Reading, sizes: Mapping[str, tuple[int, int]]) -> None:
+    """Index what logs have beyond the index, however lately that was looked for."""
+    fill_index(store)
+    if isinstance(store, Store) and not store.index.unwritable and not store.index.views_stale():
+        known = store.index.logs()
+        catch_up(store, [name for name, (size, _) in sizes.items() if size > known.get(name, 0)])
+
+
+def _log_sizes(store: Reading) -> dict[str, tuple[int, int]]:
+    """Return by session what changes with its log: its bytes and time, or elsewhere the number of its last reply."""
+    if not isinstance(store, Store):
+        return {name: (number, 0) for name, number in store.index.last_entries().items()}
+    found = dict[str, tuple[int, int]]()
+    with suppress(FileNotFoundError), os.scandir(store.layout.audit) as files:
+        for one in files:
+            name, dot, _ = one.name.rpartition(".jsonl")
+            if dot:
+                status = one.stat(follow_symlinks=False)
+                found[name] = status.st_size, status.st_mtime_ns
+    return found

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sightline.disk.seals import compared as compared
     from sightline.disk.seals import sealed_files as sealed_files
     from sightline.disk.seals import standing as standing
+    from sightline.disk.seals import suspects as suspects
     from sightline.disk.seals import unsettled as unsettled
     from sightline.disk.sorter import with_sorter as with_sorter
     from sightline.disk.stand_ins import WantedRef as WantedRef
@@ -50,7 +51,7 @@ else:
         recording=("Recording", "new_buffer", "reserve"),  # 1 ms, which whoever only reads does not need
         index_filling=("fill_index", "refill_index"),
         recovery=("adopt", "adopt_dead", "amend_waiting", "take_in_sealed", "waiting_for_index"),
-        seals=("SEALED_STATES", "UNKNOWN", "compared", "sealed_files", "standing", "unsettled"),
+        seals=("SEALED_STATES", "UNKNOWN", "compared", "sealed_files", "standing", "suspects", "unsettled"),
         sorter=("with_sorter",),  # 4 ms, which only lost views need
         stand_ins=("WantedRef", "stand_in_bytes", "sweep_stand_ins", "take_stand_ins"),  # 1 ms, for refs in commands
         stream_files=(
@@ -91,6 +92,7 @@ __all__ = [
     "stand_in_bytes",
     "standing",
     "stream_path",
+    "suspects",
     "sweep_stand_ins",
     "take_bytes",
     "take_in_sealed",

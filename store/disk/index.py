@@ -9,7 +9,7 @@ from sightline.disk.database import Database
 from sightline.disk.errors import is_busy
 from sightline.disk.record_check import checked, checked_size, is_stream
 from sightline.disk.sqlite import sqlite3
-from sightline.disk.view_index import ViewIndex
+from sightline.disk.verdict_index import VerdictIndex, in_project
 from sightline.errors import SightlineError
 from sightline.json_text import dumps, encoder, loads
 from sightline.light_library import AbstractContextManager, deque
@@ -22,7 +22,6 @@ _COLUMNS = (
     "name, kind, state, command, cwd, session, created, ended, accessed, exit_code, signal, timed_out, label, pinned, "
     "artifact, note, origin, streams, partial, gaps, project, seals"
 )
-_OF_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
 _NEXT_USE = "(SELECT COALESCE(MAX(used), 0) + 1 FROM buffers)"
 """The order of use is a counter rather than a clock: a clock that jumps back would make a used buffer look old."""
 
@@ -123,7 +122,7 @@ class ListFacts(NamedTuple):
     timed_out: bool
 
 
-class Index(ViewIndex):
+class Index(VerdictIndex):
     """All statements of the store.
 
     Attributes:
@@ -402,7 +401,7 @@ class Index(ViewIndex):
             where.append("session = ?")
             parameters.append(session)
         if project is not None:
-            within, given = _in_project(project)
+            within, given = in_project(project)
             where.append(within)
             parameters += given
         rows = self._db.rows(
@@ -423,7 +422,7 @@ class Index(ViewIndex):
         self, limit: int, *, before: int | None, characters: int, project: Project | None = None
     ) -> list[ListFacts]:
         """List buffers as `listed` does, but only what is cheap: ten times as many in the same time."""
-        within, parameters = _in_project(project) if project else ("1", [])
+        within, parameters = in_project(project) if project else ("1", [])
         try:
             rows = self._db.rows(
                 "SELECT name, used, substr(command, 1, ?), label, session, state, bytes,"  # noqa: S608
@@ -524,6 +523,7 @@ class Index(ViewIndex):
         """Remove the hashes and all derived facts of a buffer whose bytes are gone, so it is not found by content."""
         self._db.execute("DELETE FROM derived WHERE buffer = ?", (name,))
         self._db.execute("DELETE FROM hashes WHERE buffer = ?", (name,))
+        self.forget_session_verdicts(name)
 
     def totals(self) -> StoreTotals:
         """Return the totals for the limits, which triggers keep, so that no capture has to count."""
@@ -547,18 +547,6 @@ class Index(ViewIndex):
             row = self._db.row("SELECT request FROM acks WHERE token = ? AND created >= ?", (token, keep_after))
             self._db.execute("DELETE FROM acks WHERE token = ?", (token,))
         return str(row[0]) if row else None
-
-
-def _in_project(project: Project) -> tuple[str, list[Any]]:
-    """Return the condition for the buffers of a project, and its parameters."""
-    conditions, parameters = list[str](), list[Any]()
-    if project.root is not None:
-        conditions.append(_OF_PROJECT)
-        parameters += [project.root, dumps(project.folders)]
-    if project.host:
-        conditions.append("name >= ? AND name < ?")
-        parameters += [f"{project.host}/", f"{project.host}0"]  # 0 follows the slash
-    return " AND ".join(conditions) or "1", parameters
 
 
 def _totals(row: Row) -> StoreTotals:

@@ -4,8 +4,8 @@ An older version goes on using an index that a newer one has migrated. So a step
 with a default; triggers keep their meaning. Any other change needs a file of another name.
 """
 
-VERSION = 7
-TRIGGERS = 3
+VERSION = 8
+TRIGGERS = 10
 
 CREATE = """
 CREATE TABLE buffers (
@@ -129,7 +129,91 @@ _PROJECT = "ALTER TABLE buffers ADD COLUMN project TEXT NOT NULL DEFAULT '';\n"
 _SEALS = "ALTER TABLE buffers ADD COLUMN seals TEXT NOT NULL DEFAULT '';\n"
 """0.2.0 replaces what it knows of a row, and leaves this column as it is."""
 
-CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS
+_FACTS = "state, session, project, cwd, created, ended, exit_code, timed_out, note, command, streams, partial, seals"
+
+
+def _row_values(which: str) -> str:
+    return ", ".join(f"{which}.{column}" for column in _FACTS.split(", "))
+
+
+_IN_DOUBT = "'?' || hex(randomblob(8))"
+# The conflict policy of a statement would replace that of its trigger, so nothing here relies on one.
+_NEW_VERDICT = f"""
+    DELETE FROM verdicts WHERE buffer = NEW.name;
+    INSERT INTO verdicts (buffer, judged, session, project, cwd, created)
+        VALUES (NEW.name, CASE NEW.state WHEN 'running' THEN '~' ELSE {_IN_DOUBT} END,
+            NEW.session, NEW.project, NEW.cwd, NEW.created);
+"""  # noqa: S608 - names of ours
+_REPLY = """
+    SELECT number, session, time, json_extract(record, '$.bytes_shown'), json_extract(record, '$.truncated'),
+        COALESCE(json_extract(record, '$.refs[0]'), '') FROM views
+"""
+
+_VERDICTS = f"""
+CREATE TABLE verdicts (
+    buffer TEXT PRIMARY KEY,
+    judged TEXT NOT NULL,
+    session TEXT NOT NULL,
+    project TEXT NOT NULL,
+    cwd TEXT NOT NULL,
+    created REAL NOT NULL,
+    flags INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    unseen INTEGER NOT NULL DEFAULT 0,
+    lines INTEGER NOT NULL DEFAULT 0,
+    seen REAL NOT NULL DEFAULT 0,
+    again INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX verdicts_judged ON verdicts (judged);
+CREATE TABLE session_verdicts (
+    session TEXT PRIMARY KEY,
+    judged TEXT NOT NULL,
+    record TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE replies (
+    view INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    time REAL NOT NULL,
+    bytes INTEGER NOT NULL,
+    cut INTEGER NOT NULL,
+    buffer TEXT NOT NULL
+);
+CREATE INDEX buffers_by_origin ON buffers (origin) WHERE origin <> '';
+CREATE TRIGGER verdict_added AFTER INSERT ON buffers BEGIN {_NEW_VERDICT} END;
+CREATE TRIGGER verdict_changed AFTER UPDATE OF {_FACTS} ON buffers
+WHEN ({_row_values("OLD")}) IS NOT ({_row_values("NEW")}) BEGIN {_NEW_VERDICT} END;
+CREATE TRIGGER verdict_removed AFTER DELETE ON buffers BEGIN
+    DELETE FROM verdicts WHERE buffer = OLD.name;
+END;
+CREATE TRIGGER verdict_seen AFTER INSERT ON views_of BEGIN
+    UPDATE verdicts SET judged = {_IN_DOUBT} WHERE judged <> '~' AND (
+        buffer = NEW.buffer OR buffer IN (SELECT name FROM buffers WHERE origin = NEW.buffer AND origin <> '')
+    );
+END;
+CREATE TRIGGER verdict_amended AFTER UPDATE OF record ON views BEGIN
+    UPDATE verdicts SET judged = {_IN_DOUBT} WHERE judged <> '~' AND buffer IN (
+        SELECT buffer FROM views_of WHERE view = NEW.number
+        UNION SELECT name FROM buffers WHERE origin <> '' AND origin IN (
+            SELECT buffer FROM views_of WHERE view = NEW.number
+        )
+    );
+END;
+CREATE TRIGGER reply_added AFTER INSERT ON views WHEN json_valid(NEW.record) BEGIN
+    INSERT INTO replies {_REPLY} WHERE number = NEW.number;
+END;
+CREATE TRIGGER reply_removed AFTER DELETE ON views BEGIN
+    DELETE FROM replies WHERE view = OLD.number;
+END;
+"""  # noqa: S608 - names of ours
+"""What is known of each output and session. A `judged` that begins with ``?`` is in doubt, ``~`` is one that runs."""
+
+_KNOWN_VERDICTS = f"""
+INSERT INTO verdicts (buffer, judged, session, project, cwd, created)
+    SELECT name, CASE state WHEN 'running' THEN '~' ELSE {_IN_DOUBT} END, session, project, cwd, created FROM buffers;
+INSERT INTO replies {_REPLY} WHERE json_valid(record);
+"""  # noqa: S608 - names of ours
+
+CREATE += _AUDIT + _LOGS + _EVICTABLE + _PARTIAL + _PROJECT + _SEALS + _VERDICTS
 
 _TITLES = """
 ALTER TABLE sessions ADD COLUMN title TEXT NOT NULL DEFAULT '';
@@ -148,5 +232,13 @@ def is_ours(sql: str) -> bool:
     return _in_one_line(sql) in _in_one_line(CREATE)
 
 
-MIGRATIONS = {1: _TITLES + _AUDIT, 2: _LOGS + _KNOWN_LOGS, 3: _EVICTABLE, 4: _PARTIAL, 5: _PROJECT, 6: _SEALS}
+MIGRATIONS = {
+    1: _TITLES + _AUDIT,
+    2: _LOGS + _KNOWN_LOGS,
+    3: _EVICTABLE,
+    4: _PARTIAL,
+    5: _PROJECT,
+    6: _SEALS,
+    7: _VERDICTS + _KNOWN_VERDICTS,
+}
 """By version N, the script that leads to N + 1."""

@@ -8,7 +8,7 @@ from sightline.errors import UnsafeStore
 from sightline.private_files import open_stored
 from sightline.records import Buffer, Seal, read_seals, written_seals
 from sightline.sha256 import hash_file
-from sightline.typing_names import Callable, Collection, Iterator
+from sightline.typing_names import Callable, Collection, Iterable, Iterator
 
 Status = tuple[int, int]
 """Size and modification time, in nanoseconds, of a file."""
@@ -58,6 +58,24 @@ def unsettled(layout: Layout, buffer: Buffer, opened: Collection[str] = ()) -> I
             continue
         if _standing(seals.get(file), _status_at(layout.stream(buffer.name, file))) == UNKNOWN:
             yield file
+
+
+def suspects(layout: Layout, sealed: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the names of buffers of which some file has not the status that its seal says.
+
+    Args:
+        layout: the paths of the store.
+        sealed: (name, seals) of each buffer; they are read here because all of them are, each time.
+    """
+    for name, seals in sealed:
+        for seal in seals.split("; "):
+            file, size, mtime_ns, *rest = seal.split(" ")
+            if file == "lines":  # it is not used where it was changed
+                continue
+            expected = (rest[-2], rest[-1]) if "!" in rest else (size, mtime_ns)
+            if _status_at(layout.stream(name, file)) != tuple(map(int, expected)):
+                yield name
+                break
 
 
 def _status_at(path: str) -> Status:

@@ -267,6 +267,7 @@ class ViewIndex:
             " OR (? <> '' AND instr(record, ?))",
             (buffer, command, dumps(dumps(command, ensure_ascii=False), ensure_ascii=False)[1:-1]),
         )
+        self._db.execute("DELETE FROM session_verdicts")  # they may quote it
         for session, entry in found:
             if known := self.view(session, entry):
                 self.amend_view(known.view._replace(request="{}", text_sha256=""))
@@ -351,6 +352,7 @@ class ViewIndex:
             )
             self._db.execute("DELETE FROM views WHERE session = ?", (session,))
             self._db.execute("DELETE FROM logs WHERE session = ?", (session,))
+            self._db.execute("DELETE FROM session_verdicts WHERE session = ?", (session,))
 
     # notes, and what was found out about buffers
 

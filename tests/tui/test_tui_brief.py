@@ -22,7 +22,7 @@ def test_it_tells_what_was_missed_and_leads_there(store: Store) -> None:
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "b")
-            await until(pilot, lambda: "! 1 failure no agent saw" in shown(pilot))
+            await until(pilot, lambda: "1 failure unseen" in shown(pilot))
             assert "1 command failed" in shown(pilot)
             await press(pilot, "y")
             assert pilot.app.clipboard.startswith("# all sessions")

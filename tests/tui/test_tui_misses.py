@@ -32,8 +32,8 @@ def test_the_header_leads_with_what_no_agent_saw(store: Store) -> None:
 
     async def body() -> None:
         async with opened(store, (80, 24)) as pilot:
-            await until(pilot, lambda: "! 3 failures no agent saw" in header(pilot))
-            assert header(pilot).index("no agent saw") < header(pilot).index("of 1,000 buffers")
+            await until(pilot, lambda: "3 failures unseen" in header(pilot))
+            assert header(pilot).startswith(" ◉ ! 3 commands failed  ·  3 failures unseen")
 
     run(body)
 
@@ -43,7 +43,7 @@ def test_where_every_failure_was_seen_the_header_says_so(store: Store) -> None:
 
     async def body() -> None:
         async with opened(store) as pilot:
-            await until(pilot, lambda: "✓ 2 failures, all seen" in header(pilot))
+            await until(pilot, lambda: "✓ 1 command failed, seen" in header(pilot))
 
     run(body)
 

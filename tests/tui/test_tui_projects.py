@@ -33,15 +33,15 @@ def test_one_project_is_shown_then_all_then_one_that_is_chosen(filled: Store) ->
         app = InspectorApp(filled, project=project, clock=lambda: NOW, live=False)
         async with app.run_test(size=(120, 36), notifications=True) as pilot:
             await rest(pilot)
-            await until(pilot, lambda: "! 2 failures no agent saw  ·  shop" in shown(app)[0])
+            await until(pilot, lambda: "2 failures unseen" in shown(app)[0])
             assert shown(app)[1] == ["cmd_00000a"]
             await press(pilot, "asterisk")
-            await until(pilot, lambda: "! 4 failures no agent saw  ·  all projects" in shown(app)[0])
+            await until(pilot, lambda: "4 failures unseen" in shown(app)[0])
             assert len(shown(app)[1]) == 3
             await press(pilot, "asterisk")
             assert shown(app)[1] == ["cmd_00000a"]
             await press(pilot, "c")
-            await until(pilot, lambda: "2 failures no agent saw" in "".join(text(app.screen.query_one("#choices"))))
+            await until(pilot, lambda: "2 failures unseen" in "".join(text(app.screen.query_one("#choices"))))
             await press(pilot, *"till", "enter")
             await until(pilot, lambda: "till" in shown(app)[0])
             assert sorted(shown(app)[1]) == ["cmd_00000b", "cmd_00000c"]

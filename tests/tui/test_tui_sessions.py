@@ -7,7 +7,6 @@ import threading
 import pytest
 from textual import events
 
-from sightline.audit.overlooked_places import number_in
 from sightline.log.views import Shows, record_view
 from sightline.project import Project
 from sightline.records import Buffer
@@ -133,14 +132,14 @@ def test_a_row_tells_what_was_overlooked_in_its_outputs(store: Store, buffer: Bu
     ask(store, None, by=OTHER)
     reader = BoardReader(store)
     assert shown(reader.step(fresh=True).agents[0], judged=False).split()[-3] == "…"
-    missed = {agent.name: number_in(agent.missed) for agent in judged(reader)}
+    missed = {agent.name: agent.verdict.unseen for agent in judged(reader)}
     assert missed == {AGENT: 1, OTHER: 0}
 
     async def body() -> None:
         async with opened(store) as pilot:
             await press(pilot, "W", "j")
             await until(pilot, lambda: any("out of paint" in row for row in rows(pilot, "session-facts")))
-            assert any("! 1 failure no agent saw" in row for row in rows(pilot, "session-facts"))
+            assert any("1 failure unseen" in row for row in rows(pilot, "session-facts"))
             at = next(at for at, row in enumerate(rows(pilot, "session-facts")) if "out of paint" in row)
             await press(pilot, "tab", *"j" * at, "enter")
             await until(pilot, lambda: isinstance(pilot.app.screen, Inspector) and viewer(pilot).shows("cmd_00000d"))

@@ -59,10 +59,10 @@ def test_totals_and_overlooked_failures_stand_above(store: Store, buffer: Buffer
     async def body() -> None:
         async with opened(store, (160, 30)) as pilot:
             await press(pilot, "t")
-            await until(pilot, lambda: "overlooked failure" in bar(pilot, "timeline-totals"))
+            await until(pilot, lambda: "unseen" in bar(pilot, "timeline-totals"))
             told = bar(pilot, "timeline-totals")
             assert "4 calls, 1 cut · captured" in told
-            assert "seen 17 % of 83 lines · re-read 12 % · ! 1 overlooked failure" in told
+            assert "seen 17 % of 83 lines · re-read 12 % · ! 1 command failed · 1 failure unseen" in told
             assert [row[:3] for row in rows(pilot, "calls")] == [" ·!", " ·!", " · ", " ✗ "]
             await press(pilot, "exclamation_mark")
             await until(pilot, lambda: viewer(pilot).target == 41)

@@ -27,9 +27,10 @@ class BriefRow(NamedTuple):
 
 def brief_rows(brief: Brief) -> list[BriefRow]:
     """Return the rows of a brief."""
-    bad = any(section.name == "missed" for section in brief.sections)
+    judged = brief.judged
+    style = "error" if judged.has_findings else "ok" if judged.is_good else "dim"
     rows = [
-        BriefRow([StripPart(f" {title(brief.verdict)}", "error" if bad else "ok")]),
+        BriefRow([StripPart(f" {title(brief.verdict)}", style)]),
         BriefRow([StripPart(f" {title(brief.facts)}", "dim")]),
     ]
     for section in brief.sections:

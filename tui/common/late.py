@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 from sightline.late_names import late_names
 
 if TYPE_CHECKING:
+    from sightline.audit.buffer_coverage import first_unseen as first_unseen
     from sightline.audit.coverage_list import CoverageList as CoverageList
-    from sightline.audit.overlooked_places import number_in as number_in
-    from sightline.audit.overlooked_places import place_at as place_at
+    from sightline.audit.overlooked_places import missed_in as missed_in
+    from sightline.audit.overlooked_places import places_in as places_in
+    from sightline.audit.verdict import Scope as Scope
     from sightline.audit.verdict import VerdictReader as VerdictReader
-    from sightline.audit.verdict import first_unseen as first_unseen
     from sightline.shape.markers import missing as missing
     from sightline.tui.common.histogram import histogram_parts as histogram_parts
     from sightline.tui.common.outside_program import Copies as Copies
@@ -21,8 +22,9 @@ else:
         "sightline",
         **{
             "audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that reads first
-            "audit.overlooked_places": ("number_in", "place_at"),  # loaded with audit.verdict
-            "audit.verdict": ("VerdictReader", "first_unseen"),  # 45 ms, likewise
+            "audit.buffer_coverage": ("first_unseen",),  # loaded with audit.verdict
+            "audit.overlooked_places": ("missed_in", "places_in"),  # likewise
+            "audit.verdict": ("Scope", "VerdictReader"),  # 45 ms, in the same thread
             "shape.markers": ("missing",),  # 2 ms: few outputs have gaps
             "tui.common.histogram": ("histogram_parts",),  # 1 ms: for a row that few ask for
             "tui.common.outside_program": ("Copies", "ViewerState", "leave_for"),  # 3 ms

@@ -4,11 +4,11 @@ import os
 import time
 
 from sightline.audit.held_lines import HeldTokens, Holdings, held_tokens
-from sightline.audit.overlooked_places import OverlookedPlaces
 from sightline.audit.project_scope import sessions_in
 from sightline.audit.timeline import BYTES_A_TOKEN
-from sightline.audit.verdict import Verdict, VerdictReader
+from sightline.audit.verdict import Scope, Verdict, VerdictReader, by_session
 from sightline.log.session_list import SessionFacts, list_sessions
+from sightline.log.sessions import is_onlooker, is_person
 from sightline.named_tuple import NamedTuple
 from sightline.project import Project, known_project, main_worktree, named
 from sightline.records import Buffer, View
@@ -20,6 +20,12 @@ STEP_SECONDS = 0.1
 _MOST_LATEST = 100  # sessions whose last call is read, and what their contexts hold
 
 
+def is_agent(facts: SessionFacts) -> bool:
+    """Return whether a session may be an agent's: a person looks on, or asks in a shell that captures nothing."""
+    session = facts.session
+    return not is_onlooker(session) and not (is_person(session) and not facts.counts.buffers)
+
+
 class Agent(NamedTuple):
     """A session and its present situation.
 
@@ -28,7 +34,7 @@ class Agent(NamedTuple):
         project: name of the project in which it was begun; empty if that is not known.
         running: its running captures, the newest first.
         latest: its last call; None if it is not among the sessions that asked last.
-        missed: where failures in its outputs begin that no agent saw, by output, as far as they are found yet.
+        verdict: the verdict on its outputs, as far as they are judged.
         held: what its context holds; None if nothing is told of that, or it is not read.
     """
 
@@ -36,7 +42,7 @@ class Agent(NamedTuple):
     project: str = ""
     running: tuple[Buffer, ...] = ()
     latest: View | None = None
-    missed: tuple[OverlookedPlaces, ...] = ()
+    verdict: Verdict = Verdict()
     held: HeldTokens | None = None
 
     @property
@@ -64,7 +70,7 @@ class BoardReader:
         """Prepare to read; nothing is read before `step`."""
         self._store = store
         self._project = project
-        self._verdicts = VerdictReader(store, project)
+        self._verdicts = VerdictReader(store, Scope(project=project))
         self._verdict: Verdict | None = None
         self._agents: list[Agent] = []
         self._names = dict[str, str]()  # names of projects, by the folder that a session was begun in
@@ -85,11 +91,11 @@ class BoardReader:
             self._read_held()
         if not fresh or self._verdict is not None:
             self._verdict = self._verdicts.step(STEP_SECONDS)
-        return self._board(self._verdict or Verdict())
+        return self._board(self._verdict)
 
     def _read_agents(self) -> list[Agent]:
         self._store.end_dead_captures()
-        known = [one for one in list_sessions(self._store) if not one.is_removed]
+        known = [one for one in list_sessions(self._store) if not one.is_removed and is_agent(one)]
         running = self._store.index.running()
         agents = [self._agent(one, running) for one in sessions_in(self._store, known, self._project)]
         agents.sort(key=lambda one: not one.running)
@@ -122,12 +128,14 @@ class BoardReader:
             self._names[folder] = named(root, main_worktree(root)) if root else ""
         return self._names[folder]
 
-    def _board(self, verdict: Verdict) -> Board:
-        missed = dict[str, list[OverlookedPlaces]]()
-        for one in verdict.missed:
-            missed.setdefault(one.buffer.session, []).append(one)
+    def _board(self, verdict: Verdict | None) -> Board:
+        if verdict is None:
+            return Board(tuple(self._agents), is_judged=False)
+        known = by_session(self._store, self._verdicts.scope)
         agents = (
-            agent._replace(missed=tuple(missed.get(agent.name, ())), held=self._held.get(agent.name, (None, None))[1])
+            agent._replace(
+                verdict=known.get(agent.name, Verdict()), held=self._held.get(agent.facts.session.name, (None, None))[1]
+            )
             for agent in self._agents
         )
-        return Board(tuple(agents), verdict.done and not self._unread)
+        return Board(tuple(agents), verdict.is_done and not self._unread)

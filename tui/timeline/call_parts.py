@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 
-from sightline.audit.coverage import percent, told_share
+from sightline.audit.coverage import HasShare, percent, told_share
 from sightline.audit.held_lines import HeldTokens
-from sightline.audit.overlooked_places import number_in
 from sightline.audit.timeline import Call, CallTotals
+from sightline.audit.verdict import Verdict
 from sightline.log.call_names import left_out_of_path
 from sightline.log.notes import whereto
 from sightline.named_tuple import NamedTuple
@@ -335,12 +335,12 @@ def bar(share: float, cells: int) -> tuple[str, str]:
     return "━" * full, "─" * (cells - full)
 
 
-def seen_parts(totals: CallTotals) -> list[StripPart]:
-    """Say how much of what was captured was seen, in a bar and in words."""
-    if not totals.captured_lines:
+def seen_parts(share: HasShare, lines: int) -> list[StripPart]:
+    """Say how much of what was captured, so many lines, was seen, in a bar and in words."""
+    if not lines:
         return [StripPart("no lines captured")]
-    full, empty = bar(totals.share, 12)
-    told = StripPart(f"seen {told_share(totals, 0)} of {counted(totals.captured_lines, 'line')}")
+    full, empty = bar(share.share, 12)
+    told = StripPart(f"seen {told_share(share, 0)} of {counted(lines, 'line')}")
     return [StripPart(full, "running"), StripPart(f"{empty} ", "dim"), told]
 
 
@@ -358,8 +358,7 @@ def totals_rows(told: TimelineTotals | None, width: int, held: HeldTokens | None
     """Sum up the calls on two rows of this width; None before they are counted."""
     if told is None:
         return [[StripPart(" counting…", "dim")], []]
-    totals, unseen = told.totals, number_in(told.missed)
-    is_all = told.looked >= 1 and not (told.gone or totals.partial)
+    totals, verdict = told.totals, told.verdict
     tokens = f"~{counted(totals.tokens, 'token')}"
     first = [
         StripPart(counted(totals.calls, "call") + (f", {totals.cut:,} cut" if totals.cut else ""), "strong"),
@@ -370,19 +369,17 @@ def totals_rows(told: TimelineTotals | None, width: int, held: HeldTokens | None
     ]
     second = [
         StripPart(" "),
-        *seen_parts(totals),
+        *seen_parts(verdict, verdict.lines),
         StripPart(" · ", "dim"),
         StripPart(f"re-read {percent(totals.again_ratio, 0)}"),
         StripPart(" · ", "dim"),
-        StripPart(_unseen(unseen), "failed" if unseen else "ok" if is_all else "dim"),
-        StripPart(f" so far, {told.looked:.0%} looked at" if told.looked < 1 else "", "dim"),
-        StripPart(f", {counted(told.skipped, 'large output')} not looked at" if told.skipped else "", "dim"),
-        StripPart(f", {counted(told.gone, 'output')} gone" if told.gone else "", "dim"),
-        StripPart(f", {counted(told.unjudged, 'output')} not judged" if told.unjudged else "", "dim"),
-        StripPart(f", {counted(totals.partial, 'partial output')}" if totals.partial else "", "interrupted"),
+        StripPart(verdict.mark + verdict.words, _style(verdict)),
+        StripPart("" if verdict.is_done else f" so far, {counted(verdict.left, 'output')} to judge", "dim"),
+        *(StripPart(f", {words}", "dim") for words in verdict.left_out),
+        StripPart(f", {counted(verdict.unjudged, 'output')} not judged" if verdict.unjudged else "", "dim"),
     ]
     return [[StripPart(" "), *joined(first)], second]
 
 
-def _unseen(count: int) -> str:
-    return f"{OVERLOOKED} {counted(count, 'overlooked failure')}" if count else "no overlooked failure"
+def _style(verdict: Verdict) -> str:
+    return "failed" if verdict.has_findings else "ok" if verdict.is_good else "dim"

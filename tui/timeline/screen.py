@@ -201,7 +201,7 @@ class TimelineScreen(StoreScreen[None]):
 
     def _look(self) -> CallLook:
         titles = self._reading.titles if self._reading else {}
-        missed = frozenset(one.buffer.name for one in self._told.missed) if self._told else frozenset[str]()
+        missed = frozenset(one.name for one in self._told.missed) if self._told else frozenset[str]()
         return CallLook(self._clock(), self._session is ALL, titles, missed)
 
     def on_call_rows_moved(self) -> None:
@@ -368,11 +368,12 @@ class TimelineScreen(StoreScreen[None]):
         """Go to a failure that no agent was shown; each press goes to the next one."""
         missed = self._told.missed if self._told else ()
         if not missed:
-            looked = self._told is not None and self._told.looked >= 1
+            looked = self._told is not None and self._told.verdict.is_done
             self.notify("No failure was overlooked" if looked else "None found so far", markup=False)
             return
         self._missed_at = self._missed_at % number_in(missed) + 1
-        self.app.post_message(LineChosen(*place_at(missed, self._missed_at)))
+        if place := place_at(self._store, missed, self._missed_at):
+            self.app.post_message(LineChosen(*place))
 
     def action_read_reply(self) -> None:
         """Show the exact text of the reply."""

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from sightline.audit.buffer_failures import Overlooked
 from sightline.audit.held_lines import HeldTokens
-from sightline.audit.overlooked_places import number_in, told_in
 from sightline.log.call_names import name_of_view
 from sightline.log.session_list import Belongings
 from sightline.named_tuple import NamedTuple
@@ -83,7 +82,7 @@ def row_parts(agent: Agent | None, width: int, now: float, *, chosen: bool, judg
         parts.append(StripPart(pad(title(facts.session.harness or "-"), cells.harness) + " ", "key"))
     if cells.project:
         parts.append(StripPart(pad(title(agent.project or "-"), cells.project) + " ", "dim"))
-    missed = number_in(agent.missed)
+    missed = agent.verdict.unseen
     told = str(missed) if missed else "-" if judged else "…"
     last = "now" if agent.running else age(now - facts.counts.last)
     return [
@@ -184,8 +183,8 @@ def fact_rows(agent: Agent, details: SessionDetails | None, now: float) -> list[
         )
         for one in agent.running
     ]
-    if agent.missed:
-        told.append(FactRow([StripPart(f" ! {told_in(agent.missed)} no agent saw", "failed")]))
+    if agent.verdict.has_findings:
+        told.append(FactRow([StripPart(f" ! {agent.verdict.words}", "failed")]))
     if details is None:
         return told
     told += [

@@ -10,7 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 
-from sightline.audit.overlooked_places import first_overlooked
+from sightline.audit.overlooked_places import first_overlooked, missed_in
+from sightline.audit.verdict import Scope
 from sightline.log.session_list import Belongings, belongings_of, rename_session
 from sightline.project import Project
 from sightline.records import Session
@@ -135,7 +136,8 @@ class SessionsScreen(StoreScreen[tuple[str | None]]):
             return None
 
         def read() -> tuple[str, SessionDetails]:
-            missed = first_overlooked(self._store, agent.missed, _MOST_MISSED)
+            outputs = missed_in(self._store, Scope(agent.facts.session.name, project=self._project))
+            missed = first_overlooked(self._store, outputs, _MOST_MISSED)
             return agent.name, SessionDetails(_newest(belongings_of(self._store, agent.name)), missed)
 
         return read

@@ -158,7 +158,7 @@ def so_far_rows(step: ReplayStep, width: int) -> list[list[StripPart]]:
     totals = step.totals
     first = [
         StripPart(" so far  ", "strong"),
-        *seen_parts(totals),
+        *seen_parts(totals, totals.captured_lines),
         StripPart(" · ", "dim"),
         *joined(
             [

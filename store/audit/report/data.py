@@ -24,10 +24,10 @@ def as_data(report: Report) -> dict[str, Any]:
             "share_seen": rounded(totals.share),
             "at_most": totals.at_most,
             "again_ratio": round(totals.again_ratio, 6),
-            "overlooked_failures": report.overlooked,
-            "overlooked_at_least": report.is_least,
-            "not_judged_outputs": report.unjudged,
-            "unread": report.unread,
+            "overlooked_failures": report.judged.unseen,
+            "overlooked_at_least": report.judged.at_least,
+            "not_judged_outputs": report.judged.unjudged,
+            "unread": len(report.judged.unread),
         },
         "overlooked": [
             {

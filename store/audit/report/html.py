@@ -69,7 +69,7 @@ def _head(report: Report) -> Iterator[str]:
         yield f'<p class="who">{_text(times)}</p>'
     yield '<dl class="figures">'
     for place, (figure, what, more) in enumerate(words.figures(report)):
-        mark = (" bad" if report.overlooked else "" if report.gone else " good") if place == 0 else ""
+        mark = (" bad" if report.judged.unseen else "" if report.gone else " good") if place == 0 else ""
         yield f'<div class="figure{mark}"><dt>{_text(what)}</dt>'
         yield f'<dd>{_text(figure)}</dd><dd class="more">{_text(more)}</dd></div>'
     yield "</dl>"

@@ -18,6 +18,7 @@ def render_markdown(report: Report) -> str:
 def _document(report: Report) -> Iterator[str]:
     yield f"# {plain_text(report.title)}\n"
     yield from (f"{plain_text(line)}  " for line in (*words.who(report), words.span_of_time(report)) if line)
+    yield f"\n**{plain_text(report.judged.mark + report.judged.words)}**"
     yield "\n| | | |\n|---|---|---|"
     yield from (f"| **{figure}** | {what} | {plain_text(more)} |" for figure, what, more in words.figures(report))
     yield from (f"\nNot in this report: {line}." for line in report.left_out)

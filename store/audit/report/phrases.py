@@ -69,19 +69,20 @@ def clock(seconds: float) -> str:
 
 def figures(report: Report) -> list[tuple[str, str, str]]:
     """Return (figure, meaning, details) for each figure, the most important first."""
-    totals = report.totals
+    totals, judged = report.totals, report.judged
     partial = (f"{totals.partial:,}", "partial outputs", "of which only a part reached the store")
     held = report.held
     went = f"~{held.went:,} went" if held.went else "nothing went"
     went += f", of ~{held.unknown:,} it is not known" if held.unknown else ""
-    is_told, least = bool(held.held or held.went or held.unknown), "≥ " if report.is_least else ""
+    is_told, least = bool(held.held or held.went or held.unknown), "≥ " if report.judged.at_least else ""
     return [
         (
-            f"{least}{report.overlooked:,}",
+            f"{least}{report.judged.unseen:,}",
             "overlooked failures",
             "no line of them stood in any reply",
         ),
-        (told_share(totals, 0), "of the lines seen", f"{totals.seen_lines:,} of {totals.captured_lines:,}"),
+        (f"{judged.failed:,}", "commands failed", f"of {judged.ran:,}"),
+        (told_share(judged, 0), "of the lines seen", f"of {judged.lines:,}"),
         (human_bytes(totals.shown_bytes), "shown", f"~{totals.tokens:,} tokens, estimated"),
         (human_bytes(totals.captured_bytes), "captured", counted(totals.captured, "output")),
         (human_bytes(totals.saved_bytes), "not sent", "of what was captured"),
@@ -94,11 +95,11 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
 
 def none_missed(report: Report) -> str:
     """Return the sentence for a report without any known overlooked failure."""
-    where = " in what could be read" if report.unread else " in what is still there" if report.gone else ""
+    where = " in what could be read" if report.judged.unread else " in what is still there" if report.gone else ""
     where += " and reached the store" if where and report.totals.partial else ""
     where = where or (" in what reached the store" if report.totals.partial else "")
-    left = f" {counted(report.unjudged, 'output')} only show what others wrote, and were not judged."
-    return f"None{where}: something of every failure stood in a reply.{left if report.unjudged else ''}"
+    left = f" {counted(report.judged.unjudged, 'output')} only show what others wrote, and were not judged."
+    return f"None{where}: something of every failure stood in a reply.{left if report.judged.unjudged else ''}"
 
 
 def span_of_time(report: Report) -> str:

@@ -4,10 +4,10 @@ import time
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of, filtered_from
-from sightline.audit.buffer_failures import Failure, Overlooked, failures_of, not_judged, overlooked
+from sightline.audit.buffer_failures import Failure, Overlooked, failures_of
 from sightline.audit.coverage import Coverage, StreamCoverage
-from sightline.audit.evidence.session_evidence import NEWEST_SESSIONS, VERDICTS, JudgedClaim, evidence_of
-from sightline.audit.findings import CUT, Finding, find_others
+from sightline.audit.evidence.session_evidence import VERDICTS, JudgedClaim, evidence_of
+from sightline.audit.findings import CUT, Finding, found_in, of_sessions
 from sightline.audit.held_lines import (
     HeldCoverage,
     HeldOutput,
@@ -21,7 +21,8 @@ from sightline.audit.held_lines import (
 )
 from sightline.audit.line_spans import Span, Spans, minus, spans_of
 from sightline.audit.project_scope import buffers_in, calls_in
-from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, calls_of, captured_by, totals_of, unknowable
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallTotals, calls_of, captured_by, totals_of
+from sightline.audit.verdict import Scope, Verdict, verdict_of
 from sightline.errors import SightlineError
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.session_list import SessionFacts, list_sessions
@@ -33,7 +34,7 @@ from sightline.shape.clean import clean_line, clean_text
 from sightline.store import Reading, Target
 
 MOST_CALLS, MOST_OUTPUTS, MOST_OVERLOOKED = 400, 200, 100
-MOST_CLAIMS = 100  # of a session
+MOST_CLAIMS, MOST_CLAIMING = 100, 20  # of a session; sessions
 TEXT_CHARACTERS = 6000
 """Characters of one reply; of a longer one, the report has its beginning and its end."""
 
@@ -124,11 +125,8 @@ class Report(NamedTuple):
         calls: the calls, oldest first.
         notes: notes on the outputs.
         left_out: what there was no room for, in words.
-        overlooked: number of all overlooked failures.
-        is_least: whether it is at least that many.
+        judged: the verdict.
         gone: names of outputs that were removed before they were shown whole.
-        unjudged: number of outputs that are not judged, since they only show what others wrote.
-        unread: number of outputs and logs that could not be read.
         claims: what agents claimed, with its verdict; of a session those not supported first.
         losses: what contexts lost, in order, each with the name of its session.
         held: what contexts hold now, as far as anything is told of them.
@@ -145,11 +143,8 @@ class Report(NamedTuple):
     calls: tuple[ToldCall, ...]
     notes: tuple[Note, ...]
     left_out: tuple[str, ...]
-    overlooked: int
-    is_least: bool
+    judged: Verdict
     gone: tuple[str, ...] = ()
-    unjudged: int = 0
-    unread: int = 0
     losses: tuple[tuple[str, Loss], ...] = ()
     claims: tuple[JudgedClaim, ...] = ()
     held: HeldTokens = HeldTokens(0, 0, 0, ())
@@ -164,18 +159,19 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
         since: beginning of the period, seconds since the epoch.
         project: the only project; None for all.
     """
+    scope = Scope(session, since, project)
     calls = calls_in(store, calls_of(store, session=session, since=since), project)
     everyone = {one.session.name: one for one in list_sessions(store)}
     names = [session] if session else [name for name, one in everyone.items() if one.counts.last >= since]
     captured = list(map(store.checked, buffers_in(captured_by(store, names, since), project)))
-    unread = set[str]()
-    unseen = overlooked(store, captured, session=session, unread=unread)
-    findings = find_others(store, calls, captured, session, unread)
-    outputs = _outputs(store, captured, session)
+    judged = verdict_of(store, scope)
+    found = found_in(store, scope)
+    unseen, unread, gone = found.overlooked, judged.unread, [*found.gone, *judged.removed]
+    outputs = _outputs(store, captured)
     missed = [_missed(store, one) for one in unseen[:MOST_OVERLOOKED]]
     told = _told(store, calls[-MOST_CALLS:])
-    gone = unknowable(store, calls, names, since)
     of_read = [call for call in calls if call.view.session not in unread]
+    claiming = list(dict.fromkeys(call.view.session for call in of_read))
     losses, held = _contexts(store, of_read)
     facts = [everyone[name] for name in names if name in everyone]
     return Report(
@@ -185,26 +181,23 @@ def gather(store: Reading, *, session: str | None = None, since: float = 0.0, pr
         sessions=tuple(facts),
         totals=totals_of(calls, captured),
         missed=tuple(missed),
-        findings=tuple(sorted(findings, key=lambda one: one.kind == CUT)),
+        findings=tuple(sorted([*found.others, *of_sessions(judged)], key=lambda one: one.kind == CUT)),
         outputs=tuple(outputs[:MOST_OUTPUTS]),
         calls=tuple(told),
         notes=tuple(notes_for(list_notes(store), (call.view for call in calls), session, since)),
-        left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone), len(unread))),
-        overlooked=len(unseen),
-        is_least=any(one.failure.is_rest for one in unseen),
-        unjudged=not_judged(captured),
-        unread=len(unread),
+        left_out=tuple(_left_out(len(calls), len(outputs), len(unseen), len(gone), len(unread), len(claiming))),
+        judged=judged,
         gone=tuple(gone),
         losses=tuple(losses),
-        claims=tuple(_claims(store, of_read, since)),
+        claims=tuple(_claims(store, claiming[-MOST_CLAIMING:], since)),
         held=held,
     )
 
 
-def _claims(store: Reading, calls: Sequence[Call], since: float) -> list[JudgedClaim]:
-    """Return the claims of the sessions that made the calls, at most so many of each."""
+def _claims(store: Reading, sessions: Iterable[str], since: float) -> list[JudgedClaim]:
+    """Return the claims of some sessions, at most so many of each."""
     found: list[JudgedClaim] = []
-    for name in list(dict.fromkeys(call.view.session for call in calls))[-NEWEST_SESSIONS:]:
+    for name in sessions:
         session = store.index.session(name)
         claims = [one for one in evidence_of(store, session).claims if one.time >= since] if session else []
         found += sorted(claims, key=lambda one: (VERDICTS.index(one.verdict), one.time))[:MOST_CLAIMS]
@@ -230,7 +223,7 @@ def _contexts(store: Reading, calls: Sequence[Call]) -> tuple[list[tuple[str, Lo
     return losses, HeldTokens(sums[0], sums[1], sums[2], tuple(sorted(outputs, key=lambda one: -one.tokens)))
 
 
-def _left_out(calls: int, outputs: int, unseen: int, gone: int, unread: int) -> Iterable[str]:
+def _left_out(calls: int, outputs: int, unseen: int, gone: int, unread: int, claiming: int) -> Iterable[str]:
     for count, most, what in (
         (unseen, MOST_OVERLOOKED, "overlooked failure"),
         (outputs, MOST_OUTPUTS, "output"),
@@ -238,17 +231,19 @@ def _left_out(calls: int, outputs: int, unseen: int, gone: int, unread: int) -> 
     ):
         if count > most:
             yield f"{count - most:,} more {what}{'' if count - most == 1 else 's'}"
+    if claiming > MOST_CLAIMING:
+        yield f"the claims of {claiming - MOST_CLAIMING:,} earlier sessions"
     if gone:
         yield f"what failed in {gone:,} output{'' if gone == 1 else 's'} that went before all was shown"
     if unread:
         yield f"what failed in {unread:,} of the outputs and logs, which could not be read"
 
 
-def _outputs(store: Reading, captured: Sequence[Buffer], session: str | None) -> list[ReportedOutput]:
+def _outputs(store: Reading, captured: Sequence[Buffer]) -> list[ReportedOutput]:
     made, holdings = [], Holdings(store)
     for buffer in captured:
         try:
-            coverage = coverage_of(store, buffer, session=session)
+            coverage = coverage_of(store, buffer)
             failures = failures_of(store, buffer)
             held = held_of(store, buffer, coverage, holdings=holdings) if is_told(store, coverage.sessions) else None
         except SightlineError:

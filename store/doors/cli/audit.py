@@ -2,11 +2,20 @@
 
 from collections.abc import Iterable
 
-from sightline.audit.buffer_failures import not_judged
 from sightline.audit.evidence.session_evidence import ALARMS
-from sightline.audit.findings import ALTERED, CUT, KINDS, OVERLOOKED, PARTIAL, Audited, Finding, audited, find_all
+from sightline.audit.findings import (
+    ALTERED,
+    CUT,
+    KINDS,
+    OVERLOOKED,
+    PARTIAL,
+    Audited,
+    Finding,
+    audited,
+    audited_by_hosts,
+)
 from sightline.audit.line_spans import spans_of, written
-from sightline.audit.timeline import unknowable
+from sightline.audit.verdict import Scope
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.doors.cli.scope import add_scope, project_option, scope_of, since_of
@@ -99,18 +108,8 @@ def main(given: Namespace) -> int:
 def _audited(store: Reading, given: Namespace) -> Audited:
     """Return the audit of what the options name; at a shared place, by what its hosts found themselves."""
     since = since_of(given.since) if given.since else 0.0
-    of_hosts = audited(store, since, given.session, project_option(store, given.project))
-    if of_hosts is not None:
-        return of_hosts
-    scope = scope_of(store, given)
-    calls = scope.calls(store)
-    sessions = scope.sessions(store, calls)
-    captured = list(map(store.checked, scope.captured(store, sessions)))
-    gone = unknowable(store, calls, sessions, scope.since)
-    unread = set[str]()
-    found = find_all(store, calls, captured, scope.session, unread)
-    unsealed = sum(one.is_unsealed for one in captured)
-    return Audited(found, gone, len(captured), not_judged(captured), unread=len(unread), unsealed=unsealed)
+    named = Scope(given.session or None, since, project_option(store, given.project))
+    return audited_by_hosts(store, named) or audited(store, scope_of(store, given))
 
 
 def _outputs(count: int) -> str:

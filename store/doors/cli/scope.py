@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from sightline.audit.project_scope import buffers_in, calls_in
 from sightline.audit.timeline import Call, calls_of, captured_by
+from sightline.audit.verdict import Scope
 from sightline.doors.cli.arguments import CommandParser, add_store
 from sightline.errors import UsageError
 from sightline.log.session_list import find_session, list_sessions
-from sightline.named_tuple import NamedTuple
 from sightline.project import Project, find_project, project_of
 from sightline.records import Buffer
 from sightline.store import Reading
@@ -20,32 +20,16 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
 
 
-class Scope(NamedTuple):
-    """Which calls and captures a command is about.
+def calls_in_scope(store: Reading, scope: Scope) -> list[Call]:
+    """Return the calls in a scope, oldest first."""
+    return calls_in(store, calls_of(store, session=scope.session, since=scope.since), scope.project)
 
-    Attributes:
-        session: name of the one session; None for all.
-        since: seconds since the epoch; 0 for the beginning.
-        project: the one project; None for all.
-    """
 
-    session: str | None
-    since: float
-    project: Project | None = None
-
-    def calls(self, store: Reading) -> list[Call]:
-        """Return the calls in this scope, oldest first."""
-        return calls_in(store, calls_of(store, session=self.session, since=self.since), self.project)
-
-    def captured(self, store: Reading, sessions: Iterable[str]) -> list[Buffer]:
-        """Return the buffers in this scope, oldest first."""
-        return buffers_in(captured_by(store, sessions, self.since), self.project)
-
-    def sessions(self, store: Reading, calls: Iterable[Call]) -> list[str]:
-        """Return the names of the sessions whose captures are in this scope."""
-        if self.session is not None:
-            return [self.session]
-        return sorted({*(call.view.session for call in calls), *(one.session.name for one in list_sessions(store))})
+def captured_in_scope(store: Reading, scope: Scope, calls: Iterable[Call]) -> list[Buffer]:
+    """Return the buffers in a scope, oldest first, given its calls."""
+    names = {*(call.view.session for call in calls), *(one.session.name for one in list_sessions(store))}
+    sessions = sorted(names) if scope.session is None else [scope.session]
+    return buffers_in(captured_by(store, sessions, scope.since), scope.project)
 
 
 def add_scope(parser: CommandParser) -> None:

@@ -5,21 +5,21 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from sightline.audit.accounting import Accounted
-from sightline.audit.buffer_failures import Failure, not_judged, overlooked, told_count
 from sightline.audit.coverage import percent, rounded, told_share
 from sightline.audit.held_lines import HeldTokens, Holdings, Loss, held_tokens, losses_of
-from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of, unknowable
+from sightline.audit.timeline import BYTES_A_TOKEN, Call, CallFilter, CallTotals, filtered, totals_of
+from sightline.audit.verdict import Verdict, verdict_of
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.note import as_data as note_data
 from sightline.doors.cli.note import row as note_row
 from sightline.doors.cli.output import Door, print_json, red, write_out
-from sightline.doors.cli.scope import add_scope, scope_of
+from sightline.doors.cli.scope import add_scope, calls_in_scope, captured_in_scope, scope_of
 from sightline.doors.cli.views import as_data as view_data
 from sightline.doors.cli.views import gone_of
 from sightline.log.notes import list_notes, notes_for
 from sightline.log.sessions import session_title
 from sightline.refs import format_ref
-from sightline.shape.summary import human_bytes, one_line
+from sightline.shape.summary import counted, human_bytes, one_line
 from sightline.store import Reading
 from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
@@ -53,14 +53,9 @@ def main(given: Namespace) -> int:
     door = Door(given)
     try:
         scope = scope_of(door.store, given)
-        calls = scope.calls(door.store)
-        sessions = scope.sessions(door.store, calls)
-        captured = scope.captured(door.store, sessions)
-        gone = len(unknowable(door.store, calls, sessions, scope.since))
-        totals = totals_of(calls, captured)
-        unread = set[str]()
-        missed = [one.failure for one in overlooked(door.store, captured, session=scope.session, unread=unread)]
-        unjudged = not_judged(captured)
+        verdict = verdict_of(door.store, scope)
+        calls = calls_in_scope(door.store, scope)
+        totals = totals_of(calls, captured_in_scope(door.store, scope, calls))
         wanted = CallFilter(given.verb, door.buffer_named(given.ref) if given.ref else "", given.failed, given.text)
         shown = filtered(door.store, calls, wanted)
         notes = notes_for(list_notes(door.store), (call.view for call in calls), scope.session, scope.since)
@@ -72,11 +67,7 @@ def main(given: Namespace) -> int:
                 {
                     "calls": rows,
                     "notes": [note_data(one) for one in notes],
-                    "totals": {
-                        **totals_data(totals, missed, gone),
-                        "not_judged_outputs": unjudged,
-                        "unread": len(unread),
-                    },
+                    "totals": totals_data(totals, verdict),
                     "context": context.data if context else None,
                 }
             )
@@ -87,7 +78,7 @@ def main(given: Namespace) -> int:
         rows_at += [(note.time, f"note  {note_row(note)}\n") for note in notes if plain]
         rows_at += [(one.change.time, _rule(one)) for one in (context.losses if context else ()) if plain]
         write_out("".join(row for _, row in sorted(rows_at)) or "nothing matches\n")
-        write_out(_totals(totals, missed, gone, unjudged, len(unread)))
+        write_out(_totals(totals, verdict))
         write_out(_held(context.tokens) if context else "")
         return 0
     finally:
@@ -158,18 +149,21 @@ def as_data(call: Call) -> dict[str, Any]:
     }
 
 
-def totals_data(totals: CallTotals, missed: Sequence[Failure], gone: int) -> dict[str, Any]:
+def totals_data(totals: CallTotals, verdict: Verdict) -> dict[str, Any]:
     """Encode totals for ``timeline --json``."""
     return {
         **totals._asdict(),
         "accounted": {**totals.accounted._asdict(), "saved_bytes": totals.accounted.saved_bytes},
         "tokens_estimated": totals.tokens,
-        "share_seen": rounded(totals.share),
-        "at_most": totals.at_most,
+        "share_seen": rounded(verdict.share),
+        "at_most": verdict.at_most,
         "again_ratio": round(totals.again_ratio, 6),
-        "overlooked_failures": len(missed),
-        "overlooked_at_least": any(failure.is_rest for failure in missed),
-        "gone_outputs": gone,
+        "overlooked_failures": verdict.unseen,
+        "overlooked_at_least": verdict.at_least,
+        "gone_outputs": verdict.gone,
+        "not_judged_outputs": verdict.unjudged,
+        "unread": len(verdict.unread),
+        "verdict": verdict.counts,
     }
 
 
@@ -222,29 +216,19 @@ def _lines(call: Call) -> str:
     return f"{call.lines:,} of {call.view.lines_total:,} lines{in_part}"
 
 
-def _totals(totals: CallTotals, missed: Sequence[Failure], gone: int, unjudged: int, unread: int) -> str:
+def _totals(totals: CallTotals, verdict: Verdict) -> str:
     plural = "" if totals.calls == 1 else "s"
-    seen = f"seen {totals.seen_lines:,} of {totals.captured_lines:,} lines ({told_share(totals)})"
+    seen = f"seen {int(verdict.seen):,} of {counted(verdict.lines, 'line')} ({told_share(verdict)})"
     told = (
         f"\n{totals.calls:,} call{plural}, {totals.cut:,} cut; shown {human_bytes(totals.shown_bytes)} "
         f"(~{totals.tokens:,} tokens, estimated) of {human_bytes(totals.captured_bytes)} captured\n"
         f"{_accounted(totals.accounted)}"
-        f"{seen if totals.captured_lines else 'no lines captured'}; "
+        f"{seen if verdict.lines else 'no lines captured'}; "
         f"shown again {totals.again:,} of {totals.lines:,} ({percent(totals.again_ratio)})\n"
     )
-    count = told_count(missed).rpartition(" ")[0]
-    told += red(f"overlooked failures: {count}") if missed else "overlooked failures: none"
-    if unread:
-        told += f"; {unread:,} output{'' if unread == 1 else 's'} could not be read, of which nobody can tell"
-    if totals.partial:
-        told += f"; of {totals.partial:,} partial output{'' if totals.partial == 1 else 's'} nobody can tell"
-    if gone:
-        told += f"; {gone:,} output{'' if gone == 1 else 's'} gone before all was shown, of which nobody can tell"
-    if unjudged:
-        told += (
-            f"; {unjudged:,} output{'' if unjudged == 1 else 's'} not judged, since they only show what others wrote"
-        )
-    return told + "\n"
+    words = verdict.mark + verdict.words
+    told += f"{red(words) if verdict.has_findings else words}\n"
+    return told + "".join(f"{sentence}\n" for sentence in verdict.unknown)
 
 
 def _accounted(account: Accounted) -> str:

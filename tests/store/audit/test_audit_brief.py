@@ -38,14 +38,17 @@ def test_each_question_is_answered_by_items_that_lead_there(store: Store) -> Non
     assert told["running"] == ["@cmd_00000d"]
     assert told["unopened"] == ["@cmd_00000a"]
     assert told["again"] == ["@cmd_00000c"]
-    assert brief.verdict == "! 1 failure no agent saw"
-    assert (brief.ran, brief.failed) == (4, 2)
+    assert (
+        brief.verdict
+        == "! 2 commands failed · 1 cut before its end · 1 failure unseen · 1 failed after the last reply · 1 doubt"
+    )
+    assert (brief.judged.ran, brief.judged.failed) == (4, 2)
 
 
 def test_commands_whose_output_has_expired_still_count(store: Store) -> None:
     evict(store, filled(store).resolve("@cmd_00000b").buffer)
     brief = make_brief(store)
-    assert (brief.ran, brief.failed) == (4, 2)
+    assert (brief.judged.ran, brief.judged.failed) == (4, 2)
     failed = next(section for section in brief.sections if section.name == "failed")
     assert "exit 1, expired: make test" in [item.text for item in failed.items]
 
@@ -67,7 +70,7 @@ def test_what_is_the_same_of_many_runs_is_one_item_with_the_newest_ref(store: St
     brief = make_brief(store)
     missed = next(section for section in brief.sections if section.name == "missed")
     assert [(item.ref, item.times) for item in missed.items] == [("@cmd_00000b:2-2", 12), ("@cmd_0000ff:2-2", 1)]
-    assert (missed.title, missed.total, missed.left_out(missed.items)) == ("13 failures no agent saw", 13, 0)
+    assert (missed.title, missed.total, missed.left_out(missed.items)) == ("13 failures unseen", 13, 0)
     assert missed.left_out(missed.items[:1]) == 1
     assert "  @cmd_00000b:2-2  ERROR: `one` *two*  (make), 12 times\n" in as_text(brief)
     assert "(`make`), 12 times\n" in as_markdown(brief)

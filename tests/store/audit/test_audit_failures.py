@@ -1,6 +1,7 @@
 """Overlooked failures: what failed, and stood in no view."""
 
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -12,12 +13,13 @@ from sightline.audit.brief import make_brief
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_of, judgement_of, overlooked, overlooked_in, told_count
 from sightline.audit.coverage_list import CoverageList
-from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, find_all
+from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, audited
 from sightline.audit.report.data import as_data
 from sightline.audit.report.phrases import figures, overlooked_of
 from sightline.audit.report.report import gather
-from sightline.audit.timeline import calls_of, captured_by, totals_of
+from sightline.audit.timeline import calls_of, totals_of
 from sightline.log.views import Shows, record_view
+from sightline.project import ALL, Scope
 from sightline.records import Buffer, LinePart, Session, Shown
 from sightline.shape.failure import regions
 from sightline.shape.segments import Segment
@@ -108,7 +110,7 @@ def test_what_a_person_was_shown_of_an_agent_s_output_no_agent_saw(
     assert coverage_of(store, buffer, session=person.name).seen_lines == 1, "it can be asked for"
     calls = calls_of(store)
     assert [call.looks_on for call in calls] == [False, True]
-    assert {one.kind for one in find_all(store, calls, [buffer], None)} == {OVERLOOKED, CUT}
+    assert {one.kind for one in audited(store, ALL).found} == {OVERLOOKED, CUT}
     assert totals_of(calls, [buffer]).seen_lines == 20
 
 
@@ -118,7 +120,7 @@ def test_what_a_person_captured_is_seen_where_a_person_read_it(store: Store, kee
     shows = Shows(verb="run_command", request={}, refs=(buffer.name,), shown=(Shown(buffer.name, "out", 1, 61),))
     record_view(store, person, shows, ())
     assert _overlooked(store, buffer) == []
-    assert find_all(store, calls_of(store), [buffer], None) == []
+    assert audited(store, ALL).found == []
 
 
 def test_a_failure_line_that_was_cut_is_seen_where_its_beginning_was(store: Store, keep: Keep, show: Any) -> None:
@@ -337,7 +339,7 @@ def test_a_cut_failure_tells_of_lines_that_were_shown_in_part(store: Store, keep
     part = LinePart(cut.name, "out", 1, 9_000, ((1, 90),))
     asked = {"verb": "run_command", "request": {"command": "one"}, "exit_code": 1}
     show(cut, parts=(part,), truncated=True, lines_total=1, **asked)
-    (finding,) = (one for one in find_all(store, calls_of(store, session="s"), [cut], "s") if one.kind == CUT)
+    (finding,) = (one for one in audited(store, Scope("s")).found if one.kind == CUT)
     assert finding.text == "0 of 1 lines shown, 1 in part, never read again"
 
 
@@ -345,8 +347,7 @@ def test_findings_tell_of_failures_overlooked_cut_and_untold(store: Store, keep:
     cut = _failed(store, keep(LOG, command="one"))
     show(cut, (1, 5), verb="run_command", request={"command": "one"}, exit_code=1, truncated=True, lines_total=61)
     untold = _failed(store, keep(b"ValueError: x\n", command="two"))
-    calls, captured = calls_of(store, session="s"), captured_by(store, ["s"])
-    found = find_all(store, calls, captured, "s")
+    found = audited(store, Scope("s")).found
     assert {(one.kind, one.ref.partition(":")[0]) for one in found} == {
         (OVERLOOKED, cut.ref),
         (OVERLOOKED, untold.ref),
@@ -355,7 +356,7 @@ def test_findings_tell_of_failures_overlooked_cut_and_untold(store: Store, keep:
     }
     show(cut, (31, 31))
     show(untold, (1, 1))
-    assert find_all(store, calls_of(store, session="s"), captured, "s") == []
+    assert audited(store, Scope("s")).found == []
 
 
 def test_a_reply_that_has_the_code_has_told_of_the_end_whatever_its_time_says(
@@ -364,9 +365,9 @@ def test_a_reply_that_has_the_code_has_told_of_the_end_whatever_its_time_says(
     for command, code in (("ended", 1), ("running", None)):
         buffer = _failed(store, keep(LOG, command=command))
         show(buffer, (1, 61), verb="run_command", request={"command": command}, exit_code=code, lines_total=61)
-    late = [one._replace(ended=one.ended + 3600) for one in captured_by(store, ["s"])]
-    found = find_all(store, calls_of(store, session="s"), late, "s")
-    assert [(one.kind, one.command) for one in found] == [(UNTOLD, "running")]
+        store.amend(buffer.name, ended=time.time() + 3600)
+    found = audited(store, Scope("s")).found
+    assert [(one.kind, one.command) for one in found if one.kind == UNTOLD] == [(UNTOLD, "running")]
 
 
 def test_more_failures_than_are_told_apart_are_counted_as_at_least_so_many(
@@ -384,7 +385,7 @@ def test_more_failures_than_are_told_apart_are_counted_as_at_least_so_many(
     shown = Shows("read_output", {}, (buffer.name,), (Shown(buffer.name, "out", 2_050, 2_060),))
     record_view(store, ME, shows=shown, text=[Segment("x\n")])
     assert rest in overlooked_in(store, buffer, coverage_of(store, buffer))
-    assert make_brief(store).verdict.startswith("! at least 2,0")
+    assert make_brief(store).verdict.startswith("! 1 command failed · at least 2,0")
     report = gather(store)
     assert as_data(report)["totals"]["overlooked_at_least"] is True
     assert figures(report)[0][0].startswith("≥ 2,0")

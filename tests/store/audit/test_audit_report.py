@@ -107,7 +107,7 @@ def test_overlooked_failures_come_first_with_their_lines(store: Store, keep: Kee
     report = _fill(store, keep, "boom")
     (missed,) = report.missed
     assert [line.text for line in missed.excerpt if line.tells] == ["ValueError: boom"]
-    assert (report.overlooked, report.totals.cut) == (1, 1)
+    assert (report.judged.unseen, report.totals.cut) == (1, 1)
     markup = render_html(report)
     assert markup.index("Overlooked failures</h2>") < markup.index("Outputs</h2>") < markup.index("Call by call</h2>")
     document = render_markdown(report)
@@ -162,7 +162,7 @@ def test_a_large_store_makes_a_bounded_report_that_says_so(
     assert report.left_out == ("2 more overlooked failures", "2 more outputs", "1 more earlier call")
     assert report.calls[-1].cut_characters == len("reply 2 \n") + 500 - 100
     assert all(line in render_html(report) for line in report.left_out)
-    assert (report.overlooked, report.totals.calls) == (3, 3)
+    assert (report.judged.unseen, report.totals.calls) == (3, 3)
 
 
 def test_texts_have_a_limit_in_all(store: Store, keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sightline.audit import timeline
 from sightline.audit.coverage_list import CoverageList
-from sightline.audit.overlooked_places import first_overlooked, places_of
+from sightline.audit.overlooked_places import first_overlooked, missed_in, places_of
 from sightline.audit.timeline import (
     Call,
     CallFilter,
@@ -21,6 +21,7 @@ from sightline.audit.timeline import (
     seen_after,
     totals_of,
 )
+from sightline.audit.verdict import verdict_of
 from sightline.errors import ExpiredRef, UsageError
 from sightline.log import log, retention
 from sightline.log.log_index import find_view, rebuild_views
@@ -392,7 +393,8 @@ def test_a_failure_is_overlooked_until_a_view_shows_it(store: Store, keep: Keep,
     assert overview.overlooked_if_known(buffer) is None
     overlooked = overview.overlooked(buffer)
     assert overlooked is not None
-    assert [one.failure.text for one in first_overlooked(store, [overlooked], 9)] == ["ERROR: out of paint"]
+    verdict_of(store)
+    assert [one.failure.text for one in first_overlooked(store, missed_in(store), 9)] == ["ERROR: out of paint"]
     assert overview.overlooked_if_known(buffer) == overlooked
     ask(buffer, (6, 6))
     overview.refresh([buffer.name])

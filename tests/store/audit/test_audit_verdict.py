@@ -1,117 +1,177 @@
-"""The verdict: which failures no agent saw, kept up to date as captures and views come and go."""
+"""The verdict: one model for every scope, kept in the index, followed by all screens."""
 
+import os
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from sightline.audit import verdict
-from sightline.audit.evidence.session_evidence import DoubtedClaims
-from sightline.audit.overlooked_places import number_in
-from sightline.audit.verdict import VerdictReader, first_unseen
-from sightline.log.log_index import fill_index
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.audit import output_facts
+from sightline.audit import verdict as verdicts
+from sightline.audit.brief import as_data, make_brief
+from sightline.audit.buffer_coverage import first_unseen
+from sightline.audit.findings import ALTERED, CUT, OVERLOOKED, PARTIAL, UNTOLD, audited
+from sightline.audit.overlooked_places import missed_in, number_in, place_at
+from sightline.audit.report.report import gather
+from sightline.audit.verdict import Verdict, VerdictReader, by_session, verdict_of
+from sightline.log.retention import evict
 from sightline.log.session_events import AgentMessage, append_events
 from sightline.log.views import Shows, record_view
-from sightline.project import Project
+from sightline.project import ALL, Project, Scope
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from sightline.tui.header import verdict_parts
+from sightline.tui.timeline.board_reader import BoardReader
+from sightline.tui.timeline.totals import TotalsReader
 
 AGENT = Session("agent-1", "claude-code", "", "", "/", 1.0)
 BROKEN = b"fine\nERROR: one\n" + b"fine\n" * 20 + b"ERROR: two\n"
 
 
-def ran(store: Store, out: bytes = BROKEN, *, exit_code: int = 2, command: str = "make") -> Buffer:
-    recording = store.begin("cmd", command, "/", "agent-1")
+def ran(
+    store: Store,
+    out: bytes = BROKEN,
+    *,
+    exit_code: int = 2,
+    command: str = "make",
+    session: str = "agent-1",
+    cwd: str = "/",
+    partial: str = "",
+    **fields: Any,
+) -> Buffer:
+    recording = store.begin("cmd", command, cwd, session, **fields)
     recording.register()
     recording.append("out", out)
-    return recording.seal(exit_code=exit_code)
+    sealed = recording.seal(exit_code=exit_code)
+    return store.amend(sealed.name, partial=partial) if partial else sealed
 
 
-def show(store: Store, buffer: Buffer, first: int, last: int) -> None:
-    lines = (Shown(buffer.name, "out", first, last),)
-    record_view(store, AGENT, Shows("read_output", {}, refs=(buffer.name,), shown=lines), [Segment("text\n")])
+def show(store: Store, buffer: Buffer, first: int, last: int, session: Session = AGENT, **more: Any) -> None:
+    fields = {"verb": "read_output", "request": {}, "refs": (buffer.name,)}
+    fields["shown"] = (Shown(buffer.name, "out", first, last),)
+    record_view(store, session, Shows(**(fields | more)), [Segment("text\n")])
 
 
-def missed(reader: VerdictReader) -> list[tuple[str, int]]:
-    found = reader.step(60)
-    assert found.done
-    return [(one.buffer.name, line) for one in found.missed for line in one.lines]
+def missed(store: Store, scope: Scope = ALL) -> list[tuple[str, int]]:
+    verdict = verdict_of(store, scope)
+    outputs = missed_in(store, scope)
+    assert verdict.unseen == number_in(outputs)
+    places = [place_at(store, outputs, number) for number in range(1, verdict.unseen + 1)]
+    return [(place[0].name, place[2]) for place in places if place]
 
 
-def test_what_stood_in_no_view_is_told_of_the_buffer_used_last_first(store: Store) -> None:
+def test_failures_that_stood_in_no_reply_are_found_of_the_output_used_last_first(store: Store) -> None:
     first, second = ran(store), ran(store, b"ERROR: three\n")
     ran(store, b"ERROR: seen by nobody, and no failure\n", exit_code=0, command="cat log")
     show(store, first, 1, 5)
-    found = missed(VerdictReader(store))
-    assert found == [(second.name, 1), (first.name, 23)]
+    assert missed(store) == [(second.name, 1), (first.name, 23)]
+
+
+def test_the_words_name_failed_commands_cut_replies_and_unseen_failures(store: Store) -> None:
+    for code in (1, 3):
+        show(store, ran(store, b"ERROR: x\n", exit_code=code), 1, 1, verb="run_command", exit_code=code)
+    cut = ran(store, exit_code=127)
+    show(store, cut, 1, 1, verb="run_command", exit_code=127, truncated=True)
+    verdict = verdict_of(store)
+    assert verdict.mark + verdict.words == "! 3 commands failed · 1 cut before its end · 2 failures unseen"
+    show(store, cut, 2, 23)
+    verdict = verdict_of(store)
+    assert verdict.mark + verdict.words == "✓ 3 commands failed, all seen"
 
 
 def test_it_follows_captures_views_and_removals(store: Store) -> None:
-    reader = VerdictReader(store)
-    assert missed(reader) == []
+    assert missed(store) == []
     buffer = ran(store)
-    assert missed(reader) == [(buffer.name, 2), (buffer.name, 23)]
+    assert missed(store) == [(buffer.name, 2), (buffer.name, 23)]
     show(store, buffer, 2, 2)
-    assert missed(reader) == [(buffer.name, 23)]
+    assert missed(store) == [(buffer.name, 23)]
     other = ran(store, b"ERROR: three\n")
-    assert missed(reader) == [(other.name, 1), (buffer.name, 23)]
+    assert missed(store) == [(other.name, 1), (buffer.name, 23)]
     store.remove(buffer, "removed")
-    assert missed(reader) == [(other.name, 1)]
+    assert missed(store) == [(other.name, 1)]
+    evict(store, other)
+    assert missed(store) == []
+    assert (verdict_of(store).failed, verdict_of(store).gone) == (1, 2)
 
 
-def test_a_failure_whose_output_was_evicted_as_another_came_is_told_no_more(store: Store) -> None:
-    reader = VerdictReader(store)
-    first, second = ran(store), ran(store, b"ERROR: three\n")
-    assert len(missed(reader)) == 3
-    store.remove(first, "evicted")
-    third = ran(store, b"ERROR: four\n")
-    assert missed(reader) == [(third.name, 1), (second.name, 1)]
-
-
-def test_in_a_project_an_evicted_failure_goes_whatever_comes_elsewhere(store: Store) -> None:
-    kept = ran(store)
-    reader = VerdictReader(store, Project(kept.project))
-    assert len(missed(reader)) == 2
-    store.remove(kept, "evicted")
-    store.begin("cmd", "make", store.root, "agent-1").seal(exit_code=0)
-    assert missed(reader) == []
-
-
-def test_what_runs_is_judged_when_it_has_ended(store: Store) -> None:
+def test_a_command_that_runs_is_judged_when_it_has_ended(store: Store) -> None:
     recording = store.begin("cmd", "make", "/", "agent-1")
     recording.register()
     recording.append("out", BROKEN)
-    reader = VerdictReader(store)
-    assert missed(reader) == []
+    assert (verdict_of(store).unseen, verdict_of(store).ran) == (0, 1)
     recording.seal(exit_code=2)
-    assert [line for _, line in missed(reader)] == [2, 23]
+    assert [line for _, line in missed(store)] == [2, 23]
 
 
-def test_it_says_that_older_buffers_were_not_looked_at(store: Store, monkeypatch) -> None:
-    monkeypatch.setattr(verdict, "MOST_BUFFERS", 200)
-    for number in range(201):
-        ran(store, b"ERROR: %d\n" % number)
-    found = VerdictReader(store).step(60)
-    assert (number_in(found.missed), found.done, found.older) == (200, True, True)
+def test_all_outputs_and_sessions_are_judged_however_many_there_are(store: Store) -> None:
+    first = Session("agent-0", "claude-code", "", "", "/", 1.0)
+    ran(store, session=first.name)
+    append_events(store.root, first, [AgentMessage(2.0, "All tests pass.")])
+    for at in range(25):
+        person = Session(f"terminal-{at}", "shell", "", "terminal", "/", time.time())
+        record_view(store, person, Shows("list_outputs", {}), [Segment("text\n")])
+        ran(store, b"ERROR: bad %d\n" % at, session=f"agent-{at + 2}")
+    verdict = verdict_of(store)
+    assert (verdict.ran, verdict.failed, verdict.unseen, verdict.claims, verdict.messages) == (26, 26, 27, 1, 1)
 
 
-def test_of_more_than_it_can_examine_meanwhile_the_last_used_ones_are_examined(store: Store, monkeypatch) -> None:
-    monkeypatch.setattr(verdict, "MOST_BUFFERS", 3)
-    reader = VerdictReader(store)
-    reader.step(60)
-    made = [ran(store) for _ in range(5)]
-    assert not reader.step(-1).done
-    found = reader.step(60)
-    assert found.done
-    assert found.older
-    assert [one.buffer.name for one in found.missed] == [one.name for one in reversed(made[2:])]
+def test_what_is_kept_is_not_computed_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran(store)
+    append_events(store.root, AGENT, [AgentMessage(2.0, "All tests pass.")])
+    known = verdict_of(store)
+    judged = list[str]()
+    monkeypatch.setattr(verdicts, "facts_of", lambda _, buffer, *rest: judged.append(buffer.name))
+    assert verdict_of(store) == known
+    with Store(store.root) as other:
+        assert verdict_of(other) == known
+    assert judged == []
+    monkeypatch.undo()
+    monkeypatch.setattr(output_facts, "_VERSION", "verdict/0")
+    assert verdict_of(store) == known
 
 
-def test_what_is_removed_before_its_turn_is_not_told(store: Store) -> None:
-    reader = VerdictReader(store)
-    gone, stays = ran(store), ran(store, b"ERROR: three\n")
-    assert not reader.step(-1).done
-    store.remove(gone, "removed")
-    assert missed(reader) == [(stays.name, 1)]
+def test_a_store_that_cannot_be_written_to_has_the_same_verdict(store: Store) -> None:
+    show(store, ran(store), 1, 5)
+    with Store(store.root) as other:
+        with closing(sqlite3.connect(store.layout.index)) as lock:
+            lock.execute("BEGIN IMMEDIATE")
+            blocked = verdict_of(other)
+        assert blocked == verdict_of(store)
+        show(store, ran(store), 2, 2)
+        assert verdict_of(other) == verdict_of(store)
+
+
+def test_outputs_whose_bytes_were_changed_are_counted_whatever_they_are(store: Store) -> None:
+    recording = store.begin("tool", "ask", "/", "agent-1")
+    recording.append("part.0", b"text\n")
+    ended = ran(store, exit_code=0)
+    result = recording.seal(exit_code=None)
+    assert verdict_of(store).altered == 0
+    for buffer, stream in ((result, "part.0"), (ended, "out")):
+        path = Path(store.layout.stream(buffer.name, stream))
+        path.chmod(0o600)
+        path.write_text("other\n")
+    assert verdict_of(store).altered == 2
+    store.remove(ended, "removed")
+    assert verdict_of(store).altered == 1
+
+
+def test_a_purged_command_leaves_nothing_in_what_is_kept_of_its_session(store: Store) -> None:
+    word = "unmistakable"
+    buffer = ran(store, b"1 failed\n", exit_code=1, command=f"pytest {word}")
+    shows = {"verb": "run_command", "request": {"command": f"pytest {word}"}, "exit_code": 1}
+    show(store, buffer, 1, 1, **shows)
+    assert verdict_of(store).alarms
+    store.index.empty_views(buffer.name, f"pytest {word}")
+    with closing(sqlite3.connect(store.layout.index)) as index:
+        assert index.execute("SELECT COUNT(*) FROM session_verdicts WHERE instr(record, ?)", (word,)).fetchone() == (0,)
 
 
 def test_the_first_output_of_which_something_was_shown_to_nobody(store: Store) -> None:
@@ -124,34 +184,147 @@ def test_the_first_output_of_which_something_was_shown_to_nobody(store: Store) -
     assert first_unseen(store, [seen.name]) is None
 
 
-def test_claims_that_nothing_supports_are_counted_of_the_sessions_of_the_project(store: Store) -> None:
+def test_claims_that_nothing_supports_are_those_of_the_sessions_of_the_project(store: Store) -> None:
     ran(store, b"fine\n", exit_code=0)
     append_events(store.root, AGENT, [AgentMessage(2.0, "All tests pass.")])
-    assert VerdictReader(store).step(60).doubted == 1
-    assert VerdictReader(store, Project("/elsewhere")).step(60).doubted == 0
+    assert verdict_of(store).claims == 1
+    assert verdict_of(store, Scope(project=Project("/elsewhere"))).claims == 0
 
 
 def test_a_claim_is_judged_again_when_a_call_before_it_is_logged_late(store: Store) -> None:
     ran(store, b"fine\n", exit_code=0)
     append_events(store.root, AGENT, [AgentMessage(time.time() + 60, "All tests pass.")])
-    fill_index(store)
-    claims = DoubtedClaims(store)
-    assert claims.count() == 1
+    assert verdict_of(store).claims == 1
     tests = ran(store, b"3 passed in 0.10s\n", exit_code=0, command="pytest -q")
-    shows = Shows("run_command", {"command": "pytest -q"}, refs=(tests.name,), exit_code=0)
-    record_view(store, AGENT, shows, [Segment("3 passed in 0.10s\n")])
-    assert claims.count() == 0
+    show(store, tests, 1, 1, verb="run_command", request={"command": "pytest -q"}, exit_code=0)
+    assert verdict_of(store).claims == 0
 
 
-def test_outputs_whose_bytes_were_changed_are_counted_whatever_they_are(store: Store) -> None:
-    recording = store.begin("tool", "ask", "/", "agent-1")
-    recording.append("part.0", b"text\n")
-    for buffer, stream in ((recording.seal(exit_code=None), "part.0"), (ran(store, exit_code=0), "out")):
-        path = Path(store.layout.stream(buffer.name, stream))
-        path.chmod(0o600)
-        path.write_text("other\n")
-    ran(store, exit_code=0)
+def test_a_step_judges_some_and_says_how_many_are_left(store: Store) -> None:
+    for at in range(verdicts._AT_ONCE + 5):
+        ran(store, b"ERROR: bad %d\n" % at)
     reader = VerdictReader(store)
-    assert reader.step(60).altered == 2
-    store.remove(buffer, "removed")
-    assert reader.step(60).altered == 1
+    some = reader.step(-1)
+    assert (some.is_done, some.left, some.is_good) == (False, 5, False)
+    assert reader.all().unseen == verdicts._AT_ONCE + 5
+
+
+def test_nothing_is_green_while_something_could_not_be_judged(store: Store) -> None:
+    assert not verdict_of(store).is_good
+    whole = ran(store, b"fine\n", exit_code=0)
+    show(store, whole, 1, 1)
+    assert verdict_of(store).mark == "✓ "
+    ran(store, b"fine\n", exit_code=0, partial="it was cut")
+    assert (verdict_of(store).mark, verdict_of(store).words) == ("", "no failures known")
+    assert verdict_of(store).unknown
+
+
+# the same numbers everywhere
+
+SESSIONS = ("agent-1", "agent-2", "terminal-7")
+PROJECTS = ("/one", "/two")
+OUTPUTS = st.tuples(
+    st.sampled_from(SESSIONS),
+    st.sampled_from(PROJECTS),
+    st.sampled_from((0, 0, 1, 2)),
+    st.sampled_from((BROKEN, b"fine\n", b"", b"ERROR: three\n")),
+    st.sampled_from(("", "", "it was cut")),
+)
+DEEDS = st.lists(
+    st.one_of(
+        st.tuples(st.just("run"), OUTPUTS),
+        st.tuples(st.just("show"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 23))),
+        st.tuples(st.just("cut"), st.tuples(st.integers(0, 9), st.sampled_from(SESSIONS), st.integers(1, 3))),
+        st.tuples(st.just("claim"), st.sampled_from(SESSIONS[:2])),
+        st.tuples(st.just("evict"), st.integers(0, 9)),
+        st.tuples(st.just("remove"), st.integers(0, 9)),
+        st.tuples(st.just("import"), OUTPUTS),
+        st.tuples(st.just("judge"), st.none()),
+    ),
+    max_size=14,
+)
+
+
+def session_of(name: str) -> Session:
+    is_person = name.startswith("terminal")
+    return Session(name, "shell" if is_person else "claude-code", "", "terminal" if is_person else "", "/one", 1.0)
+
+
+def do(store: Store, deed: str, what: Any, made: list[Buffer]) -> None:
+    if deed in ("run", "import"):
+        session, project, code, out, partial = what
+        fields: dict[str, Any] = {"partial": partial}
+        if deed == "import":
+            fields |= {"artifact": f"cmd-{len(made)}.txt"}
+        made.append(ran(store, out, exit_code=code, session=session, cwd=project, **fields))
+        if deed == "import":
+            store.index.place({made[-1].name: 1_000.0 - len(made)})
+    elif deed == "claim":
+        append_events(store.root, session_of(what), [AgentMessage(time.time(), "All tests pass.")])
+    elif deed == "judge":
+        verdict_of(store)
+    elif made:
+        at, *rest = what if isinstance(what, tuple) else (what,)
+        buffer = store.index.buffer(made[at % len(made)].name)
+        if buffer is None or buffer.state == "evicted":
+            return
+        if deed == "evict":
+            evict(store, buffer)
+        elif deed == "remove":
+            store.remove(buffer, "removed")
+        else:
+            more = {"verb": "run_command", "truncated": True, "exit_code": buffer.exit_code} if deed == "cut" else {}
+            last = min(rest[1], buffer.lines)
+            show(store, buffer, min(1, last), last, session_of(rest[0]), **more)
+
+
+def assert_same_everywhere(store: Store, scope: Scope) -> Verdict:
+    verdict = verdict_of(store, scope)
+    found = audited(store, scope).found
+    counts = {kind: sum(one.kind == kind for one in found) for kind in (OVERLOOKED, CUT, UNTOLD, PARTIAL, ALTERED)}
+    numbers = (verdict.unseen, verdict.cut, verdict.untold, verdict.lost, verdict.altered)
+    assert tuple(counts.values()) == numbers
+    assert len(found) == sum(numbers) + len(verdict.alarms) + len(verdict.broken)
+    assert verdict.is_good <= (not found)
+    session, since, project = scope
+    brief = make_brief(store, session=session, since=since, project=project)
+    assert brief.judged == verdict
+    sections = {section.name: section.total for section in brief.sections}
+    assert sections.get("missed", 0) == verdict.unseen
+    assert sections.get("failed", 0) == verdict.failed
+    assert as_data(brief)["verdict"] == verdict.mark + verdict.words
+    assert gather(store, session=session, since=since, project=project).judged == verdict
+    assert TotalsReader(store, session, project).step([]).verdict == verdict
+    header = [part.text for part in verdict_parts(VerdictReader(store, scope).all())]
+    assert " · ".join(header[: len(verdict.facts) or 1]) == verdict.mark + verdict.words
+    return verdict
+
+
+@settings(max_examples=25, deadline=None)
+@given(DEEDS)
+def test_every_screen_has_the_numbers_of_the_verdict_whatever_happened(deeds: list[tuple[str, Any]]) -> None:
+    with TemporaryDirectory() as root:
+        check(os.path.join(root, "store"), deeds)
+
+
+def check(root: str, deeds: list[tuple[str, Any]]) -> None:
+    with Store(root) as store:
+        made = list[Buffer]()
+        for deed, what in deeds:
+            do(store, deed, what, made)
+        everything = assert_same_everywhere(store, ALL)
+        of_projects = [assert_same_everywhere(store, Scope(project=Project(project))) for project in PROJECTS]
+        of_sessions = [assert_same_everywhere(store, Scope(name)) for name in SESSIONS]
+        for parts in (of_projects, of_sessions):
+            for field in ("ran", "failed", "failures", "unseen", "cut", "untold", "lost", "altered", "gone", "lines"):
+                assert sum(getattr(one, field) for one in parts) == getattr(everything, field), field
+        assert sum(one.claims for one in of_sessions) == everything.claims
+        board = BoardReader(store)
+        board.step(fresh=True)
+        agents = board.step(fresh=False).agents
+        assert not [one for one in agents if one.facts.session.name.startswith("terminal") and not one.verdict.ran]
+        for one in agents:
+            assert one.verdict.unseen == by_session(store)[one.facts.session.name].unseen if one.verdict.ran else True
+    os.remove(os.path.join(root, "index.sqlite"))
+    with Store(root) as again:
+        assert verdict_of(again) == everything

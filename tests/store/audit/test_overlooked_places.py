@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.audit.buffer_failures import Failure, FailurePlace
-from sightline.audit.overlooked_places import place_at, places_of
+from sightline.audit.overlooked_places import places_of
 from sightline.disk.recording import new_buffer
 
 BUFFER = new_buffer("cmd_00000a", "cmd", "make", "/", "s")
@@ -20,7 +20,7 @@ def test_places_and_numbers_lead_to_each_other(places: list[tuple[str, int]]) ->
     found = places_of(BUFFER, [failing(*place) for place in places])
     assert found.number == len(places)
     assert [found.number_of(place) for place in places] == [*range(1, len(places) + 1)]
-    assert [place_at([found], number)[1:] for number in range(1, len(places) + 1)] == places
+    assert [found.place(number) for number in range(1, len(places) + 1)] == places
     assert found.number_of(("out", 1 << 34)) == 0
 
 

@@ -255,23 +255,14 @@ def test_a_request_is_confirmed_once_and_in_time(index: Index) -> None:
 
 def test_an_index_of_before_there_were_notes_takes_them(tmp_path: Path) -> None:
     path = str(tmp_path / "index.sqlite")
-    database = Database(path)
-    database.execute("INSERT INTO sessions VALUES ('old', 'shell', '', '', '/', 1.0, '', 0)")
-    for statement in (
-        "DROP TABLE notes",
-        "DROP TABLE derived",
-        "DROP TABLE logs",
-        "ALTER TABLE sessions DROP COLUMN title",
-        "ALTER TABLE sessions DROP COLUMN removed",
-        "DROP INDEX buffers_evictable",
-        "ALTER TABLE buffers DROP COLUMN partial",
-        "ALTER TABLE buffers DROP COLUMN gaps",
-        "ALTER TABLE buffers DROP COLUMN project",
-        "ALTER TABLE buffers DROP COLUMN seals",
-        "PRAGMA user_version = 1",
-    ):
-        database.execute(statement)
-    database.close()
+    schema_1 = Path(__file__).parents[2] / "faults" / "schemas" / "1.sql"
+    with sqlite3.connect(path) as connection:
+        connection.executescript(schema_1.read_text())
+        connection.execute(
+            "INSERT INTO sessions (name, harness, harness_id, client, cwd, started)"
+            " VALUES ('old', 'shell', '', '', '/', 1.0)"
+        )
+    connection.close()
     index = Index(Database(path))
     assert index.sessions() == [Session("old", "shell", "", "", "/", 1.0)]
     note = Note("old:3", "old", 2.0, "@cmd_a1b2c3:1-2", "look")

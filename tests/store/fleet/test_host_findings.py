@@ -24,14 +24,14 @@ pytest.importorskip("psycopg", reason="the extra `fleet` is not installed")
 from sightline.audit import findings
 from sightline.audit.brief import make_brief
 from sightline.audit.buffer_failures import not_judged
-from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, Finding, audited, find_all
-from sightline.audit.project_scope import belongs, buffers_in, calls_in
+from sightline.audit.findings import CUT, KINDS, OVERLOOKED, PARTIAL, UNTOLD, Finding, audited, audited_by_hosts
 from sightline.audit.report.phrases import none_missed
 from sightline.audit.report.report import gather
-from sightline.audit.timeline import calls_of, captured_by, unknowable
+from sightline.audit.timeline import calls_of, captured_by
 from sightline.audit.verdict import VerdictReader
 from sightline.fleet.database import FleetUnreachable
 from sightline.fleet.objects import Objects
+from sightline.project import ALL, Scope
 from sightline.shared.store import SharedStore
 
 FAILED = b"collected 2 items\n" + b"x = 1\n" * 40 + b"FAILED tests/test_a.py::test_it - assert 1 == 2\n1 failed\n"
@@ -63,21 +63,14 @@ def everything_in(
     place: SharedStore, since: float, session: str | None, project: Project | None
 ) -> tuple[list[Finding], list[str], int, int]:
     """What such an audit finds in a part: findings, what is gone, how much is not judged, and how much is there."""
-    calls = calls_in(place, calls_of(place, session=session, since=since), project)
-    sessions = [session] if session else sessions_of(place)
-    captured = buffers_in(captured_by(place, sessions, since), project)
-    gone = unknowable(place, calls, sessions, since)
-    there = [name for name in gone if (buffer := place.index.buffer(name)) and belongs(buffer, project)]
-    return find_all(place, calls, captured, session), there, not_judged(captured), len(captured)
+    done = audited(place, Scope(session, since, project))
+    return done.found, done.gone, done.not_judged, done.captured
 
 
 def everything(place: SharedStore) -> tuple[list[Finding], list[str], int]:
     """What an audit finds that fetches and examines all: findings, what is gone, and how much is not judged."""
     place.bring_up_to_date(0.0)
-    calls = calls_of(place)
-    sessions = sessions_of(place)
-    captured = captured_by(place, sessions)
-    return find_all(place, calls, captured, None), unknowable(place, calls, sessions), not_judged(captured)
+    return everything_in(place, 0.0, None, None)[:3]
 
 
 def add_rules(store: Store) -> None:
@@ -151,7 +144,7 @@ def test_an_audit_by_what_hosts_found_is_the_audit_of_everything(
     assert {one.kind for one in found} >= {OVERLOOKED, CUT, PARTIAL, UNTOLD}
     for at_once in (500, 1):
         monkeypatch.setattr(findings, "_AT_ONCE", at_once)
-        done = audited(place, 0.0)
+        done = audited_by_hosts(place, ALL)
         assert done is not None
         assert in_order(done.found) == in_order(found)
         assert (sorted(done.gone), done.not_judged) == (sorted(gone), unjudged)
@@ -166,7 +159,7 @@ def test_an_audit_of_a_part_is_that_of_everything_in_it(many: Hosts, place: Shar
         for project in (None, Project("/"), Project("/shop"), Project("/shop", (), many.names["b"]), Project("/none")):
             for since in (0.0, later):
                 found, gone, unjudged, there = everything_in(other, since, session, project)
-                done = audited(place, since, session or "", project)
+                done = audited_by_hosts(place, Scope(session, since, project))
                 assert done is not None
                 assert in_order(done.found) == in_order(found), (session, project, since)
                 assert (sorted(done.gone), done.not_judged, done.captured) == (sorted(gone), unjudged, there)
@@ -174,11 +167,11 @@ def test_an_audit_of_a_part_is_that_of_everything_in_it(many: Hosts, place: Shar
 
 def test_an_audit_of_a_part_takes_in_no_other_outputs_and_calls(many: Hosts, place: SharedStore) -> None:
     session = f"{many.names['b']}/shopper"
-    assert audited(place, 0.0, session[:-2]) is not None
+    assert audited_by_hosts(place, Scope(session[:-2])) is not None
     assert {one.buffer.session for one in place.listed(99)} == {session}
     about = {view.view.refs for view in place.index.views()}
     assert about <= {(one.buffer.name,) for one in place.listed(99)} | {()}
-    assert audited(place, 0.0, "", Project("/shop")) is not None
+    assert audited_by_hosts(place, Scope(project=Project("/shop"))) is not None
     others = [one.buffer for one in place.listed(99) if one.buffer.session != session]
     assert {one.command for one in others if one.cwd != "/shop"} == {"pytest elsewhere"}  # shown to another host
 
@@ -195,25 +188,25 @@ def test_a_large_output_that_several_hosts_were_shown_a_part_of_is_audited_once(
         found = place.to_examine(since)
         assert found is not None
         assert found.cut == [f"{hosts.names['b']}/{kept.name}"]
-        assert audited(place, since) is not None
+        assert audited_by_hosts(place, Scope(since=since)) is not None
 
 
 def test_a_session_that_is_no_name_there_is_looked_for_in_all(many: Hosts, place: SharedStore) -> None:
     keep_in(many.stores["a"], b"it is not shown\n", session="agentless")
     many.ship("a")
     for text in ("shopper", f"{many.names['a']}/none", f"{many.names['a']}/agen", "none/agent"):
-        assert audited(place, 0.0, text) is None
+        assert audited_by_hosts(place, Scope(text)) is None
 
 
 def test_what_its_host_has_not_judged_is_examined_here(hosts: Hosts, place: SharedStore) -> None:
     kept = keep_in(hosts.stores["a"], FAILED, command="pytest | tee log")
     hosts.ship("a", judges=False)
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert [one.ref.partition(":")[0] for one in done.found if one.kind == OVERLOOKED] == [hosts.ref("a", kept)]
     assert done.examined_here == 1
     hosts.ship("a")
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert (len([one for one in done.found if one.kind == OVERLOOKED]), done.examined_here) == (1, 0)
 
@@ -231,12 +224,12 @@ def test_what_cannot_be_read_is_not_said_to_be_without_a_failure(
     with monkeypatch.context() as patch:
         patch.setattr(Objects, "get", away)
         patch.setattr(Objects, "get_range", away)
-        done = audited(place, 0.0)
+        done = audited_by_hosts(place, ALL)
         assert done is not None
         assert (OVERLOOKED in {one.kind for one in done.found}, done.unread) == (False, 1)
-        assert "no failure is known" in make_brief(place).verdict
+        assert (make_brief(place).verdict, len(make_brief(place).judged.unread)) == ("! 1 doubt", 1)
         assert "in what could be read" in none_missed(gather(place))
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert (OVERLOOKED in {one.kind for one in done.found}, done.unread) == (True, 0)
 
@@ -244,12 +237,12 @@ def test_what_cannot_be_read_is_not_said_to_be_without_a_failure(
 def test_a_reader_with_other_rules_examines_by_them(hosts: Hosts, place: SharedStore) -> None:
     kept = keep_in(hosts.stores["a"], b"fine\nBROKEN it is\n", command="ours | tee log")
     hosts.ship("a")
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert not [one for one in done.found if one.kind == OVERLOOKED]
     add_rules(place.local)
     with Store(place.local.root, Settings()) as local, SharedStore(local, place.address, patience=0) as again:
-        done = audited(again, 0.0)
+        done = audited_by_hosts(again, ALL)
         assert done is not None
         assert [one.ref.partition(":")[0] for one in done.found if one.kind == OVERLOOKED] == [hosts.ref("a", kept)]
         assert done.examined_here == 3
@@ -270,7 +263,7 @@ def test_what_a_host_says_in_a_wrong_form_is_examined_here(hosts: Hosts, place: 
     keep_in(hosts.stores["a"], FAILED, command="pytest", exit_code=1)
     hosts.ship("a")
     hosts.fleet.rows("UPDATE sightline.judgements SET failures = %s::jsonb", json.dumps(failures))
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert [one.text for one in done.found if one.kind == OVERLOOKED] == ["tests/test_a.py::test_it"]
 
@@ -281,7 +274,7 @@ def test_an_exit_code_that_came_later_is_judged_by(hosts: Hosts, place: SharedSt
     hosts.ship("a", judges=False)
     store.index.put_buffer(kept._replace(exit_code=1))
     hosts.ship("a")
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert in_order(done.found) == in_order(everything(other)[0])
 
@@ -295,7 +288,7 @@ def test_alarms_of_a_session_come_from_its_host_until_its_log_goes_on(
     hosts.ship("a")
     [(number, record)] = hosts.fleet.rows("SELECT number, record FROM sightline.alarms WHERE record <> '[]'")
     assert [row[0] for row in record] == ["failing-check"]
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert [one.kind for one in done.found] == ["failing-check"]
     assert in_order(done.found) == in_order(everything(other)[0])
@@ -303,7 +296,7 @@ def test_alarms_of_a_session_come_from_its_host_until_its_log_goes_on(
     tell(store, "agent", well, (1, 1), cut=False)
     hosts.ship("a", judges=False)
     assert hosts.fleet.rows("SELECT number FROM sightline.alarms WHERE record <> '[]'") == [(number,)]
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert done.found == []
     hosts.ship("a")
@@ -321,7 +314,7 @@ def test_a_verdict_on_what_hosts_have_judged_needs_no_byte_of_it(hosts: Hosts, p
     for found in list(objects.list("t/")):
         objects.delete(found.key)
     verdict = VerdictReader(place).step(60.0)
-    assert (verdict.done, verdict.failures, sum(one.number for one in verdict.missed)) == (True, 6, 6)
+    assert (verdict.is_done, verdict.failures, verdict.unseen) == (True, 6, 6)
 
 
 def test_an_audit_since_a_time_is_about_what_began_or_was_shown_since(
@@ -332,11 +325,10 @@ def test_an_audit_since_a_time_is_about_what_began_or_was_shown_since(
         [call.view.time for call in calls_of(other)] + [one.created for one in captured_by(other, sessions_of(other))]
     )
     for since in times[:: max(len(times) // 5, 1)]:
-        calls = calls_of(other, since=since)
         captured = captured_by(other, sessions_of(other), since)
-        done = audited(place, since)
+        done = audited_by_hosts(place, Scope(since=since))
         assert done is not None
-        assert in_order(done.found) == in_order(find_all(other, calls, captured, None))
+        assert in_order(done.found) == in_order(audited(other, Scope(since=since)).found)
         assert (done.captured, done.not_judged) == (len(captured), not_judged(captured))
 
 
@@ -350,7 +342,7 @@ def test_new_calls_of_a_helper_put_the_alarms_of_its_session_in_question(
     failing = keep_in(store, FAILED, command="pytest", exit_code=1, session=owner.name)
     tell(store, owner, failing, (1, failing.lines), cut=False)
     hosts.ship("a")
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert [one.kind for one in done.found] == ["failing-check"]
     for output, exit_code, found in ((b"2 passed\n", 0, []), (FAILED, 1, ["failing-check"])):
@@ -358,7 +350,7 @@ def test_new_calls_of_a_helper_put_the_alarms_of_its_session_in_question(
         tell(store, helper, again, (1, again.lines), cut=False)
         for judges in (False, True):
             hosts.ship("a", judges=judges)
-            done = audited(place, 0.0)
+            done = audited_by_hosts(place, ALL)
             assert done is not None
             assert in_order(done.found) == in_order(everything(other)[0])
             assert [one.kind for one in done.found] == found
@@ -371,7 +363,7 @@ def test_alarms_that_a_host_says_in_a_wrong_form_are_found_here(hosts: Hosts, pl
     hosts.ship("a")
     for record in ([["failing-check", 1, "", "", []]], [["no-such-kind", "", "", "", []]], [7], {}):
         hosts.fleet.rows("UPDATE sightline.alarms SET record = %s::jsonb", json.dumps(record))
-        done = audited(place, 0.0)
+        done = audited_by_hosts(place, ALL)
         assert done is not None
         if record:
             assert [one.kind for one in done.found] == ["failing-check"]
@@ -382,11 +374,11 @@ def test_what_was_purged_is_not_told_of(hosts: Hosts, place: SharedStore) -> Non
     kept = keep_in(store, FAILED, command="pytest", exit_code=1)
     hosts.ship("a")
     assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements WHERE failures <> '[]'") == [(1,)]
-    assert audited(place, 0.0) is not None
+    assert audited_by_hosts(place, ALL) is not None
     retention.remove(store, [kept], purge=True)
     hosts.ship("a")
     assert hosts.fleet.rows("SELECT count(*) FROM sightline.judgements WHERE name = %s", kept.name) == [(0,)]
-    done = audited(place, 0.0)
+    done = audited_by_hosts(place, ALL)
     assert done is not None
     assert not [one for one in done.found if one.kind == OVERLOOKED]
 

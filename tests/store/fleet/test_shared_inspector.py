@@ -36,7 +36,7 @@ def test_it_shows_all_hosts_and_the_failure_that_nobody_saw(hosts: Hosts, place:
             assert "make c" not in listed
             header = pilot.app.query_one("#header")
             await until(pilot, lambda: "2 hosts, newest" in text(header)[0])
-            await until(pilot, lambda: "1 failure no agent saw" in text(header)[0])
+            await until(pilot, lambda: "1 failure unseen" in text(header)[0])
             await until(pilot, lambda: "collected 2 items" in "".join(text(viewer(pilot))))
             await press(pilot, "p")  # only its host could pin it
             assert not place.resolve(hosts.ref("a", kept)).buffer.pinned
@@ -94,7 +94,7 @@ def test_one_host_is_shown_or_one_project_of_it_and_a_job_that_has_ended_is_dim(
             assert {part.style for part in told if part.text.strip()} == {"dim"}
             await press(pilot, "c")
             choices = app.screen.query_one("#choices")
-            await until(pilot, lambda: "1 failure no agent saw" in "".join(text(choices)))
+            await until(pilot, lambda: "1 failure unseen" in "".join(text(choices)))
             offered = [(one.name, one.host, one.buffers, one.hosts) for one in choices.offered[1:]]
             assert offered[:3] == sorted([(a, a, 2, 1), (b, b, 2, 1), (ended, ended, 1, 1)])
             shop = offered.index(("shop", "", 2, 2))

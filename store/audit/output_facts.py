@@ -1,0 +1,178 @@
+"""Judges one output by its bytes and the replies about it: what failed, what was seen, what was cut, altered, or lost.
+
+An output is judged alone, whoever asks: by all replies but those to people who only look on. So what is found is kept
+with its row, and the verdict of any scope is a sum.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from sightline.audit.buffer_coverage import coverage_of, filtered_from
+from sightline.audit.buffer_failures import QUICK_BYTES, Failure, failures_if_quick, failures_of, judgement_of, rules_of
+from sightline.audit.coverage import Coverage, cover
+from sightline.audit.people_views import Onlookers
+from sightline.audit.timeline import Call, count_lines, not_shown_whole
+from sightline.named_tuple import NamedTuple
+from sightline.records import TOOL_FAILED, Buffer, OutputFacts
+from sightline.refs import format_ref
+from sightline.store import Reading
+
+_VERSION = "verdict/1"  # raise the number when the same output would be judged differently
+
+RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
+PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED = (
+    1 << bit for bit in range(8, 19)
+)
+"""What is known of an output, a bit each.
+
+    RAN          a command that was run, and not what went into its filters
+    FAILED       it did not end well
+    UNSEEN       a failure in it stood in no reply
+    LEAST        its failures are too many to tell apart
+    CUT          it failed, its reply was cut, and no later reply is about it
+    UNTOLD       it failed after the last reply about it
+    LOST         it failed, or may have, and only a part of it reached the store
+    ALTERED      its bytes are not those that were captured
+    PARTIAL      only a part of it reached the store
+    INCOMPLETE   likewise, of a command
+    UNJUDGED     it only shows what others wrote
+    UNSEALED     nothing tells whether its bytes were changed
+    GONE         it expired before it was shown whole
+    UNOPENED     no line of it was shown
+    UNSURE       lines that count as seen may have been cut
+    EXPIRED      its bytes are gone
+    AGAIN        lines of it were shown again
+    LARGE        it is too large to be fetched and examined
+    UNANSWERED   a call of a tool without an answer
+"""
+
+FOUND = UNSEEN | CUT | UNTOLD | LOST | ALTERED
+"""Those that an audit reports."""
+
+
+class Ended(NamedTuple):
+    """A finding about an output that follows from how it ended and what replies said: a flag, a call, and words."""
+
+    flag: int
+    text: str
+    call: Call | None = None
+
+
+def output_rules(store: Reading) -> str:
+    """Return the name of the rules by which a store judges outputs; it changes with them."""
+    return f"{_VERSION} {rules_of(store)}"
+
+
+def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call], people: Onlookers) -> OutputFacts:
+    """Judge an output that has ended, after `Reading.checked`.
+
+    Args:
+        store: the store.
+        buffer: its record.
+        calls: the calls about it, oldest first.
+        people: knows whose views count.
+
+    Raises:
+        ExpiredRef, StoreFailed: its bytes cannot be read.
+    """
+    if buffer.is_unanswered:
+        return OutputFacts(UNANSWERED)
+    flags = sum(one.flag for one in ended(buffer, calls)) | _of_record(buffer)
+    told = [call for call in calls if not people.looks_on(call.view.session, buffer.session)]
+    again = _shown_again(buffer.name, calls)
+    flags |= AGAIN if again else 0
+    if buffer.state == "evicted":
+        gone = GONE if not_shown_whole([buffer], told) else 0
+        return OutputFacts(flags | EXPIRED | gone, again=again)
+    coverage = _coverage(store, buffer, told)
+    failures = _failures(store, buffer)
+    unseen = [one for one in failures or () if not one.is_seen(coverage)]
+    flags |= UNSEEN if unseen else 0
+    flags |= LARGE if failures is None else 0
+    flags |= LEAST if any(one.is_rest for one in unseen) else 0
+    flags |= UNSURE if any(call.parts[buffer.name].unsure for call in told if buffer.name in call.parts) else 0
+    seen = sum(stream.lines.weight for stream in coverage.streams.values())
+    flags |= UNOPENED if buffer.lines and not seen else 0
+    return OutputFacts(flags, len(failures or ()), len(unseen), buffer.lines, seen, again)
+
+
+def _of_record(buffer: Buffer) -> int:
+    flags = RAN if buffer.kind == "cmd" and not filtered_from(buffer) else 0
+    flags |= FAILED if flags and buffer.failed else 0
+    flags |= PARTIAL if buffer.is_partial else 0
+    flags |= INCOMPLETE if buffer.is_partial and buffer.kind == "cmd" else 0
+    flags |= UNSEALED if buffer.is_unsealed else 0
+    return flags | (UNJUDGED if buffer.bytes and judgement_of(buffer).why_not else 0)
+
+
+def _failures(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
+    """Return what failed in it; None of one that would have to be fetched whole for that."""
+    is_far = store.place is not None and buffer.bytes > QUICK_BYTES
+    return failures_if_quick(store, buffer) if is_far else failures_of(store, buffer)
+
+
+def _coverage(store: Reading, buffer: Buffer, told: Iterable[Call]) -> Coverage:
+    if filtered_from(buffer):  # what its filters passed on was shown, too
+        return coverage_of(store, buffer)
+    made = [call.parts[buffer.name] for call in told if buffer.name in call.parts]
+    totals = {name: info.lines for name, info in buffer.streams.items()}
+    return cover(buffer.name, totals, made, partial=buffer.is_partial)
+
+
+def _shown_again(name: str, calls: Iterable[Call]) -> int:
+    seen: dict[tuple[str, str, str], tuple[tuple[int, int], ...]] = {}
+    return sum(count_lines(call.view, {name: call.parts[name]}, seen)[1] for call in calls if name in call.parts)
+
+
+def ended(buffer: Buffer, calls: Sequence[Call]) -> list[Ended]:
+    """Return what is to be said of how an output ended, by the calls about it, oldest first."""
+    told = [call for call in calls if not call.looks_on and buffer.name in call.view.refs]
+    found = [Ended(CUT, text, call) for call, text in _cut(buffer.name, told)]
+    if buffer.state == "evicted":
+        return found
+    if buffer.altered:
+        found.append(Ended(ALTERED, buffer.altered))
+    if buffer.is_partial and buffer.may_have_failed:
+        found.append(Ended(LOST, f"{how_it_ended(buffer)}; {buffer.lost}"))
+    if _is_untold(buffer, told):
+        found.append(Ended(UNTOLD, f"{how_it_ended(buffer)}, and nobody was told"))
+    return found
+
+
+def _cut(name: str, told: Sequence[Call]) -> list[tuple[Call, str]]:
+    """Return the last call about an output, with words, if it failed and its reply was cut."""
+    if not told:
+        return []
+    call, view = told[-1], told[-1].view
+    has_all = call.buffer is not None and call.buffer.is_partial and view.lines_shown >= view.lines_total
+    if not (call.failed and view.truncated and view.refs[0] == name) or has_all:
+        return []
+    in_part = f", {call.cut_lines:,} in part" if call.cut_lines else ""
+    return [(call, f"{view.lines_shown:,} of {view.lines_total:,} lines shown{in_part}, never read again")]
+
+
+def _is_untold(buffer: Buffer, told: Sequence[Call]) -> bool:
+    """Return whether an output failed after the last call about it.
+
+    A reply with the exit code has told of the failure, whatever the times say, as a harness may have another clock.
+    """
+    if not buffer.failed or filtered_from(buffer) or not buffer.ended:
+        return False
+    last = max((call.view.time for call in told if call.view.number), default=0.0)
+    codes = {call.view.exit_code for call in told if call.view.refs[0] == buffer.name}
+    return last < buffer.ended and (buffer.exit_code is None or buffer.exit_code not in codes)
+
+
+def how_it_ended(buffer: Buffer) -> str:
+    """Say how an output ended."""
+    if buffer.timed_out:
+        return "timed out"
+    if buffer.exit_code is not None:
+        return f"ended with exit {buffer.exit_code}"
+    if buffer.state == "interrupted":
+        return "was interrupted"
+    return TOOL_FAILED if buffer.kind != "cmd" else "ended with an exit code that is not known"
+
+
+def ref_of(buffer: Buffer) -> str:
+    """Return the ref of an output."""
+    return format_ref(buffer.name)
