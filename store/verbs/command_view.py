@@ -181,7 +181,8 @@ def cut_view(
         if path and out.line_count == 1 and "next" not in full:  # one line cannot be divided by line numbers
             full["next"] = calls("read_output", ref=ref, path=path)
         if shaped.truncated and "next" not in full:
-            full["next"] = _next_call(calls, shaped, looked_into, out, err, ref)
+            reported = looked_into if failed or (looked_into and looked_into.quiet) else None
+            full["next"] = _next_call(calls, shaped, reported, out, err, ref)
         full = in_order(full)
         return full if paid is None else fitted_head(full, paid, failed=failed, summary=told)
 
