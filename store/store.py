@@ -76,6 +76,7 @@ else:
 IndexFailed = sqlite3.Error
 """What the index raises if it cannot be read or written. Python's own `sqlite3`, which has it too, loads `datetime`."""
 
+_SPARE_BUFFERS = 32  # evicted together at the limit: one by one, `run` takes 1.6 times as long
 _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # needed for SQLite and a tombstone, with some reserve
 _RETRY_SECONDS = 2.0  # between two tries to write to a store that could not be written to
@@ -846,7 +847,8 @@ class Store:
         """Return buffers over the limits of count, bytes and age, in a batch, least recently used first.
 
         The buffer used last only goes for its age, because a reply may just have named it. If nothing is over the
-        limits, this takes two look-ups.
+        limits, this takes two look-ups. A large store that is over its number of outputs gives some more away, so that
+        not each further capture has to evict one.
         """
         totals = self.index.totals()
         oldest = time.time() - self.settings.max_age_days * _DAY_SECONDS
@@ -857,6 +859,8 @@ class Store:
             size += disk.stand_in_bytes(self.layout)
         count = totals.buffers - self.settings.max_buffers
         crowded = count > 0 or size > 0
+        if count > 0:
+            count += min(_SPARE_BUFFERS, self.settings.max_buffers // 1_000)
         newest = {item.buffer.name for item in self.index.listed(1)} if crowded else set()
         over = []
         for buffer in self.index.least_used(batch if crowded else 1):

@@ -1,6 +1,7 @@
 """What changes with the number of outputs: the length of new refs, and what the beginning of a ref may mean."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +60,14 @@ def test_a_store_keeps_its_own_limits_and_codescout_its_fifty(tmp_path: Path) ->
     assert load_settings(str(config), {}).max_buffers == 50
     config.write_text('profile = "codescout"\nmax_buffers = 7\nmax_age_days = 30')
     assert load_settings(str(config), {})[:3] == (7, Settings().max_bytes, 30.0)
+
+
+def test_a_large_store_at_its_limit_evicts_several_outputs_at_once(tmp_path: Path) -> None:
+    with Store(str(tmp_path / "root"), Settings(max_buffers=5_000)) as store:
+        kept = [f"cmd_{number:08x}" for number in range(5_001)]
+        ended = (1.0, 2.0, time.time(), 0, 0, False, "", False, "", "", "", {})
+        store.index.add_buffers([Buffer(name, "cmd", "sealed", "make", "/", "s", *ended) for name in kept])
+        assert [one.name for one in store.over_limits()] == kept[:6]
 
 
 def test_the_first_start_after_an_upgrade_says_once_what_the_limits_are_now(
