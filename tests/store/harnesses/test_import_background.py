@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sightline.audit.findings import UNTOLD, Finding, find_all
-from sightline.audit.timeline import Timeline
+from sightline.audit.findings import UNTOLD, Finding, audited
 from sightline.log.sessions import use_key
+from sightline.project import ALL
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
 
@@ -34,9 +34,7 @@ def _background(claude: Claude, output: Path) -> list[dict[str, Any]]:
 
 def found_in(store: Store) -> list[Finding]:
     """What an audit finds."""
-    timeline = Timeline(store)
-    timeline.refresh()
-    return find_all(store, timeline.calls, buffers(store), None)
+    return audited(store, ALL).found
 
 
 def _notice(claude: Claude, form: str, text: str) -> dict[str, Any]:
