@@ -28,7 +28,7 @@ _QUOTED = re.compile(r"(?m)^[ \t]*>.*$")
 _ROW = re.compile(r"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 _WHOLE_CODE = re.compile(r"^[-*\s]*`[^`]*`[.\s]*$")
 _ENDS = re.compile(
-    r"(?<=[.!?…])[\"”*_)]*\s+|\n+|;\s+|\s+[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
+    r"(?<=[.!?…])[\"”*_)]*\s+|(?<=[。！？；])|\n+|;\s+|\s+[—–]\s+|,\s+(?=(?:but|so|however|although|though|yet|while|which)\b)"
 )
 _MAY_CLAIM = re.compile(
     r"pass|green|succe|work|compil|build|built|clean|happy|error|fail|regression|fixed|resolved|verified|confirmed|ran\b"
@@ -141,11 +141,37 @@ def claim_rules() -> tuple[tuple[ClaimRule, ...], tuple[Veto, ...]]:
             for one in table.pop("veto", ())
         ]
         words = table.pop("words", {})
+        for key in _OF_LANGUAGES:
+            table.pop(key, None)
         for rule, given in table.items():
             patterns = tuple(re.compile(_expanded(pattern, words), re.IGNORECASE) for pattern in given["patterns"])
             texts = (tuple(given[key]) for key in ("true", "false"))
             rules.append(ClaimRule(rule, tuple(given["checks"]), patterns, given.get("vague", False), *texts))
     return tuple(rules), tuple(vetoes)
+
+
+_OF_LANGUAGES = ("language", "hints", "restricting")
+
+
+@cache
+def _of_languages(key: str) -> tuple[str, ...]:
+    """Return what each file of claims says under a key: its language, or a pattern."""
+    found = list[str]()
+    for name in sorted(os.listdir(FOLDER)):
+        if name.endswith(".toml"):
+            with open(os.path.join(FOLDER, name), "rb") as file:
+                found += filter(None, [tomllib.load(file).get(key)])
+    return tuple(found)
+
+
+def languages_with_rules() -> tuple[str, ...]:
+    """Return the languages whose claims rules read."""
+    return _of_languages("language")
+
+
+@cache
+def _any_of(key: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in _of_languages(key)) or r"(?!)", re.IGNORECASE)
 
 
 def _expanded(pattern: str, words: Mapping[str, str]) -> str:
@@ -173,7 +199,7 @@ def claims_in(message: str) -> list[Claim]:
     found: list[Claim] = []
     sentences = list(sentences_of(message))
     for at, sentence in enumerate(sentences):
-        if not _MAY_CLAIM.search(sentence) or veto_of(sentence) is not None:
+        if not (_MAY_CLAIM.search(sentence) or _any_of("hints").search(sentence)) or veto_of(sentence) is not None:
             continue
         made = [claim for rule in rules if (claim := _read(rule, sentence))]
         of_rules = {claim.checks for claim in made if claim.kind != OF_COMMAND and not claim.vague}
@@ -230,7 +256,8 @@ def _read(rule: ClaimRule, sentence: str) -> Claim | None:
             if groups.get("m") and groups["m"] != groups["n"]:
                 continue  # of so many only some
             near = text[max(0, found.start() - _NEAR_CHARACTERS) : found.end()]
-            is_whole = not (_RESTRICTING.search(near) or _FORMERLY.search(sentence))
+            restricted = any(one.search(near) for one in (_RESTRICTING, _any_of("restricting")))
+            is_whole = not (restricted or _FORMERLY.search(sentence))
             command, checks = groups.get("command") or "", rule.checks
             if rule.name == OF_COMMAND:
                 parts = (check_named(tuple(part.split())) for part in re.split(r"&&|;", command))
@@ -242,7 +269,7 @@ def _read(rule: ClaimRule, sentence: str) -> Claim | None:
             if what := groups.get("what"):
                 checks = (_kind_of(what),)
             stated = groups.get("n") or ((counted := _COUNTED.search(near)) and counted[1]) or "0"
-            number = int(stated.replace(",", ""))
+            number = int(re.sub(r"\D", "", stated))
             return Claim(rule.name, sentence, checks, is_whole, rule.vague, command, number)
     return None
 

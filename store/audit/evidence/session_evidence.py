@@ -39,6 +39,7 @@ from sightline.audit.evidence.checks import (
 )
 from sightline.audit.evidence.claims import FIXED, OF_COMMAND, RAN, Claim, claims_in
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, replaced_lines_of
+from sightline.audit.evidence.languages import UnreadMessages, unread_among
 from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines
 from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
@@ -164,7 +165,7 @@ class SessionEvidence(NamedTuple):
         claims: the claims of its agent, in order.
         alarms: what is wrong in it.
         messages: number of its agent's messages.
-        not_read: number of these that no rule matches, or that were blanked.
+        unread: those of these in a language without rules, or that were blanked.
         open_commands: number of commands whose edits nobody can name.
     """
 
@@ -174,8 +175,13 @@ class SessionEvidence(NamedTuple):
     claims: tuple[JudgedClaim, ...]
     alarms: tuple[Alarm, ...]
     messages: int
-    not_read: int
+    unread: UnreadMessages
     open_commands: int
+
+    @property
+    def not_read(self) -> int:
+        """Number of messages that no rule can read."""
+        return self.unread.number
 
     @property
     def lacking(self) -> int:
@@ -208,7 +214,6 @@ def evidence_of(
     clock, goes_on = _clock_in_utc if in_utc else _clock, _goes_on(events.changes)
     trail = _Trail(store, checks, edits, calls, clock, goes_on=goes_on)
     claims = [judged for message in events.messages for judged in _judged(trail, session.name, message)]
-    read = {judged.message for judged in claims}
     is_helper = any(session.name.startswith(f"{name}-") for name in others)
     of_all = () if is_helper else _check_alarms(trail)  # the session whose helper it is raises them
     alarms = [
@@ -224,7 +229,7 @@ def evidence_of(
         tuple(claims),
         tuple(alarms),
         len(events.messages),
-        sum(one.number not in read for one in events.messages),
+        unread_among(events.messages),
         sum(may_have_edited(call) for call in calls),
     )
 

@@ -1,5 +1,6 @@
 """``sightline evidence``: lists what agents claim, and the runs and edits that support or contradict it."""
 
+from sightline.audit.evidence.languages import UnreadMessages
 from sightline.audit.evidence.session_evidence import (
     CONTRADICTED,
     DOUBTED,
@@ -52,7 +53,11 @@ def main(given: Namespace) -> int:
     if given.json:
         print_json({"sessions": [as_data(one) for one in told]})
     else:
-        write_out("".join(_text(one) for one in told) or f"{NO_MESSAGES}\n")
+        unread = UnreadMessages()
+        for one in found:
+            unread = unread.with_those(one.unread)
+        first = f"{unread.words}\n" if unread.number else ""
+        write_out(first + ("".join(_text(one) for one in told) or f"{NO_MESSAGES}\n"))
     return int(any(one.lacking for one in found))
 
 
@@ -90,6 +95,7 @@ def as_data(evidence: SessionEvidence) -> dict[str, Any]:
         ],
         "messages": evidence.messages,
         "messages_not_read": evidence.not_read,
+        "languages_not_read": dict(evidence.unread.languages),
         "commands_with_unknown_edits": evidence.open_commands,
     }
 
@@ -114,7 +120,7 @@ def _text(evidence: SessionEvidence) -> str:
     if not evidence.messages:
         rows.append("  no message of the agent was kept\n")
     elif evidence.not_read:
-        rows.append(f"  not read, since no rule reads them: {evidence.not_read:,} of {evidence.messages:,} messages\n")
+        rows.append(f"  {evidence.unread.words}\n")
     if evidence.open_commands:
         rows.append(f"  what files they changed is not known of {evidence.open_commands:,} commands\n")
     return "".join(rows)

@@ -487,9 +487,22 @@ def test_an_edit_that_was_refused_is_none() -> None:
     assert (found.edits, found.alarms) == ((), ())
 
 
-def test_a_message_that_no_rule_reads_is_counted_as_not_read() -> None:
-    found = evidence(*STARTS, Said("I looked around."), Said("All tests pass."))
-    assert (found.messages, found.not_read, len(found.claims)) == (2, 1, 1)
+def test_messages_in_a_language_without_rules_are_not_read_and_their_languages_are_named() -> None:
+    found = evidence(
+        *STARTS,
+        Said("I looked around."),
+        Said("All tests pass."),
+        Said("Tous les tests passent maintenant, et la compilation est propre."),
+        Said("すべてのテストが通りました。"),
+    )
+    assert (found.messages, found.not_read, len(found.claims)) == (4, 2, 1)
+    assert found.unread.words == "not read: 2 of 4 messages (French 1, Japanese 1); their claims are not judged"
+
+
+@pytest.mark.parametrize("claim", ["Alle Tests laufen durch.", "所有测试都通过了。"])
+def test_a_false_claim_in_another_language_is_contradicted(claim: str) -> None:
+    assert verdicts(*STARTS, Ran("pytest", FAILED, 1), Said(claim)) == ["contradicted"]
+    assert verdicts(*STARTS, Ran("pytest", PASSED), Said(claim)) == ["supported"]
 
 
 def test_each_alarm_names_the_calls_that_it_rests_on() -> None:
