@@ -217,7 +217,7 @@ class Verdict(NamedTuple):
             (self.large, f"{counted(self.large, 'output')} of other hosts too large to fetch: {nobody}"),
             (
                 self.not_read,
-                f"{self.not_read:,} of {counted(self.messages, 'message')} hold no claim that was read",
+                f"{self.not_read:,} of {counted(self.messages, 'message')} are in languages whose claims are not read",
             ),
             (
                 self.unjudged,

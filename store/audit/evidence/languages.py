@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 
 from sightline.audit.evidence.claims import languages_with_rules
+from sightline.audit.project_scope import started_in
 from sightline.log.session_events import AgentMessage
 from sightline.log.session_history import events_of
+from sightline.log.session_list import list_sessions
 from sightline.named_tuple import NamedTuple
+from sightline.project import Project
 from sightline.shape.summary import counted
 from sightline.store import Reading
 
@@ -76,6 +79,20 @@ def unread_in(store: Reading, sessions: Iterable[str]) -> UnreadMessages:
     for name in sessions:
         found = found.with_those(unread_among(events_of(store, name).messages))
     return found
+
+
+def unread_of_scope(store: Reading, session: str | None, since: float, project: Project | None) -> UnreadMessages:
+    """Return how many messages of one session, or of all since a time and in a project, no rule can read.
+
+    At a shared place, where messages mostly are not, it says nothing of them.
+    """
+    if store.place is not None:
+        return UnreadMessages()
+    if session is not None:
+        return unread_in(store, [session])
+    started = None if project is None else started_in(store, project)
+    names = [one.session.name for one in list_sessions(store) if one.counts.last >= since]
+    return unread_in(store, [name for name in names if started is None or name in started])
 
 
 def language_of(text: str) -> str:

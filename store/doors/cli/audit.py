@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sightline.audit.evidence.languages import UnreadMessages, unread_of_scope
 from sightline.audit.evidence.session_evidence import ALARMS
 from sightline.audit.findings import (
     ALTERED,
@@ -68,6 +69,10 @@ def main(given: Namespace) -> int:
     door = Door(given)
     try:
         done = _audited(door.store, given)
+        messages = UnreadMessages()
+        if door.store.place is None:
+            scope = scope_of(door.store, given)
+            messages = unread_of_scope(door.store, scope.session, scope.since, scope.project)
         offline = door.store.place.words if door.store.place and given.offline else ""
     finally:
         door.close()
@@ -78,9 +83,11 @@ def main(given: Namespace) -> int:
         rows = [one._asdict() for one in found]
         told = {"findings": rows, "counts": counts, "gone": gone, "not_judged": done.not_judged}
         told |= {"examined_here": done.examined_here, "running": done.running, "unread": done.unread}
-        told["unsealed"] = done.unsealed
+        told |= {"unsealed": done.unsealed, "messages_not_read": dict(messages.languages)}
         print_json(told | {"failed": failing})
     else:
+        if messages.words:
+            write_out(f"{messages.words}\n")
         nothing = "nothing was captured, so nothing was judged\n"
         if done.captured or gone:
             nothing = "nothing of what is still there went wrong unseen\n" if gone else "nothing went wrong unseen\n"

@@ -1,6 +1,7 @@
 """``sightline brief``: shows on one screen what was run and what was missed."""
 
 from sightline.audit.brief import as_data, as_markdown, as_text, make_brief
+from sightline.audit.evidence.languages import unread_of_scope
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, write_out
 from sightline.doors.cli.scope import add_scope, scope_of
@@ -28,12 +29,14 @@ def main(given: Namespace) -> int:
     try:
         scope = scope_of(door.store, given)
         brief = make_brief(door.store, session=scope.session, since=scope.since, project=scope.project)
+        unread = unread_of_scope(door.store, scope.session, scope.since, scope.project)
     finally:
         door.close()
     if given.json:
-        print_json(as_data(brief))
+        print_json(as_data(brief) | {"messages_not_read": dict(unread.languages)})
     elif given.markdown:
         write_out(as_markdown(brief))
     else:
-        write_out("".join(f"{printable(row)}\n" for row in as_text(brief).splitlines()))
+        rows = [unread.words] if unread.words else []
+        write_out("".join(f"{printable(row)}\n" for row in (*rows, *as_text(brief).splitlines())))
     return 0

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from benchmarks.evidence.sessions import SESSIONS
-from benchmarks.evidence.transcripts import write_transcript
+from benchmarks.evidence.transcripts import Said, write_transcript
 from tests.store.doors.conftest import Cli
 
 IN_PROCESS = True
@@ -80,3 +80,15 @@ def test_a_timeline_has_a_rule_where_the_context_was_compacted_and_what_is_held_
     context = cli("timeline", "--session", "claude-code-5e550", "--json").data["context"]
     assert [(one["event"], one["replies"]) for one in context["losses"]] == [("compacted", 2)]
     assert context["tokens_estimated"]["went"] > 0
+
+
+def test_the_first_line_says_how_many_messages_were_not_read_and_in_what_languages(cli: Cli, tmp_path: Path) -> None:
+    said = Said("Tous les tests passent maintenant, et la compilation est propre.")
+    steps = [*FORGETFUL.steps[:2], said]
+    assert cli("import", write_transcript("claude-code", "5e55", steps, str(tmp_path))).code == 0
+    first = "not read: 1 of 1 message (French 1); their claims are not judged"
+    for command in ("evidence", "audit", "brief"):
+        assert cli(command).out.splitlines()[0] == first, command
+        data = json.loads(cli(command, "--json").out)
+        told = data["sessions"][0]["languages_not_read"] if command == "evidence" else data["messages_not_read"]
+        assert told == {"French": 1}, command
