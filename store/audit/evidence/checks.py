@@ -36,7 +36,7 @@ PASSED, FAILED, UNKNOWN = "passed", "failed", "not known"
 BY_CODE, BY_OUTPUT, BY_SILENCE, BY_NOTHING = "code", "output", "silence", ""
 
 _EXAMINED_BYTES = 4 << 20  # counts in a larger output are not read
-_COUNTS = "counts/5"
+_COUNTS = "counts/6"
 _RAN_TESTS = "tests of a script"  # whose command names no check
 _PIPEFAIL = re.compile(r"\bset\s+-\w*o\s+pipefail\b")
 _NO_PROGRAM = (126, 127)
@@ -187,11 +187,13 @@ def _may_run(program: WritingProgram) -> bool:
 
 def _wraps(program: WritingProgram) -> bool:
     """Return whether a program of any name is called with a check's words behind it."""
-    return program.name not in _NO_WRAPPERS and any(
-        check_named(program.words[at:]) for at in range(1, min(len(program.words), _WRAPPED_AT))
-    )
+    if program.name in _NO_WRAPPERS:
+        return False
+    behind = [program.words[at:] for at in range(1, min(len(program.words), _WRAPPED_AT))]
+    return any(check_named(words) or words[:2] in _COMMITS for words in behind)
 
 
+_COMMITS = (("git", "commit"), ("git", "push"))  # whose hooks a wrapper may hide
 _WRAPPED_AT = 4  # words of a wrapper and its options
 _NO_WRAPPERS = frozenset(
     (
@@ -439,6 +441,8 @@ _GO_ENDED_WELL = re.compile(r"ok[ \t]+\S+[ \t]+(?:\(cached\)|[\d.]+s)(?:[ \t].*)
 _FAILS = re.compile(r"\b(?:FAIL|FAILED|ERROR|ERR!|[Ee]rror:|fatal|panic:)(?!\w)")
 """What a line has in what a check writes last if something failed."""
 
+_GO_SETUP = re.compile(r"\[setup failed\]$")
+_GO_RAN = re.compile(r"(?:ok|---|===|FAIL)[ \t](?!.*\[setup failed\]$)")
 _GO_FAILED = re.compile(r"FAIL(?:\t.*)?")
 _PREFIX = re.compile(r"^\s*(?:\[[\w:.-]+\] )?\s*")
 """What a runner of tasks puts before each line."""
@@ -463,7 +467,8 @@ def _counts(
     ends = [_last_lines(source, _ALL_BYTES if among else _END_BYTES) for source in streams]
     lines = [line for end in ends for line in (end if among else end[-_END_LINES:])]
     if kind == TEST and any(_GO_FAILED.fullmatch(line) for line in (lines if among else ends[0][-2:])):
-        return [1, 1]
+        began = any(_GO_RAN.match(line) for end in ends for line in end)
+        return [1, 1] if began or not any(_GO_SETUP.search(line) for end in ends for line in end) else None
     bad = sum(tally.bad for tally in told)
     if told and (bad or not hides or any(tally.numbers.keys() - tally.counted for tally in told)):
         stated = [tally.numbers["passed"] for tally in of_tests if "passed" not in tally.counted]

@@ -115,6 +115,7 @@ class Claim(NamedTuple):
         vague: see `ClaimRule`.
         command: the command that it says was run; empty if it names none.
         number: number of tests that it says passed; 0 for none.
+        is_total: whether it says so itself: all, every, the whole.
     """
 
     kind: str
@@ -124,6 +125,7 @@ class Claim(NamedTuple):
     vague: bool
     command: str = ""
     number: int = 0
+    is_total: bool = False
 
 
 @cache
@@ -211,6 +213,7 @@ def claims_in(message: str) -> list[Claim]:
     return found
 
 
+_TOTAL = re.compile(r"\b(?:all|every|everything|entire|full|whole|alle|sämtliche|gesamte)\b|所有|全部", re.IGNORECASE)
 _COUNTED = re.compile(r"\b(\d[\d,]*) (?:[a-z-]+ )?tests?\b", re.IGNORECASE)
 _ADMITTING = 2  # sentences before and after a claim in which an agent says what it left out
 _ADMITS = re.compile(
@@ -270,7 +273,8 @@ def _read(rule: ClaimRule, sentence: str) -> Claim | None:
                 checks = (_kind_of(what),)
             stated = groups.get("n") or ((counted := _COUNTED.search(near)) and counted[1]) or "0"
             number = int(re.sub(r"\D", "", stated))
-            return Claim(rule.name, sentence, checks, is_whole, rule.vague, command, number)
+            is_total = bool(_TOTAL.search(near))
+            return Claim(rule.name, sentence, checks, is_whole, rule.vague, command, number, is_total)
     return None
 
 

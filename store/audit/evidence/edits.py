@@ -80,6 +80,11 @@ class Edit(NamedTuple):
         return self.path.rpartition("/")[2] or "files that are not known"
 
     @property
+    def is_script(self) -> bool:
+        """Whether it is a shell script, on which lint may depend, but hardly tests of anything else."""
+        return self.path.endswith((".sh", ".bash", ".zsh", ".fish"))
+
+    @property
     def bears_on_checks(self) -> bool:
         """Whether a check could depend on it."""
         name = self.path.rpartition("/")[2]

@@ -406,7 +406,12 @@ def _makes_good(later: Check, run: Check) -> bool:
 
 def _concerns(edit: Edit, check: Check) -> bool:
     """Return whether a check could depend on an edited file, which is so if the file lies below where the check ran."""
+    if edit.is_script and check.phrase.split()[0] not in _OF_SCRIPTS:
+        return False
     return not check.folder or edit.path.startswith(check.folder.rstrip("/") + "/")
+
+
+_OF_SCRIPTS = ("bats", "bash", "sh", "zsh", "shellspec", "shellcheck", "shfmt", "pre-commit")
 
 
 # claims
@@ -433,7 +438,7 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict | None:
     runs = [one for one in trail.checks if one.kind in claim.checks]
     if claim.kind == OF_COMMAND and (same := [one for one in runs if claim.command in command_of(one.call)]):
         runs = same
-        if re.search(r"\bpassed\b", claim.words) and same[-1].outcome == PASSED:
+        if re.search(r"\b(?:passed|PASS)\b", claim.words) and same[-1].outcome == PASSED:
             return SUPPORTED, f"it ran, and ended well, {trail.clock(same[-1].view.time)}", [_of_check(same[-1])]
     if claim.kind == FIXED and not any(one.outcome == FAILED for one in runs):
         return None
@@ -539,7 +544,7 @@ def _of_passed(claim: Claim, trail: _Trail, runs: Sequence[Check], last: Check) 
     counted = claim.number and counts and counts.passed == claim.number
     if claim.is_whole and not counted and (failing := trail.unresolved(claim.checks)):
         grounds = [_of_check(failing[-1]), _of_check(last)]
-        if last.is_whole or last.phrase != failing[-1].phrase:
+        if last.is_whole or last.phrase != failing[-1].phrase or not claim.is_total:
             return NOT_KNOWN, "another run failed, and something else was run since", grounds
         return NO_EVIDENCE, "another run failed, and only a part of it was run since", grounds
     how = _HOW.get(last.known_by, "")
@@ -622,7 +627,10 @@ def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
     for check in _last_of_each(trail.checks):
         edited = [one for one in trail.edited_since(check) if _bears_on(one, check)]
         later = [one for one in trail.checks if one.view.time > check.view.time and one.outcome == PASSED]
-        if check.outcome == FAILED and not any(_makes_good(one, check) or _covers(one, check) for one in later):
+        whole = [one for one in trail.checks if one.kind == check.kind and one.is_whole and one.outcome == PASSED]
+        is_part = not check.is_whole and any(not trail.edited_since(one) for one in whole)
+        made_good = any(_makes_good(one, check) or _covers(one, check) for one in later)
+        if check.outcome == FAILED and not (is_part or made_good or trail.may_show_since(check)):
             since = f"; {_names(edited)} was edited since, and it was not run again" if edited else ""
             grounds = (_of_check(check), *(_of_edit(one) for one in edited[-1:]))
             yield Alarm(FAILING_CHECK, f"the last run of the {_noun(check)} failed{since}", grounds, check.call.asked)
@@ -654,8 +662,8 @@ def _unmasked(trail: _Trail) -> list[Check]:
     failed: dict[tuple[str, str], Check] = {}
     for at, check in enumerate(trail.checks):
         if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
-            later = trail.checks[at + 1 :]
-            if not any(one.outcome == PASSED and (_makes_good(one, check) or _covers(one, check)) for one in later):
+            later = [one for one in trail.checks[at + 1 :] if one.outcome == PASSED]
+            if not any(one.kind == check.kind or _covers(one, check) for one in later):
                 failed[check.kind, check.phrase] = check
     return list(failed.values())
 
@@ -705,7 +713,7 @@ def _unread_edits(store: Reading, trail: _Trail, session: Session, *, starts_her
             known.add(edit.path)
             if not (edit.path and edit.sure and is_new and edit.rewrites):
                 continue
-            by_itself = session.harness in _READ_FIRST and not command_of(call) and edit.name not in named
+            by_itself = session.harness in _READ_FIRST and not command_of(call)
             if not by_itself and not at_large and _is_unread(store, edit, before, named):
                 what = "written over" if edit.wrote else "changed"
                 text = f"{edit.name} was {what}, and nothing of {'it' if edit.wrote else 'what changed'} had been shown"
@@ -717,7 +725,7 @@ def _unread_edits(store: Reading, trail: _Trail, session: Session, *, starts_her
 
 
 _READ_FIRST = frozenset(("claude-code",))
-"""Harnesses whose editing tools refuse a file that the model was not shown, as by a person's mention of it."""
+"""Harnesses whose editing tools refuse a file that the model was not shown, in whatever way."""
 
 _NAME = re.compile(r"[\w.+@~-]+")
 _WORD = re.compile(r"\w.*\w.*\w")

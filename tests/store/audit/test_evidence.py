@@ -357,7 +357,7 @@ def test_where_a_command_may_have_changed_files_since_nothing_is_contradicted() 
 UNSEEN = "total = 12"
 
 
-@pytest.mark.parametrize("harness", ["claude-code", "codex", "gemini"])
+@pytest.mark.parametrize("harness", ["codex", "gemini"])
 def test_an_edit_of_lines_that_no_reply_had_shown_is_unread(harness: str) -> None:
     def found(*steps: Step) -> list[str]:
         return [one.kind for one in found_in(Truth("", harness, list(steps))).alarms]
@@ -398,6 +398,10 @@ def test_an_edit_by_a_command_is_unread_unless_lines_of_the_file_were_shown(
 
 def test_what_an_agent_removes_or_moves_is_no_unread_edit() -> None:
     assert alarms(Ran("ls", "a.py\n"), Ran("rm a.py"), Ran("mv b.py c.py"), Ran("git checkout -- d.py")) == []
+
+
+def test_a_tool_that_refuses_unread_files_edits_none() -> None:
+    assert alarms(Read("cart.py"), Edited("cart.py", line=UNSEEN)) == []
 
 
 def test_a_file_that_was_written_over_unseen_is_unread_and_a_new_one_is_not() -> None:
@@ -521,3 +525,26 @@ def test_a_log_that_was_written_in_another_order_tells_the_same(store: Store, tm
     calls = calls_of(store, session=session.name)
     assert [one.verdict for one in evidence_of(store, session, calls).claims] == ["supported"]
     assert evidence_of(store, session, calls[::-1]) == evidence_of(store, session, calls)
+
+
+def test_a_claim_of_the_part_that_was_run_is_no_doubt_though_the_whole_failed_before() -> None:
+    steps = [*STARTS, Ran("pytest", FAILED, 1), Edited("cart.py"), Ran("pytest tests/test_items.py", PASSED)]
+    assert verdicts(*steps, Said("Tests pass. Let me run all of them.")) == ["not known"]
+    assert verdicts(*steps, Said("All tests pass.")) == ["no evidence"]
+
+
+def test_a_shell_script_makes_no_tests_stale() -> None:
+    ran = Ran("go test ./...", GO_PASSED)
+    assert alarms(Read("run.sh"), ran, Edited("run.sh")) == []
+    assert alarms(Read("run.sh"), Ran("shellcheck run.sh", ""), Edited("run.sh")) == ["stale-check"]
+
+
+def test_a_look_at_a_part_that_fails_is_no_alarm_beside_a_whole_that_ended_well() -> None:
+    part = Ran("golangci-lint run -E unused ./cart/...", "cart.go:3:1: unused\n1 issues:\n", 1)
+    assert alarms(*STARTS, Ran("golangci-lint run", "0 issues.\n"), part) == []
+    assert alarms(*STARTS, part) == ["failing-check"]
+
+
+def test_a_commit_behind_a_wrapper_may_have_run_its_hooks() -> None:
+    commit = Ran("rtk git commit -m x", "ok\n")
+    assert alarms(*STARTS, Ran("pytest", PASSED), Edited("cart.py"), commit) == []
