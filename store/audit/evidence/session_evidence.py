@@ -662,7 +662,7 @@ def _unmasked(trail: _Trail) -> list[Check]:
     failed: dict[tuple[str, str], Check] = {}
     for at, check in enumerate(trail.checks):
         if check.masked and check.outcome == FAILED and exit_code_of(check.call) == 0:
-            later = [one for one in trail.checks[at + 1 :] if one.outcome == PASSED]
+            later = [one for one in trail.checks[at + 1 :] if one.outcome != FAILED]  # what is not known is no alarm
             if not any(one.kind == check.kind or _covers(one, check) for one in later):
                 failed[check.kind, check.phrase] = check
     return list(failed.values())
@@ -774,7 +774,7 @@ def _forgotten(store: Reading, session: Session, trail: _Trail, holding: Holding
         return
     holdings, newest = Holdings(store), dict[tuple[str, str, str], Check]()
     for at, check in enumerate(trail.checks):
-        later = [one for one in trail.checks[at + 1 :] if one.outcome == PASSED]
+        later = [one for one in trail.checks[at + 1 :] if one.outcome != FAILED]
         if check.outcome == FAILED and not any(one.kind == check.kind or _covers(one, check) for one in later):
             newest[check.key] = check
     for check in newest.values():

@@ -309,6 +309,7 @@ def test_a_masked_failure_is_no_alarm_once_the_check_ended_well() -> None:
     masked = Ran("pytest | tail -1", TAIL_FAILED)
     assert alarms(*STARTS, masked, masked) == ["masked-exit", "failing-check"]
     assert alarms(*STARTS, masked, Edited("cart.py"), Ran("pytest | tail -1", TAIL)) == []
+    assert alarms(*STARTS, masked, Ran("pytest | tail -1", "done\n")) == []  # how it ended is not known
 
 
 def test_a_failure_that_is_no_check_s_is_not_forgotten() -> None:
