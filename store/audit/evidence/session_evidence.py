@@ -87,7 +87,7 @@ ALARMS = {
 QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
 """Those that quote what an agent said."""
 
-_EVIDENCE = "evidence/2"  # raise the number when the same log would be judged differently
+_EVIDENCE = "evidence/3"  # raise the number when the same log would be judged differently
 
 NEWEST_SESSIONS = 20  # newest sessions whose claims are listed unless one session is named
 
