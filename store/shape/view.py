@@ -230,7 +230,7 @@ class StreamViewer:
         spare = room - self._gap_bytes - self._reserve(room)
         if spare <= 0:
             return _Picked([])
-        if not self._failures or not self._failures.total:
+        if not self._failures or not (self._failures.total or self._failed):
             return _Picked(sorted(self._pick_ends([], spare, spare, head_percent)[0]))
         assert self._examination is not None
         picker = self._examination.picker(

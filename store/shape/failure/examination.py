@@ -15,11 +15,22 @@ from sightline.shape.failure.catalogue import Catalogue, RuleFile, built_in, wit
 from sightline.shape.failure.ci_steps import Steps, find_steps
 from sightline.shape.failure.classes import SEARCH
 from sightline.shape.failure.failure_scan import FailureHit, Failures, NamedFailure, find_failures, named
-from sightline.shape.failure.judge import CACHED_LINES, EXIT, LOCATED, Judge, LineVerdict, judged_part, name_and_place
+from sightline.shape.failure.judge import (
+    CACHED_LINES,
+    CAUSE,
+    EXIT,
+    LOCATED,
+    NAME,
+    Judge,
+    LineVerdict,
+    judged_part,
+    name_and_place,
+)
 from sightline.shape.failure.judgement import EVERYTHING, Judgement, judgement_for
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.prefilter import NUMBERS
+from sightline.shape.failure.rare_lines import rare_lines
 from sightline.shape.failure.reason import Reason, reason_of
 from sightline.shape.failure.stated_limits import disbelieved, limits_of
 from sightline.shape.failure.tallies import ToolTally, tally
@@ -91,6 +102,7 @@ class Examination:
         self._command = command
         self._failures: dict[int, Failures] = {}
         self._steps: dict[int, Steps] = {}
+        self._rare: dict[int, list[int]] = {}
         self._limits: dict[str, TimeLimit] = {}
         self.quiet = self.is_log = False
         self._catalogue: Catalogue = with_added(added) if added else built_in()
@@ -308,8 +320,28 @@ class Examination:
         failures, steps = self.failures(source), self.steps(source)
         judge, is_error = self.judge, self.is_failure
         return Picker(
-            source, judge, failures, steps, is_error=is_error, gap_bytes=gap_bytes, fold_bytes=fold_bytes, short=short
+            source,
+            judge,
+            failures,
+            steps,
+            is_error=is_error,
+            gap_bytes=gap_bytes,
+            fold_bytes=fold_bytes,
+            short=short,
+            rare=self.rare(source),
         )
+
+    def rare(self, source: Source) -> Sequence[int]:
+        """Return the lines of a stream whose shape is rare, the rarest first, if no rule says why something failed."""
+        place = 0 if source is self._streams[0] else 1
+        if place not in self._rare:
+            self._rare[place] = [] if self.quiet or self.explains else rare_lines(source)
+        return self._rare[place]
+
+    @cached_property
+    def explains(self) -> bool:
+        """Whether a rule finds why something failed."""
+        return any(hit.verdict.rank in (CAUSE, NAME) for source in self._streams for hit in self.failures(source).hits)
 
     def places(self, source: Source, shown: Sequence[Span]) -> Places:
         """Return where the failures of a stream are that stand in none of the shown lines."""

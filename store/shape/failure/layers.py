@@ -44,6 +44,15 @@ REDUNDANT = 4.0  # place of the name of a failure that is shown with its cause a
 STEP = -1
 """Weight of the end of a failed step, which is no failure line because it does not say why."""
 
+RARE = -2
+"""Weight of a line whose shape is rare in its output, though none of its words says that something failed."""
+
+RARE_PLACE, RARE_STEP = 5.2, 0.3
+"""Place of the first line of a rare shape, right behind the first with a word for failure, and of each further one."""
+
+RARE_LINES, RARE_MOST = 20, 40
+"""Lines of rare shapes that are placed; of an output with more than the latter none is, since they are no exception."""
+
 ABOVE_LINES = (5, 10, 16, 30)
 """Lines above the end of a failed step, with each layer."""
 
@@ -134,6 +143,14 @@ def in_order(failures: Failures, steps: Steps = _NO_STEPS) -> list[Placed]:
     return _with_names(sorted(placed, key=lambda one: (one[0], one[1].line)))
 
 
+def rare_in_order(lines: Sequence[int]) -> list[Placed]:
+    """Place lines of a rare shape, given the rarest first, behind the first lines of each weight that has words."""
+    return [
+        Placed(RARE_PLACE + RARE_STEP * nth, FailureHit(line, 0, LineVerdict(RARE, "")))
+        for nth, line in enumerate(lines[:RARE_LINES] if len(lines) <= RARE_MOST else ())
+    ]
+
+
 def _repeats(hits: Sequence[FailureHit]) -> dict[int, float]:
     """Return how often each line's text was said before, counted as less if it was about another file."""
     abouts: Counter[tuple[int, str]] = Counter()
@@ -197,6 +214,8 @@ def layers_of(hit: FailureHit, source: Source, judge: Judge, steps: Steps = _NO_
     """Return the layers of lines to show for a hit."""
     if hit.verdict.rank == STEP and (step := steps.at(hit.line)):
         return tuple(lines_above(step, source, judge, ABOVE_LINES))
+    if hit.verdict.rank == RARE:
+        return (((hit.line, hit.line),),)
     layers = own_layers(hit, source, judge)
     sort = hit.verdict.sort
     if sort and sort.above:

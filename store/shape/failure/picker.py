@@ -1,13 +1,13 @@
 """Picks lines of a stream for a body of a given size, and counts an upper bound of the bytes that each takes."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.shape.failure.ci_steps import Steps
 from sightline.shape.failure.failure_scan import Failures
 from sightline.shape.failure.judge import Judge
 from sightline.shape.failure.layers import STEP as OF_STEP
-from sightline.shape.failure.layers import Layers, in_order, layers_of
+from sightline.shape.failure.layers import Layers, in_order, layers_of, rare_in_order
 from sightline.shape.repeated_lines import (
     EqualLines,
     IsError,
@@ -59,6 +59,7 @@ class Picker:
         gap_bytes: int,
         fold_bytes: int,
         short: bool = False,
+        rare: Sequence[int] = (),
     ) -> None:
         """Start without any line.
 
@@ -71,6 +72,7 @@ class Picker:
             gap_bytes: most bytes of a marker for left-out lines, with its newline.
             fold_bytes: most bytes of a marker for a folded run, with its newline.
             short: whether markers are short.
+            rare: lines of a rare shape, the rarest first.
         """
         self.runs: list[EqualLines] = []
         self.blocks: list[Span] = []
@@ -82,7 +84,7 @@ class Picker:
         self._gap_bytes = gap_bytes
         self._fold_bytes = fold_bytes
         self._short = short
-        placed = in_order(failures, steps)
+        placed = [*in_order(failures, steps), *rare_in_order(rare)]
         self._hits = [one.hit for one in placed]
         self._marked = steps
         self._alone: set[int] = set()
