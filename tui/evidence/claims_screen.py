@@ -9,9 +9,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 
 from sightline.audit.buffer_failures import failures_if_quick
-from sightline.audit.evidence.session_evidence import NEWEST_SESSIONS, NO_MESSAGES, Ground, SessionEvidence, evidence_of
+from sightline.audit.evidence.session_evidence import NO_MESSAGES, Ground, SessionEvidence, evidence_of
 from sightline.errors import SightlineError
 from sightline.log.session_list import list_sessions
+from sightline.log.sessions import is_onlooker
 from sightline.store import Reading
 from sightline.tui.common.bar import Bar
 from sightline.tui.common.key_bar import KeyBar
@@ -68,8 +69,8 @@ class ClaimsScreen(StoreScreen[None]):
         return self._find
 
     def _find(self) -> tuple[list[SessionEvidence], dict[str, str]]:
-        """Find the claims of the newest sessions, and what to call these."""
-        sessions = list_sessions(self._store)[:NEWEST_SESSIONS]
+        """Find the claims of all sessions of agents, and what to call these."""
+        sessions = [one for one in list_sessions(self._store) if not is_onlooker(one.session)]
         found = [evidence_of(self._store, one.session) for one in sessions]
         return [one for one in found if one.messages or one.alarms], {one.session.name: one.name for one in sessions}
 

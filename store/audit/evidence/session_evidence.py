@@ -43,7 +43,6 @@ from sightline.audit.evidence.languages import UnreadMessages, unread_among
 from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines
 from sightline.audit.held_lines import Holding, Holdings, held_of
 from sightline.audit.line_spans import common, union
-from sightline.audit.project_scope import started_in
 from sightline.audit.timeline import Call, calls_of
 from sightline.errors import SightlineError
 from sightline.json_text import dumps
@@ -51,7 +50,6 @@ from sightline.log.session_events import FORKED, RESUMED, AgentMessage
 from sightline.log.session_history import events_of
 from sightline.log.view_text import view_text
 from sightline.named_tuple import NamedTuple
-from sightline.project import Project
 from sightline.records import Session
 from sightline.refs import format_ref, parse_ref
 from sightline.shape.summary import one_line
@@ -88,8 +86,6 @@ QUOTING = (UNSEEN_RESULT, CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
 """Those that quote what an agent said."""
 
 _EVIDENCE = "evidence/3"  # raise the number when the same log would be judged differently
-
-NEWEST_SESSIONS = 20  # newest sessions whose claims are listed unless one session is named
 
 _COMMAND_CHARACTERS = 80
 _SEARCHED_VIEWS = 400
@@ -232,45 +228,6 @@ def evidence_of(
         unread_among(events.messages),
         sum(may_have_edited(call) for call in calls),
     )
-
-
-class DoubtedClaims:
-    """Counts the claims that nothing supports in the newest sessions.
-
-    The verdict on a claim depends only on what came before it. So a session is judged again if it has new messages, or
-    calls that were logged late: they came before its last message.
-    """
-
-    def __init__(self, store: Reading, project: Project | None = None) -> None:
-        """Prepare to count, for the sessions that were begun in a project, or for all."""
-        self._store = store
-        self._project = project
-        self._judged: dict[str, tuple[int, int]] = {}  # number of messages, and of their unsupported claims
-        self._after = 0  # number of the last view that was looked at
-
-    def count(self) -> int:
-        """Return the present number."""
-        counts = self._store.index.session_counts()
-        started = None if self._project is None else started_in(self._store, self._project)
-        sessions = [one for one in self._store.index.sessions() if started is None or one.name in started]
-        asked = sorted((one for one in sessions if one.name in counts), key=lambda one: counts[one.name].last)
-        found: dict[str, tuple[int, int]] = {}
-        newest = self._store.index.newest_view()
-        for session in asked[-NEWEST_SESSIONS:]:
-            messages = events_of(self._store, session.name).messages
-            before = self._judged.get(session.name)
-            is_judged = before and before[0] == len(messages) and not self._came_late(session.name, messages[-1:])
-            if not messages or is_judged:
-                found[session.name] = before or (0, 0)
-            else:
-                found[session.name] = len(messages), evidence_of(self._store, session).lacking
-        self._judged, self._after = found, newest
-        return sum(lacking for _, lacking in found.values())
-
-    def _came_late(self, session: str, last: Sequence[AgentMessage]) -> bool:
-        """Return whether calls before the last message were logged since the last count."""
-        rows = self._store.index.views_after(self._after, session=session) if last else []
-        return any(indexed.view.time <= last[0].time for _, indexed in rows)
 
 
 def forgotten_failures(store: Reading, session: Session) -> list[Alarm]:

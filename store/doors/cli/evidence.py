@@ -17,13 +17,13 @@ from sightline.audit.evidence.session_evidence import (
 from sightline.doors.cli.arguments import CommandParser, Namespace, command_parser
 from sightline.doors.cli.output import Door, print_json, red, write_out
 from sightline.log.session_list import find_session, list_sessions
+from sightline.log.sessions import is_onlooker
 from sightline.records import Session
 from sightline.shape.summary import one_line
 from sightline.typing_names import Any
 from sightline.verbs.printable_text import printable
 
 _CHARACTERS = 160
-_NEWEST_SESSIONS = 20
 
 
 def parser(name: str) -> CommandParser:
@@ -34,7 +34,7 @@ def parser(name: str) -> CommandParser:
         "ran, edited and saw. A claim is supported or contradicted; it is stale if files were edited since the last "
         "run, or it has no evidence; or the log leaves it open: not known. Messages in languages without rules are "
         "not read. The exit code is 1 if a claim is contradicted, stale or without evidence, else 0, and 2 after a "
-        "wrong option. Without --session, the 20 newest sessions are looked at.",
+        "wrong option. Without --session, all sessions of agents are looked at.",
         "sightline evidence --session claude-code-42",
         "sightline evidence --json",
     )
@@ -64,7 +64,7 @@ def main(given: Namespace) -> int:
 def _sessions(door: Door, name: str) -> list[Session]:
     if name:
         return [find_session(door.store, name).session]
-    return [one.session for one in list_sessions(door.store)[:_NEWEST_SESSIONS]]
+    return [one.session for one in list_sessions(door.store) if not is_onlooker(one.session)]
 
 
 def as_data(evidence: SessionEvidence) -> dict[str, Any]:
