@@ -19,14 +19,13 @@ GITHUB, GITLAB = (
     yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 )
 SERVICE = {
-    "${{ runner.temp }}": "{folder}",
+    "/tmp/": "{folder}/",
     "${{ github.run_id }}": "4711",
     "${{ github.job }}": "tests",
     "${{ secrets.SIGHTLINE_FLEET_PASSWORD }}": "{password}",
-    "$CI_PROJECT_DIR": "{folder}",
     "$CI_JOB_ID": "4712",
 }
-"""What the services put in the place of their variables, here."""
+"""What stands in a job here for the services' variables, and for a folder that each job has to itself."""
 
 
 class Job:
@@ -86,7 +85,7 @@ def test_a_job_of_gitlab_ships_what_it_captured(fleet: Fleet, tmp_path: Path) ->
     clone, install, tests = test["script"]
     assert install == f"python -m pip install '{clone.split()[-1]}[fleet]'"
     assert job.run(tests).returncode == 1, "a failing test fails the job"
-    script = "\n".join(test["after_script"]).replace("/tmp/token", str(tmp_path / "token"))
+    script = "\n".join(test["after_script"]).replace("/tmp/", f"{tmp_path}/")
     done = job.run(script)  # all of it in one shell, as GitLab runs it
     assert done.returncode == 0, done.stderr
     assert shipped(fleet) == [(f"ci-{fleet.id}-4712", "pytest -q", 1)]
