@@ -266,7 +266,7 @@ def test_a_dead_capture_keeps_its_bytes_though_its_record_is_damaged(store: Stor
     Path(store.layout.meta(name)).write_bytes(b"")
     assert adopt_dead(store.layout, store.index) == ([], [])
     os.utime(store.layout.folder(name), (1, 1))  # else it could be one that is just being made
-    assert any("it has one again" in finding.text for finding in examine(store))
+    assert any("what could be of it is in a new one" in finding.text for finding in examine(store))
     assert Path(store.layout.stream(name, "out")).read_bytes() == b"so far\n"
     assert store.resolve("@" + name).buffer.state == "interrupted"
 

@@ -50,7 +50,7 @@ def test_a_rule_that_is_started_from_an_output_stands_it_and_holds_at_once(captu
     read = captured("rules", "try", "@last", "--json").data
     assert read["tools"] == ["frob"]
     assert [(one["line"], one["rule"], one["place"]) for one in read["failures"]] == [(301, "frob", "door.frob:12")]
-    assert "at: door.frob:12" in read["summary"]
+    assert "door.frob:12: broken hinge" in read["summary"]
 
 
 def test_a_rule_that_is_there_is_not_written_over(captured: Cli) -> None:
