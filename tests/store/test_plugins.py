@@ -179,7 +179,6 @@ def test_a_view_and_the_audit_read_an_output_by_a_persons_rule(root: str) -> Non
     with Store(root) as store:
         before = run_command(command, store=store)
         assert failures_of(store, store.resolve(before.ref).buffer) == ()
-        assert "BROKE a leg" not in str(before)
     own(root)
     with Store(root) as store:
         buffer = next(item.buffer for item in store.listed(1))

@@ -1,5 +1,6 @@
 """The list of tools as the client sees it, and the two tools that are added to it."""
 
+import ast
 import json
 from collections.abc import Callable
 from typing import Any
@@ -122,8 +123,9 @@ def test_the_next_call_of_a_reply_is_one_that_can_be_made(client: Make) -> None:
     told = json.loads(through.call(text_result(LOG))["content"][0]["text"])
     name, _, arguments = told["next"].partition("(")
     given = dict(part.split("=", 1) for part in arguments.rstrip(")").split(", "))
-    reply = through.own(name, **{key: json.loads(value) for key, value in given.items()})
-    assert json.loads(reply["content"][0]["text"])["lines"] == json.loads(given["lines"])
+    values = {key: ast.literal_eval(value) for key, value in given.items()}
+    reply = through.own(name, **values)
+    assert json.loads(reply["content"][0]["text"])["lines"] == values["lines"]
 
 
 @pytest.mark.parametrize(
