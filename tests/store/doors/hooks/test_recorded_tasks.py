@@ -7,7 +7,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -305,22 +304,22 @@ def test_a_command_that_a_hook_of_another_has_changed_is_kept_as_it_ran(bench: B
     assert (buffer.command, claude.content(buffer)) == ("echo harmless; exit 3", b"harmless\n")
 
 
+def running(claude: Harness) -> list[str]:
+    """The outputs that are listed as running."""
+    if not (claude.root / "index.sqlite").exists():
+        return []
+    with Store(str(claude.root)) as store:
+        return [one.buffer.name for one in store.listed(9) if one.buffer.state == "running"]
+
+
 def test_what_runs_for_long_is_listed_meanwhile_and_is_the_same_buffer_at_its_end(
     bench: Bench, claude: Harness, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "gate")
     command = "echo one; read go <gate; seq 1 9000; exit 3"
     ran, file = bench.begun(command)
-    names = []
-
-    def is_listed() -> bool:
-        if not (claude.root / "index.sqlite").exists():
-            return False
-        with Store(str(claude.root)) as store:
-            names[:] = [one.buffer.name for one in store.listed(9) if one.buffer.state == "running"]
-        return bool(names)
-
-    soon(is_listed)
+    soon(lambda: running(claude))
+    names = running(claude)
     (tmp_path / "gate").write_text("go\n")
     assert ran.wait() == 3
     output = file.read_bytes()
@@ -335,8 +334,7 @@ def test_what_runs_for_long_is_listed_meanwhile_and_is_the_same_buffer_at_its_en
 def test_what_the_harness_ends_is_kept_as_far_as_it_came(bench: Bench, claude: Harness) -> None:
     ran, file = bench.begun("echo begun; sleep 60")
     soon(lambda: file.read_bytes() == b"begun\n")
-    soon(lambda: any(name.endswith(".task") for name in os.listdir(claude.root / "hooks")))
-    time.sleep(0.3)  # a recorder leaves the process group as soon as it runs
+    soon(lambda: running(claude))  # so the recorder has left the process group
     os.killpg(ran.pid, signal.SIGKILL)
     ran.wait()
     file.unlink()
