@@ -104,7 +104,8 @@ def language_of(text: str) -> str:
         if letters and len(re.findall(pattern, text)) * _LEAST_SHARE >= letters:
             return name
     words = Counter(word.lower() for word in _WORD.findall(text))
-    scores = {name: sum(words[one] for one in _frequent(name)) for name in table["words"]}
+    # Different words count: one that two languages share, such as ``a``, may stand in a text very often.
+    scores = {name: sum(one in words for one in _frequent(name)) for name in table["words"]}
     best = max(scores, key=lambda name: scores[name])
     return best if scores[best] >= _LEAST_WORDS else ""
 

@@ -20,6 +20,7 @@ from sightline.log.session_events import AgentMessage
         ("パーサーを修正し、すべてのテストが通りました。", "Japanese"),
         ("我修复了解析器,所有测试都通过了。", "Chinese"),
         ("파서를 고쳤고 모든 테스트가 통과했습니다.", "Korean"),
+        ("`list` lists a file, `get` gets a file, `create` creates a file: a plain set of commands.", "English"),
         ("OK", ""),
         ("`le la les des est`", ""),
         ("```\nle la les des est une\n```", ""),
