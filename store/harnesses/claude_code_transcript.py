@@ -22,6 +22,8 @@ with ``type``, ``uuid``, ``timestamp``, ``sessionId``, ``cwd``, ``version``; hel
   Its exit code comes in a notice (a prompt, an attachment ``queued_command``, a ``queue-operation``, in
   ``stream-json`` a ``system`` record ``task_notification``), or in the result of ``TaskOutput``: ``{"task": {task_id,
   status, exitCode, output}}``, at first of ``BashOutput``: ``{shellId, status, exitCode, stdout}``.
+- The calls of helpers of 2.1.7 to 2.1.63 stand in the main transcript, too: ``progress`` with ``data`` ``{"type":
+  "agent_progress", agentId, "message": RECORD}``. Where the helper's own file is not at hand, only there.
 - A forked session repeats lines of another one, each with ``forkedFrom {sessionId, messageUuid}``; one that was resumed
   by an older version does so under its own ``sessionId`` or the other's. The ``uuid`` is the same, as a rule.
 
@@ -231,7 +233,7 @@ class Parser:
         self._going: dict[str, _Going] = {}  # by ids of tasks
         self._gone: dict[str, ToolCall] = {}  # calls that went on and have ended, likewise
         self._started: dict[tuple[str, str], CallSession] = {}
-        self._cwd = self._version = ""
+        self._cwd = self._version = self._told_in = ""
         self._chain = _Chain()
         self._begun: set[CallSession] = set()
         self._subjects: set[CallSession] = set()  # sessions whose subject is known
@@ -272,6 +274,8 @@ class Parser:
         if kind == "assistant":
             self._ask(list_of(message.get("content")))
             yield from self._said(record, list_of(message.get("content")))
+        elif kind == "progress":
+            yield from self._progressed(record, dict_of(record.get("data")), line)
         elif kind == "attachment":
             yield from self._attached(record, dict_of(record.get("attachment")), line)
         elif kind == "user":
@@ -281,6 +285,17 @@ class Parser:
                 use = text_of(block.get("tool_use_id"))
                 if use in self._asked or use not in self._answered:  # else it is a copy of its result
                     yield from self._call(record, block, line, place, alone=len(results) == 1)
+
+    def _progressed(self, record: dict[str, Any], data: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
+        """Yield the calls that a record within one of the main transcript completes, for the helper that made them."""
+        inner, session = dict_of(data.get("message")), dict_of(record.get("forkedFrom")).get("sessionId")
+        if not text_of(data.get("agentId")) or inner.get("type") not in ("assistant", "user"):
+            return
+        known = {"sessionId": session or record.get("sessionId"), "timestamp": record.get("timestamp")}
+        helper = {"agentId": data["agentId"], "isSidechain": True}
+        self._told_in = "progress"
+        yield from self.feed(known | inner | helper, line)
+        self._told_in = ""
 
     def _context(self, kind: str, record: dict[str, Any], message: dict[str, Any]) -> Iterator[TranscriptItem]:
         """Yield what a record says about the context."""
@@ -412,6 +427,7 @@ class Parser:
             note=made.note,
             failed=failed,
             gaps=made.gaps,
+            told_in=self._told_in,
         )
 
         task, path = _in_background(dict_of(told), call.shown)

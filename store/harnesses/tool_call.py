@@ -124,6 +124,7 @@ class ToolCall(NamedTuple):
         is_copy: whether its transcript says that it is such a copy; then its session is the one that is taken to have
             made it, and its times may be those of the copying.
         ended: when its command ended, if that went on after the result; 0 if it did not, or that is not known.
+        told_in: the sort of records that has it, if these are in another session's transcript; else empty.
     """
 
     session: CallSession
@@ -152,6 +153,7 @@ class ToolCall(NamedTuple):
     ended: float = 0.0
     origins: tuple[str, ...] = ()
     is_copy: bool = False
+    told_in: str = ""
 
     @property
     def text(self) -> str:

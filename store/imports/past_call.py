@@ -300,4 +300,5 @@ def _request(call: ToolCall, text: str, *, is_recorded: bool) -> dict[str, Any]:
 
 
 def _source(call: ToolCall) -> dict[str, Any]:
-    return {"from": call.session.harness, "id": call.id, **({"copy": True} if call.is_copy else {})}
+    place = " ".join(filter(None, (call.session.harness, call.told_in)))
+    return {"from": place, "id": call.id, **({"copy": True} if call.is_copy else {})}

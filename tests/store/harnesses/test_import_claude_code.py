@@ -155,6 +155,30 @@ def test_a_helper_has_a_session_of_its_own(store: Store, imported: Import, tmp_p
     assert {buffer.session for buffer in buffers(store)} == {"claude-code-5e551011", "claude-code-5e551011-a1"}
 
 
+@pytest.mark.parametrize("order", [("main", "helper"), ("helper", "main"), ("main",), ("helper",)], ids=str)
+def test_calls_of_a_helper_that_its_parent_tells_too_count_once(
+    store: Store, imported: Import, tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    main, helper = Claude(), Claude(agentId="a1", isSidechain=True)
+    records = helper.ran(1, "found\n", "find .") + helper.ran(2, "one\ntwo\n", "cat notes")
+    within = [{name: one[name] for name in ("type", "message", "uuid", "timestamp")} for one in records]
+    told = [
+        {"type": "progress", "uuid": f"p{at}", **main.common, "data": {"type": "agent_progress", **one}}
+        for at, one in enumerate({"agentId": "a1", "message": message} for message in within)
+    ]
+    own = [{name: value for name, value in one.items() if name != "toolUseResult"} for one in records]
+    files = {
+        "main": write_lines(tmp_path / "s.jsonl", main.use("t", name="Task"), *told, main.result("t", "done")),
+        "helper": write_lines(tmp_path / "s" / "subagents" / "agent-a1.jsonl", *own),
+    }
+    for name in order:
+        imported(files[name])
+    made = {(one.session, one.command): one.exit_code for one in buffers(store) if one.kind == "cmd"}
+    helpers = "claude-code-5e551011-a1"
+    assert made == {(helpers, "find ."): 0, (helpers, "cat notes"): 0}
+    assert sorted(text for view, text in views(store) if view.session == helpers) == ["found", "one\ntwo"]
+
+
 def test_several_results_on_one_line_are_several_calls(store: Store, imported: Import, tmp_path: Path) -> None:
     claude = Claude()
     both = claude.result(1, "one")
