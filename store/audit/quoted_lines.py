@@ -86,10 +86,11 @@ class Matched(NamedTuple):
 def match_lines(text: Sequence[str], source: Source, among: Spans, how: How, find: Find | None = None) -> Spans:
     """Return the lines of a stream that a text has whole, perhaps after a number or a name.
 
-    Each line of the text stands for at most one of the stream; an empty one only between two that are found.
+    Each line of the text stands for at most one of the stream; an empty one only next to one that is found: between
+    two, or with a number.
 
     Args:
-        text: lines of the text.
+        text: lines of the text; those that are empty but for a number count as empty.
         source: the stream.
         among: lines of the stream that went into the text.
         how: what was done to them.
@@ -98,7 +99,7 @@ def match_lines(text: Sequence[str], source: Source, among: Spans, how: How, fin
     found = _found(text, source, among, how, find)
     if not how.ordered:
         return spans_of(_first_come(found))
-    return spans_of(_with_blank_lines(_in_order(found, how), text))
+    return spans_of(_with_blank_lines(_in_order(found, how), text, source, _lone_numbers(text)))
 
 
 def has_long_lines(content: bytes, text: str) -> bool:
@@ -119,20 +120,20 @@ def match_parts(text: Sequence[str], source: Source, how: How) -> Matched:
     if not how.lines or not how.ordered:
         return Matched(match_lines(text, source, among, how))
     found = _found(text, source, among, how, None)
-    pairs = _in_order(found, how)
-    if how.straight and (alone := _alone(pairs, text)):
+    pairs, lone = _in_order(found, how), _lone_numbers(text)
+    if how.straight and (alone := _alone(pairs, text, lone)):
         pairs = _in_order([(line, [place for place in places if place not in alone]) for line, places in found], how)
-    lines = spans_of(_with_blank_lines(pairs, text))
+    lines = spans_of(_with_blank_lines(pairs, text, source, lone))
     return Matched(lines, tuple(_cuts(text, source, lines, pairs, how)))
 
 
-def _alone(pairs: Sequence[tuple[int, int]], text: Sequence[str]) -> set[int]:
+def _alone(pairs: Sequence[tuple[int, int]], text: Sequence[str], blank: Container[int]) -> set[int]:
     """Return the places of lines that were found apart from all their neighbours in the text.
 
     A cut within a line leaves a fragment, which may be like a whole line elsewhere. Left out are short lines, and those
     whose neighbour was found in another place.
     """
-    written = [place for place, line in enumerate(text) if line.strip()]
+    written = [place for place, line in enumerate(text) if line.strip() and place not in blank]
     order = {place: at for at, place in enumerate(written)}
     lines = {place: line for line, place in pairs}
     alone = set[int]()
@@ -346,11 +347,30 @@ def _longest_in_order(found: Iterable[tuple[int, list[int]]]) -> list[tuple[int,
     return pairs[::-1]
 
 
-def _with_blank_lines(pairs: Sequence[tuple[int, int]], text: Sequence[str]) -> Iterator[tuple[int, int]]:
-    before: tuple[int, int] | None = None
+def _lone_numbers(text: Sequence[str]) -> set[int]:
+    """Return the places of empty lines that have a number, if that of a neighbour is the next one."""
+
+    def number(place: int) -> int:
+        found = _NUMBER.match(text[place]) if 0 <= place < len(text) else None
+        return int("".join(filter(str.isdecimal, found[0]))) if found else -2
+
+    empty = [place for place, line in enumerate(text[:MOST_LINES]) if _NUMBER.fullmatch(line)]
+    return {place for place in empty if number(place) in (number(place - 1) + 1, number(place + 1) - 1)}
+
+
+def _with_blank_lines(
+    pairs: Sequence[tuple[int, int]], text: Sequence[str], source: Source, lone: Container[int]
+) -> Iterator[tuple[int, int]]:
+    before = (0, 0)
     for line, place in pairs:
-        if before and line - before[0] == place - before[1] and not any(map(str.strip, text[before[1] + 1 : place])):
-            yield before[0], line
-        else:
-            yield line, line
+        between = range(before[1] + 1, place)
+        is_next = before[0] and line - before[0] == place - before[1]
+        is_next = is_next and all(at in lone or not text[at].strip() for at in between)
+        yield (before[0] if is_next else line), line
         before = (line, place)
+    for step, (line, place) in zip((-1, 1), (pairs[0], pairs[-1]) if pairs else (), strict=False):
+        while place + step in lone and 1 <= line + step <= source.line_count:
+            line, place = line + step, place + step
+            if any(clean_line(one.data).strip() for one in source.lines(line, line)):
+                break
+            yield line, line

@@ -126,7 +126,7 @@ class ClaudeCode(Harness):
             first, path = file.get("startLine"), file.get("filePath")
             if isinstance(path, str):
                 call = call._replace(kind="file", command=path, first=first if isinstance(first, int) else 1)
-            return call.with_text(file["content"])
+            return call.with_text(text_read(file))
         return call.with_result(response)
 
     def _ran(self, call: "ToolCall", response: Json) -> "ToolCall":
@@ -249,6 +249,14 @@ def code_in(summary: str) -> int | None:
     """Return the exit code at the end of a summary of such a task; None for none."""
     found = re.search(_CODE, summary.strip())
     return int(found[1]) if found else None
+
+
+def text_read(file: Json) -> str:
+    """Return the text of the lines that Read gave; if others follow, the last one has its newline, too."""
+    first, count, total = (file.get(name) for name in ("startLine", "numLines", "totalLines"))
+    if not (isinstance(first, int) and isinstance(count, int) and isinstance(total, int)):
+        return _text(file["content"])
+    return _text(file["content"]) + ("\n" if count > 0 and first + count - 1 < total else "")
 
 
 def output_file(task: str, session: str) -> tuple[str, ...]:

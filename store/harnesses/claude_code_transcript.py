@@ -35,7 +35,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, use_of_notice
+from sightline.harnesses.claude_code import HARNESS, code_in, notices_in, output_file, text_read, use_of_notice
 from sightline.harnesses.tool_call import (
     Beside,
     CallSession,
@@ -50,7 +50,6 @@ from sightline.harnesses.tool_call import (
     plain,
     shown_of,
     size_beside,
-    text_bytes,
     text_of,
     text_part,
     unique_id,
@@ -677,8 +676,8 @@ def _file_read(told: Any) -> _Result | None:
     first, count, total = (int(number(file.get(name))) for name in ("startLine", "numLines", "totalLines"))
     last = first + count - 1
     partial = f"lines {first}-{last} of {total:,} were read" if first > 1 or last < total else ""
-    parts = (ToolPart("out", text_bytes(file["content"])),) if file["content"] else ()
-    return _Result("file", plain(file["filePath"]), parts, None, partial, gaps=lines_not_read(first, last, total))
+    text, gaps = text_read(file), lines_not_read(first, last, total)
+    return _Result("file", plain(file["filePath"]), text_part(text), None, partial, gaps=gaps)
 
 
 def _numbered(arguments: dict[str, Any], shown: str) -> _Result | None:
@@ -692,10 +691,11 @@ def _numbered(arguments: dict[str, Any], shown: str) -> _Result | None:
     if not path or len(numbers) != len(lines) or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
         return None
     gaps = lines_not_read(numbers[0], numbers[-1], numbers[-1])
-    if limit is not None or len(numbers) >= _READ_LINES:
-        gaps += (Gap("out", len(numbers), None, "lines"),)
-    partial = f"lines {numbers[0]}-{numbers[-1]} were read" if gaps else ""
     text = "\n".join(line[2] for line in lines if line)
+    if len(numbers) >= (limit if isinstance(limit, int) else _READ_LINES):
+        gaps += (Gap("out", len(numbers), None, "lines"),)
+        text += "\n"
+    partial = f"lines {numbers[0]}-{numbers[-1]} were read" if gaps else ""
     return _Result("file", plain(path), text_part(text), None, partial, gaps=gaps)
 
 

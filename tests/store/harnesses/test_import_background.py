@@ -165,21 +165,23 @@ def test_calls_before_the_first_time_of_a_printed_session_stand_before_it(
 
 
 @pytest.mark.parametrize(
-    ("asked", "shown", "partial"),
+    ("asked", "shown", "partial", "kept"),
     [
-        ({}, "     1→a\n     2→\n     3→  b\n\n<system-reminder>\nbe careful\n</system-reminder>\n", ""),
-        ({"offset": 7, "limit": 2}, "7\ta\n8\t", "lines 7-8 were read"),
+        ({}, "     1→a\n     2→\n     3→  b\n\n<system-reminder>\nbe careful\n</system-reminder>\n", "", b"a\n\n  b"),
+        ({"offset": 7, "limit": 2}, "7\ta\n8\t", "lines 7-8 were read", b"a\n\n"),
+        ({"limit": 3}, "1\ta\n2\t", "", b"a\n"),
     ],
+    ids=["all of it", "a part that ends in an empty line", "all, which is less than was asked for"],
 )
 def test_what_a_helper_read_is_a_file(
-    store: Store, imported: Import, tmp_path: Path, asked: dict[str, int], shown: str, partial: str
+    store: Store, imported: Import, tmp_path: Path, asked: dict[str, int], shown: str, partial: str, kept: bytes
 ) -> None:
     helper = Claude(agentId="a1", isSidechain=True)
     use = helper.use(1, name="Read", input={"file_path": "/home/user/a.txt", **asked})
     imported(write_lines(tmp_path / "5e551011.jsonl", use, helper.result(1, shown)))
     (made,) = buffers(store)
     assert (made.kind, made.command, made.partial) == ("file", "/home/user/a.txt", partial)
-    assert read(store, made) == (b"a\n" if asked else b"a\n\n  b")
+    assert read(store, made) == kept
 
 
 def _copilot(path: Path, *events: tuple[str, dict[str, Any]]) -> Path:

@@ -155,6 +155,23 @@ def test_a_helper_has_a_session_of_its_own(store: Store, imported: Import, tmp_p
     assert {buffer.session for buffer in buffers(store)} == {"claude-code-5e551011", "claude-code-5e551011-a1"}
 
 
+@pytest.mark.parametrize(
+    ("content", "lines", "total", "kept"),
+    [("a\n", 2, 9, b"a\n\n"), ("a\nb", 2, 9, b"a\nb\n"), ("", 1, 9, b"\n"), ("a\n", 2, 2, b"a\n"), ("a", 1, 1, b"a")],
+    ids=["an empty last line", "lines that go on", "one empty line", "the end of the file", "no newline at its end"],
+)
+def test_each_line_that_was_read_is_kept(
+    store: Store, imported: Import, tmp_path: Path, content: str, lines: int, total: int, kept: bytes
+) -> None:
+    claude = Claude()
+    file = {"filePath": "/a.txt", "content": content, "startLine": 1, "numLines": lines, "totalLines": total}
+    shown = "\n".join(f"{at}→{line}" for at, line in enumerate(content.split("\n"), 1))
+    use = claude.use(1, name="Read", input={"file_path": "/a.txt"})
+    imported(write_lines(tmp_path / "s.jsonl", use, claude.result(1, shown, {"type": "text", "file": file})))
+    (made,) = buffers(store)
+    assert read(store, made) == kept
+
+
 @pytest.mark.parametrize("order", [("main", "helper"), ("helper", "main"), ("main",), ("helper",)], ids=str)
 def test_calls_of_a_helper_that_its_parent_tells_too_count_once(
     store: Store, imported: Import, tmp_path: Path, order: tuple[str, ...]

@@ -283,6 +283,23 @@ def test_a_file_that_was_read_is_a_version_of_the_file(claude: Harness, tmp_path
     assert [view.matched for view, _ in claude.views()] == [(Shown(buffer.name, "out", 10, 12),)] * 2
 
 
+@pytest.mark.parametrize("others", ["", "and more\n"], ids=["the file", "another file"])
+def test_an_empty_line_at_the_end_of_what_was_read_counts_as_shown(
+    claude: Harness, tmp_path: Path, others: str
+) -> None:
+    path = tmp_path / "text"
+    path.write_text(others + "one\ntwo\n\nfour\n")
+    file = {"filePath": str(path), "content": "one\ntwo\n", "startLine": 1, "numLines": 3, "totalLines": 5}
+    one = {"tool_name": "Read", "tool_use_id": "use1", "tool_input": {"file_path": str(path), "limit": 3}}
+    claude.tell("PostToolUse", **one, tool_response={"type": "text", "file": file})
+    claude.tell("PostToolBatch", **batch(one, "1\tone\n2\ttwo\n3\t"))
+    ((view, _),) = claude.views()
+    assert view.lines_shown == 3
+    assert not others or [claude.content(one, "part.0") for one in claude.buffers() if one.kind == "tool"] == [
+        b"one\ntwo\n\n"
+    ]
+
+
 def test_what_no_longer_stands_in_the_file_is_kept_as_it_was_read(claude: Harness, tmp_path: Path) -> None:
     path = tmp_path / "numbers"
     path.write_text("others\n")
