@@ -20,6 +20,7 @@ _HEAD_PERCENT = 70
 _BEGINNING = re.compile(rb"diff |--- |Index: |commit [0-9a-f]{7,64}\b|From [0-9a-f]{40} |Only in |Binary files ")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NEW_FILE = re.compile(rb"diff |Index: |Only in ")
+_ALONE = b"Only in "
 _OLD_NAME, _NEW_NAME, _BINARY = b"--- ", b"+++ ", b"GIT binary patch"
 _HEADER = re.compile(
     rb"index |old mode |new mode |new file |deleted file |(?:dis)?similarity |rename |copy |Binary files |={20}"
@@ -64,17 +65,19 @@ class Diff(NamedTuple):
         files: its files in order; only the first ones if there are very many.
         total: number of all files.
         added: number of lines added in all; removed counts those removed.
+        alone: number of those files that only one side has, and of which nothing else is said.
     """
 
     files: tuple[PatchFile, ...]
     total: int
     added: int
     removed: int
+    alone: int = 0
 
     @property
     def told(self) -> str:
         """The changes in a line."""
-        return f"diff of {self.total:,} file{'' if self.total == 1 else 's'}: +{self.added:,} -{self.removed:,}"
+        return markers.diff_summary(self.total - self.alone, self.added, self.removed, self.alone)
 
 
 def looks_like_diff(head: bytes) -> bool:
@@ -100,7 +103,7 @@ class _Reader:
     def __init__(self) -> None:
         self.hunk_count = 0
         self._kept: list[PatchFile] = []
-        self._count = self._added = self._removed = 0
+        self._count = self._added = self._removed = self._alone = 0
         self._file: PatchFile | None = None
         self._is_named = False  # whether the file's +++ was read
         self._is_binary = False
@@ -110,7 +113,7 @@ class _Reader:
     @property
     def diff(self) -> Diff:
         self._end_hunk()
-        return Diff(tuple(self._kept), self._count, self._added, self._removed)
+        return Diff(tuple(self._kept), self._count, self._added, self._removed, self._alone)
 
     def take(self, number: int, line: bytes) -> None:
         if self._old or self._new:
@@ -164,6 +167,7 @@ class _Reader:
             return
         if _NEW_FILE.match(line):
             self._begin(number).name = _name_in(line)
+            self._alone += line.startswith(_ALONE)
         elif line.startswith(_OLD_NAME):
             if not file or self._is_named:
                 file = self._begin(number)
@@ -218,7 +222,7 @@ def diffstat(diff: Diff, source: Source, room: int) -> Body:
         room: bytes of the body.
     """
     measure = Measure(LINE_BYTES, _HEAD_PERCENT)
-    total = LeftOut(1, 0, markers.diff_total(diff.total, diff.added, diff.removed))
+    total = LeftOut(1, 0, f"[… {diff.told} …]")
     if written := write_lines(source, [total, *_gaps(diff, source, len(diff.files), True)], measure, room, {}):
         return written
     shown = len(diff.files)

@@ -22,7 +22,7 @@ MARKER = (
     rf"|{_COUNT} lines? rewritten in place: {_AT}"
     rf"|{_COUNT} more error lines?(?:: (?:{_REF}:)?{_RANGES}|: {_REF})?"
     rf"|{_COUNT} (?:more )?(?:items?|keys?) elided: (?:{_AT}|{_PATH})"
-    rf"|diff of {_COUNT} files?: \+{_COUNT} -{_COUNT}"
+    rf"|diff of {_COUNT} files?: \+{_COUNT} -{_COUNT}(?:, {_COUNT} only on one side)?"
     rf"|\+{_COUNT} -{_COUNT} in this file"
     rf"|{_COUNT} more files?, \+{_COUNT} -{_COUNT}: {_AT}"
     rf"|[^…]+ \+{_COUNT} -{_COUNT}}}?(?: and others)?"
@@ -130,9 +130,10 @@ def sample(ref: str, first: int, last: int, count: int, noun: str, *, more: bool
     return f"[… {told} elided: {_at_path(ref, path) if path else _at(ref, first, last)} …]"
 
 
-def diff_total(files: int, added: int, removed: int) -> str:
-    """Write what a diff changes in all."""
-    return f"[… diff of {files:,} {_plural(files, 'file')}: +{added:,} -{removed:,} …]"
+def diff_summary(files: int, added: int, removed: int, alone: int) -> str:
+    """Write what a diff changes in all, and how many files only one side has."""
+    more = f", {alone:,} only on one side" if alone else ""
+    return f"diff of {files:,} {_plural(files, 'file')}: +{added:,} -{removed:,}{more}"
 
 
 def diff_file(added: int, removed: int) -> str:

@@ -9,6 +9,8 @@ from sightline.shape.source import Source
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from sightline.shape.failure.examination import Examination
     from sightline.shape.failure.failure_scan import NamedFailure
     from sightline.shape.failure.tallies import ToolTally
@@ -50,11 +52,12 @@ def summary(
         quiet: what is known of a success with lines that report a failure; None if it has none.
         at_most: bytes of the sentence; None for as many as it takes. A shorter one names fewer failures.
     """
-    ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere)
+    answers = examination is not None and examination.answers(exit_code)
+    ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere or answers)
     amount = _amount(out, err)
     if examination is None or running:
         return _within(at_most, [f"{ending}: {amount}"])
-    failed = timed_out or bool(signal) or bool(exit_code)
+    failed = timed_out or bool(signal) or (bool(exit_code) and not answers)
     told = [tally for tally in examination.tallies if any(tally.numbers.values())]
     if examination.report and not failed:
         told = []  # a success may write of others' failures in JSON
@@ -73,7 +76,7 @@ def summary(
             return f"{against}{'; '.join(parts)} ({ending}{'; ' if size else ''}{size}){_quote(quoted, naming)}"
 
     else:
-        unread = _unread([one for one in examination.tallies if failed or one.rule.name in examination.run])
+        unread = _unread(examination.tallies, examination.run)
         if quoted:  # which says where it was
             names = [one for one in names if one.name and one.name not in quoted.text]
 
@@ -195,10 +198,12 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {words[:-1] if number == 1 and words.endswith('s') else words}"
 
 
-def _unread(tallies: list["ToolTally"]) -> str:
+def _unread(tallies: list["ToolTally"], run: "Container[str]") -> str:
+    """Word which counts were not read; of a tool that the command does not run, the text may be another's."""
+    own = [tally for tally in tallies if tally.rule.name in run]
     unclear = [tally.rule.name for tally in tallies if tally.unclear]
     # If single lines are counted, none is a number, too, because no count could be misread.
-    unknown = [one.rule.name for one in tallies if not one.unclear and any(not count.each for count in one.rule.counts)]
+    unknown = [one.rule.name for one in own if not one.unclear and any(not count.each for count in one.rule.counts)]
     return (f"; what {' and '.join(unclear)} counts in several places was not added up" if unclear else "") + (
         f"; what {' and '.join(unknown)} counts was not recognised" if unknown else ""
     )
@@ -244,7 +249,7 @@ def human_seconds(seconds: float) -> str:
 
 
 def _ending(
-    exit_code: int | None, seconds: float | None, signal: int, timed_out: bool, running: bool, told_elsewhere: bool
+    exit_code: int | None, seconds: float | None, signal: int, timed_out: bool, running: bool, no_failure: bool
 ) -> str:
     took = "" if seconds is None else human_seconds(seconds)
     after = f" after {took}" if took else ""
@@ -255,9 +260,9 @@ def _ending(
     if signal:
         return f"ended by signal {signal}{after}"
     if exit_code is None:
-        return f"ended{after}" if told_elsewhere else f"ended{after}, exit code unknown"
+        return f"ended{after}" if no_failure else f"ended{after}, exit code unknown"
     if exit_code:
-        return f"failed with exit {exit_code}{after}"
+        return f"{'ended' if no_failure else 'failed'} with exit {exit_code}{after}"
     return f"ok in {took}" if took else "ok"
 
 

@@ -99,7 +99,8 @@ def command_reply(
         if not (always_ref or ending.running or ending.timed_out):
             fields = in_order({**first, **more})
             by_budget = verbosity != "auto" or profile.short.measure == "budget"
-            own = budget_for(verbosity, not has_failed(ending, examination), profile.budgets) if by_budget else None
+            good = not (ending.exit_code or has_failed(ending, examination))
+            own = budget_for(verbosity, good, profile.budgets) if by_budget else None
             if short := short_body(profile, fields, out, err, own, asking.room):
                 return _reply(fields, short, buffer, verb, request, ending, missing=set(fields) > {"exit_code"})
         hints = _hints(asking, buffer, ending)
@@ -153,7 +154,7 @@ def cut_view(
     out, err = streams
     known = None if ending.running else examination()
     failed = has_failed(ending, examination)
-    budget = budget_for(verbosity, not failed, profile.budgets)
+    budget = budget_for(verbosity, not (failed or ending.exit_code), profile.budgets)
     few = cut_to_lines_only(profile, out, err)
     ref = str(fields["output_id"])
     looked_into = known
@@ -219,7 +220,7 @@ def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool
         return False
     if ending.exit_code is None and not ending.timed_out:
         return examination().says_failed
-    return ending.timed_out or bool(ending.exit_code)
+    return ending.timed_out or (bool(ending.exit_code) and not examination().answers(ending.exit_code))
 
 
 def _hints(asking: Asker, buffer: Buffer, ending: Ending) -> dict[str, Any]:

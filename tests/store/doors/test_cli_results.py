@@ -73,3 +73,9 @@ def test_a_wrong_verbosity_keeps_nothing(cli: Any) -> None:
     ran = capture(cli, ROWS, "--verbosity", "loud")
     assert (ran.code, "loud" in ran.err) == (2, True)
     assert cli("list", "--json").data == []
+
+
+def test_a_captured_pipe_states_no_duration_of_its_command(cli: Any) -> None:
+    lines = b"".join(b"line %d\n" % number for number in range(2000))
+    told = cli("capture", "--exit-code", "1", stdin=lines + b"row 17 is broken\n").out.splitlines()[0]
+    assert 'summary="failed with exit 1: 2,001 lines' in told

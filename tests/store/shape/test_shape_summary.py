@@ -273,3 +273,24 @@ def test_a_failure_without_counts_quotes_the_line_that_explains_most(out: str, e
     assert said.endswith(f" — {told}")
     short = summary(*streams, exit_code=1, examination=Examination(*streams, "./tool"), at_most=60)
     assert len(short.encode()) <= 60
+
+
+def test_no_count_is_missed_of_a_tool_that_the_command_does_not_run() -> None:
+    text = "a.yml\n  1:5  error  too many spaces  (colons)\n✖ some problems\n"
+    assert "eslint" not in _told(text, "yamllint .")
+    assert "what eslint counts was not recognised" in _told(text, "npx eslint .")
+
+
+@pytest.mark.parametrize(
+    ("command", "exit_code", "ending"),
+    [
+        ("diff -ru old new", 1, "ended with exit 1: 1 line, 2 B"),
+        ("cd src && git -C . diff --exit-code", 1, "ended with exit 1: 1 line, 2 B"),
+        ("diff -ru old new", 2, "failed with exit 2: 1 line, 2 B — last line: x"),
+        ("diff old new | sort", 1, "failed with exit 1: 1 line, 2 B — last line: x"),
+        ("diff old new && make", 1, "failed with exit 1: 1 line, 2 B — last line: x"),
+    ],
+)
+def test_an_exit_code_that_is_an_answer_is_not_told_as_a_failure(command: str, exit_code: int, ending: str) -> None:
+    out = BytesSource(b"x\n")
+    assert summary(out, NONE, exit_code=exit_code, examination=Examination(out, NONE, command)) == ending

@@ -189,3 +189,11 @@ def test_what_fits_or_has_no_budget_is_not_sampled(budget: int | None) -> None:
 @pytest.mark.parametrize("text", ["[INFO] started\n" * 900, "{not json}\n" * 900, "[1, 2, 3\n" * 900])
 def test_text_that_begins_like_json_is_text(text: str) -> None:
     assert shape_result(BytesSource(text.encode(), REF), budget=1024) is None
+
+
+def test_files_that_only_one_side_has_are_no_changed_files() -> None:
+    changed = b"diff -ru a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    source = BytesSource(changed + b"Only in b: y\n" * 48, REF)
+    diff = read_diff(source)
+    assert diff and diff.told == "diff of 1 file: +1 -1, 48 only on one side"
+    assert re.fullmatch(MARKER, join_segments(diffstat(diff, source, 200).segments).split("\n")[0])
