@@ -35,7 +35,7 @@ CHECKS = (
     "ruff check .",
     "ruff format --check .",
     "lint-imports",
-    "mypy -p sightline -p benchmarks",
+    "mypy -p sightline -p sightline_tui -p benchmarks",
     "python docs/generate.py --check",
     "mkdocs build --strict --quiet",
 )

@@ -14,8 +14,8 @@ import time
 from benchmarks.stores import BOUNDLESS
 from benchmarks.terminal import private_bytes
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.buffers.buffer_list import BufferList
+from sightline_tui.app import InspectorApp
+from sightline_tui.buffers.buffer_list import BufferList
 
 _LETTERS = "crgtst"  # finds `cargo test`
 

@@ -109,9 +109,9 @@ def keys() -> str:
     from textual.binding import Binding
     from textual.keys import format_key
 
-    package = importlib.import_module("sightline.tui")
+    package = importlib.import_module("sightline_tui")
     found: dict[str, tuple[list[str], str]] = {}
-    for module in sorted(one.name for one in pkgutil.walk_packages(package.__path__, "sightline.tui.")):
+    for module in sorted(one.name for one in pkgutil.walk_packages(package.__path__, "sightline_tui.")):
         if module.endswith("__main__"):
             continue
         for owner in vars(importlib.import_module(module)).values():
@@ -214,7 +214,7 @@ def floor_words() -> dict[str, tuple[str, str]]:
 WIDTH, LEFT, NAME_WIDTH, LINE, PAD = 960, 60, 190, 18, 10
 """Of the drawing, in pixels: its width, where floors begin, the room for a name, a line of text, and around it."""
 GAP = 8
-BESIDE = "tui/: beside the doors, never on one"
+BESIDE = "sightline_tui: beside the doors, never on one"
 STYLE = """
   text { font: 13px sans-serif; fill: #1d2733 } .name { font: bold 13px monospace } .dim { fill: #5b6775 }
   .floor { fill: #eef3f8; stroke: #9db2c6 } .tui { fill: #fdf3e1; stroke: #d9b36c }
@@ -251,7 +251,7 @@ class Drawing:
         arrow = f'<path d="M30 60 V{height - 40} m-7 -12 l7 12 l7 -12" fill="none" stroke="#5b6775" stroke-width="2"/>'
         lines = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
-            "<title>The floors of both rooms: what stands higher may import what stands lower</title>",
+            "<title>The floors of both packages: what stands higher may import what stands lower</title>",
             f"<style>{STYLE}</style>",
             f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
             '<text x="14" y="24" class="dim">An import only goes down.</text>',
@@ -265,7 +265,7 @@ class Drawing:
 def drawing() -> str:
     """The floors as the contracts have them, in the words of CONTRIBUTING.md."""
     layers, words = contracts(), floor_words()
-    inner = [", ".join(re.findall(r"\w+", layer)) for layer in layers["sightline.tui"]["layers"]]
+    inner = [", ".join(re.findall(r"\w+", layer)) for layer in layers["sightline_tui"]["layers"]]
     picture = Drawing()
     done: list[str] = []
     for layer in layers["sightline"]["layers"]:

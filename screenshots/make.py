@@ -36,10 +36,10 @@ from sightline.doors.cli.output import render_text
 from sightline.log.notes import write_note
 from sightline.records import Session
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.asking.answers import bar_call
-from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.viewer.annotations import AUDIT_SECONDS
+from sightline_tui.app import InspectorApp
+from sightline_tui.asking.answers import bar_call
+from sightline_tui.diff.screen import DiffScreen
+from sightline_tui.viewer.annotations import AUDIT_SECONDS
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.query import QueryRequest, query
@@ -225,7 +225,7 @@ def record(root: str) -> None:
     environment = {**os.environ, "SIGHTLINE_HOME": root, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     process, terminal = pty.fork()
     if not process:
-        os.execve(sys.executable, [sys.executable, "-m", "sightline.tui"], environment)  # noqa: S606 (no shell is wanted)
+        os.execve(sys.executable, [sys.executable, "-m", "sightline_tui"], environment)  # noqa: S606 (no shell is wanted)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     told = [json.dumps({"version": 2, "width": columns, "height": rows, "title": "sightline: t, !"})]
     begun = time.time()

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,7 +60,7 @@ def _call(*words: str) -> str:
 
 def test_importing_the_command_line_loads_next_to_nothing(tmp_path: Path) -> None:
     loaded = _loaded("import sightline.doors.cli.main", tmp_path)
-    assert not loaded & {*NEVER_LOADED, "_sqlite3", "sightline.store", "argparse", "sightline.tui"}
+    assert not loaded & {*NEVER_LOADED, "_sqlite3", "sightline.store", "argparse", "sightline_tui"}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_importing_the_command_line_loads_next_to_nothing(tmp_path: Path) -> Non
 )
 def test_commands_load_nothing_of_the_screen(tmp_path: Path, words: tuple[str, ...]) -> None:
     loaded = _loaded(f"{_call('run', '--', 'echo', 'hi')}\n{_call(*words)}", tmp_path)
-    assert not loaded & {*NEVER_LOADED, "sightline.tui"}
+    assert not loaded & {*NEVER_LOADED, "sightline_tui"}
 
 
 _LARGE_PARTS_OF_THE_LIBRARY = {"re", "enum", "collections", "functools", "contextlib", "operator", "argparse", "shlex"}
@@ -227,7 +226,7 @@ def test_no_type_in_quotes_is_compiled_at_a_start(tmp_path: Path, words: tuple[s
 def _imports(path: Path) -> set[str]:
     """What a file imports, if any of what is forbidden is named in it at all."""
     source = path.read_text()
-    if not re.search(r"textual|rich|sightline\.tui|\bfrom\s+\.", source):
+    if not re.search(r"textual|rich|sightline_tui|\bfrom\s+\.", source):
         return set()
     found = set()
     for node in ast.walk(ast.parse(source)):
@@ -240,10 +239,10 @@ def _imports(path: Path) -> set[str]:
 
 
 def _sources() -> list[Path]:
-    """The files of the store, as they are installed or checked out: the inspector may lie among them."""
+    """The files of the store, as they are installed or checked out."""
     store = Path(cli_main.__file__).parents[2]
     found = glob.glob("**/*.py", root_dir=store, recursive=True)  # also where folders are links
-    return sorted(store / path for path in found if not path.startswith("tui/"))
+    return sorted(store / path for path in found)
 
 
 def test_store_never_imports_the_screen() -> None:
@@ -254,11 +253,11 @@ def test_store_never_imports_the_screen() -> None:
 
 
 def test_inspector_is_opened_by_the_command_line_only_from_inside_a_function() -> None:
-    opening = [path for path in _sources() if any(name.startswith("sightline.tui") for name in _imports(path))]
+    opening = [path for path in _sources() if any(name.startswith("sightline_tui") for name in _imports(path))]
     assert {path.name for path in opening} == {"inspector.py"}
     for path in opening:
         top = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Import | ast.ImportFrom)]
-        assert not any("sightline.tui" in ast.unparse(node) for node in top), path
+        assert not any("sightline_tui" in ast.unparse(node) for node in top), path
 
 
 @in_a_checkout
@@ -276,23 +275,6 @@ def test_no_modules_import_each_other_in_a_circle_not_even_for_types() -> None:
     assert len(list(graphlib.TopologicalSorter(imported).static_order())) > 300
 
 
-def _project() -> Any:
-    return tomllib.loads(PYPROJECT.read_text())
-
-
-@in_a_checkout
-def test_every_folder_of_code_is_a_package_that_is_installed() -> None:
-    setuptools = _project()["tool"]["setuptools"]
-    folders = {REPOSITORY / folder: package for package, folder in setuptools["package-dir"].items()}
-    found = set()
-    for room in ("store", "tui"):
-        for folder in {path.parent for path in (REPOSITORY / room).rglob("*.py")}:
-            mapped = next(above for above in (folder, *folder.parents) if above in folders)
-            found.add(".".join((folders[mapped], *folder.relative_to(mapped).parts)))
-    listed = set(setuptools["packages"])
-    assert found == listed
-
-
 @in_a_checkout
 def test_a_ref_is_put_together_by_what_knows_of_hosts() -> None:
     """A buffer of a host's is ``host7/cmd_a1b2c3``: an ``@`` before that makes no ref, `format_ref` does."""
@@ -302,5 +284,5 @@ def test_a_ref_is_put_together_by_what_knows_of_hosts() -> None:
 
 
 @in_a_checkout
-def test_each_room_says_that_it_is_typed() -> None:
-    assert all((REPOSITORY / room / "py.typed").is_file() for room in ("store", "tui"))
+def test_each_package_says_that_it_is_typed() -> None:
+    assert all((REPOSITORY / room / "py.typed").is_file() for room in ("store/sightline", "tui/sightline_tui"))

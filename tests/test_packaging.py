@@ -1,4 +1,4 @@
-"""What is installed: every package and data file, nothing at the top but ``sightline``, and a command that works."""
+"""What is installed: every package and data file, nothing else at the top, and a command that works."""
 
 import contextlib
 import os
@@ -46,12 +46,8 @@ def _do(*words: object, folder: Path, **more: str) -> str:
 
 
 def _installed_as(path: Path) -> str:
-    """Where a wheel has a file of the tree: each by the nearest folder above it that is mapped to a package."""
-    mapped = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]["package-dir"]
-    folders = {folder: package.replace(".", "/") for package, folder in mapped.items()}
-    inner = path.relative_to(REPOSITORY)
-    above = next(parent for parent in inner.parents if str(parent) in folders)
-    return f"{folders[str(above)]}/{inner.relative_to(above)}"
+    """Where a wheel has a file of the tree: as it lies below its source root."""
+    return str(Path(*path.relative_to(REPOSITORY).parts[1:]))
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +71,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(REPOSITORY / file, folder)
     for room in ROOMS:
         shutil.copytree(REPOSITORY / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
-    leftover = folder / "build" / "lib" / "sightline" / "store"
-    leftover.mkdir(parents=True)
-    (leftover / "__init__.py").touch()  # as a build of 0.1.0 leaves it
     _pip("wheel", "--no-deps", "--quiet", "-w", folder / "dist", folder, folder=folder)
     [built] = (folder / "dist").iterdir()
     return built
@@ -102,7 +95,6 @@ def test_wheel_holds_every_source_and_data_file(wheel: Path) -> None:
 
 
 def test_wheel_has_the_modules_of_the_tree_and_no_others(wheel: Path) -> None:
-    """What an earlier build left behind goes into no wheel: a folder ``store/`` of 0.1.0 would hide ``store.py``."""
     modules = {_installed_as(path) for room in ROOMS for path in (REPOSITORY / room).rglob("*.py")}
     assert modules == {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
 
@@ -111,9 +103,9 @@ def test_wheel_has_a_name_that_is_free_on_the_index(wheel: Path) -> None:
     assert wheel.name.startswith("sightline_inspector-")
 
 
-def test_wheel_puts_one_name_at_the_top(wheel: Path) -> None:
+def test_wheel_puts_two_names_at_the_top(wheel: Path) -> None:
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert {name for name in tops if not name.endswith(".dist-info")} == {"sightline"}
+    assert {name for name in tops if not name.endswith(".dist-info")} == {"sightline", "sightline_tui"}
 
 
 def _maintained_files() -> list[Path]:
@@ -184,3 +176,20 @@ def test_every_module_of_the_store_can_be_imported_where_it_is_installed(install
     program = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
     _do(installed / "python", "-c", program, *modules, folder=tmp_path)
     assert sys.version_info >= (3, 11)
+
+
+def test_type_checkers_follow_an_editable_installation(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    venv.create(tmp_path / "environment", with_pip=False)
+    python = tmp_path / "environment" / "bin" / "python"
+    _pip("--python", python, "install", "--quiet", "--no-deps", "--editable", REPOSITORY, folder=tmp_path)
+    (tmp_path / "project.py").write_text(
+        "from sightline.refs import format_ref\nfrom sightline_tui.start import run\n"
+        "reveal_type(format_ref)\nreveal_type(run)\n"
+    )
+    told = _do(
+        *(sys.executable, "-m", "mypy", "--python-executable", python, "--cache-dir", tmp_path / "cache"),
+        *("--follow-imports", "silent", "project.py"),
+        folder=tmp_path,
+    )
+    assert len(re.findall(r'Revealed type is "def \(', told)) == 2, told

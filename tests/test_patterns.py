@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sightline import store
-from sightline.tui import app
+from sightline_tui import app
 from tests.each import each
 
 ROOMS = [Path(str(room.__file__)).resolve().parent for room in (store, app)]

@@ -27,11 +27,11 @@ from sightline.log.retention import collect, remove
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.asking.answers import bar_call
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.query import QueryRequest, query
+from sightline_tui.app import InspectorApp
+from sightline_tui.asking.answers import bar_call
 
 KEYS = (
     *"abcdefghijklmnorstuvwxyzABCDEFGHIJKLMNRSTUVWXYZ0123456789",  # P and O leave for other programs

@@ -275,7 +275,7 @@ def test_a_killed_proxy_loses_nothing_it_has_passed_on(
 def test_a_killed_inspector_leaves_the_store_as_it_was(
     tmp_path: Path, nursery: Nursery, bystander: Callable[[], None], store: Store
 ) -> None:
-    nursery.load("sightline.tui.app")
+    nursery.load("sightline_tui.app")
     for answers, after in Moments("inspector", usual=1, answers=30):
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))

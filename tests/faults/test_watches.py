@@ -14,7 +14,7 @@ from watchfiles._rust_notify import WatchfilesRustInternalError
 from sightline.disk.changes import Change, Changes
 from sightline.imports.follower import Follower
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
+from sightline_tui.app import InspectorApp
 from tests.faults.fault_kit import PATIENCE_SECONDS
 
 REFUSALS = [

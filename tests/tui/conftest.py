@@ -13,9 +13,9 @@ from textual.css.parse import parse
 from textual.css.tokenize import Token
 
 from sightline.store import Store
-from sightline.tui import misses
-from sightline.tui.app import InspectorApp
-from sightline.tui.buffers import buffer_list
+from sightline_tui import misses
+from sightline_tui.app import InspectorApp
+from sightline_tui.buffers import buffer_list
 from tests.tui.tui_kit import open_store
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sightline.audit.coverage import GradedLines, PartSeen
 from sightline.audit.line_spans import holds, spans_of
-from sightline.tui.timeline.step_coverage import (
+from sightline_tui.timeline.step_coverage import (
     ASKED,
     BEFORE,
     CUT,

@@ -9,11 +9,11 @@ from sightline.audit.verdict import Verdict
 from sightline.errors import StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui import misses
-from sightline.tui.evidence.dossier import facts_of, read_dossier
-from sightline.tui.header import verdict_parts
-from sightline.tui.inspector import Header
-from sightline.tui.viewer.info_bar import Info
+from sightline_tui import misses
+from sightline_tui.evidence.dossier import facts_of, read_dossier
+from sightline_tui.header import verdict_parts
+from sightline_tui.inspector import Header
+from sightline_tui.viewer.info_bar import Info
 from tests.tui.tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 

@@ -12,12 +12,12 @@ from sightline.log.log_index import list_views
 from sightline.search.processes import Cancel
 from sightline.shape.source import Line
 from sightline.store import Store
-from sightline.tui.asking import answers
-from sightline.tui.asking.question import QueryQuestion, over
-from sightline.tui.asking.result_pane import field_rows
-from sightline.tui.common.answer_text import AnswerSpool
-from sightline.tui.common.places import FoundPlace
-from sightline.tui.common.text_rows import drawn
+from sightline_tui.asking import answers
+from sightline_tui.asking.question import QueryQuestion, over
+from sightline_tui.asking.result_pane import field_rows
+from sightline_tui.common.answer_text import AnswerSpool
+from sightline_tui.common.places import FoundPlace
+from sightline_tui.common.text_rows import drawn
 from tests.tui.tui_kit import add, numbered
 
 

@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from sightline.store import Store
-from sightline.tui.commands import Help
-from sightline.tui.common.store_read import StoreRead
-from sightline.tui.inspector import Inspector
-from sightline.tui.viewer import annotations, opened_output
-from sightline.tui.viewer.viewer import Viewer
+from sightline_tui.commands import Help
+from sightline_tui.common.store_read import StoreRead
+from sightline_tui.inspector import Inspector
+from sightline_tui.viewer import annotations, opened_output
+from sightline_tui.viewer.viewer import Viewer
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 HEAVY = ("watchfiles", "anyio", "rapidfuzz", "pygments", "markdown_it", "numpy")
@@ -18,7 +18,7 @@ OTHER_FLOORS = ("sightline.capture", "sightline.pipeline", "sightline.audit", "s
 
 
 def test_the_first_screen_loads_nothing_that_can_wait() -> None:
-    code = "import sys, sightline.tui.app; print(*(name for name in sys.argv[1:] if name in sys.modules))"
+    code = "import sys, sightline_tui.app; print(*(name for name in sys.argv[1:] if name in sys.modules))"
     loaded = subprocess.run(
         [sys.executable, "-c", code, *HEAVY, *OTHER_FLOORS], capture_output=True, text=True, check=True
     )

@@ -9,7 +9,7 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tui.viewer.row_painter import SEEN_MARKS
+from sightline_tui.viewer.row_painter import SEEN_MARKS
 from tests.tui.tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)

@@ -12,8 +12,8 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store, Target
-from sightline.tui.app import InspectorApp
-from sightline.tui.viewer.viewer import Viewer
+from sightline_tui.app import InspectorApp
+from sightline_tui.viewer.viewer import Viewer
 from tests.tui.tui_kit import NOW, add, rest, until
 
 AGENT = Session("claude-code-7f3a", "claude-code", "", "", "/", 1.0)

@@ -2,7 +2,7 @@
 
 from sightline.config import Settings
 from sightline.store import Store
-from sightline.tui.brief.screen import BriefScreen
+from sightline_tui.brief.screen import BriefScreen
 from tests.tui.test_tui_audit import BROKEN, show
 from tests.tui.tui_kit import add, opened, press, rest, run, text, until, viewer
 

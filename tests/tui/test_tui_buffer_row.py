@@ -9,13 +9,13 @@ from rich.style import Style
 
 from sightline.records import Buffer, Gap, StreamInfo
 from sightline.search.matcher import terms_of
-from sightline.tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
-from sightline.tui.buffers.order import Heading, ListOrder
-from sightline.tui.buffers.seen_reader import Seen
-from sightline.tui.common.command_words import command_parts
-from sightline.tui.common.phrases import duration, facts, short_count
-from sightline.tui.common.strips import PartStyles, row, width_of
-from sightline.tui.common.visible_text import title
+from sightline_tui.buffers.buffer_row import group_parts, heading_parts, layout, row_parts, sort_at
+from sightline_tui.buffers.order import Heading, ListOrder
+from sightline_tui.buffers.seen_reader import Seen
+from sightline_tui.common.command_words import command_parts
+from sightline_tui.common.phrases import duration, facts, short_count
+from sightline_tui.common.strips import PartStyles, row, width_of
+from sightline_tui.common.visible_text import title
 from tests.tui.tui_kit import NOW
 
 BUFFER = Buffer(

@@ -5,8 +5,8 @@ import pytest
 from sightline.audit.timeline import Call
 from sightline.disk.recording import new_buffer
 from sightline.records import IndexedView, View
-from sightline.tui.common.strips import StripPart
-from sightline.tui.timeline.call_parts import CallLook, row_parts, shown_parts
+from sightline_tui.common.strips import StripPart
+from sightline_tui.timeline.call_parts import CallLook, row_parts, shown_parts
 
 COMMAND = "make | tail -1"
 

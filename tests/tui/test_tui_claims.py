@@ -9,8 +9,8 @@ from benchmarks.evidence.transcripts import write_transcript
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.store import Store
-from sightline.tui import misses
-from sightline.tui.evidence.claims_screen import ClaimsScreen
+from sightline_tui import misses
+from sightline_tui.evidence.claims_screen import ClaimsScreen
 from tests.tui.tui_kit import opened, press, run, text, until, viewer
 
 FORGETFUL = next(one for one in SESSIONS if one.name == "it fails, is compacted, edits, and claims success")

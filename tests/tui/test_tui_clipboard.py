@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tui.common import clipboard
+from sightline_tui.common import clipboard
 
 linux = pytest.mark.skipif(sys.platform == "darwin", reason="there, pbcopy is always the one")
 

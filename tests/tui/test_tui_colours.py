@@ -8,8 +8,8 @@ from rich.style import Style
 from textual._ansi_theme import MONOKAI
 
 from sightline.shape.clean import clean_line
-from sightline.tui.common.line_painter import coloured
-from sightline.tui.common.pens import PLAIN, SIXTEEN, Pen, pen_after, style_of
+from sightline_tui.common.line_painter import coloured
+from sightline_tui.common.pens import PLAIN, SIXTEEN, Pen, pen_after, style_of
 
 RED = Pen(fg=1)
 BASE = Style(color="#d7dde5", bgcolor="#10151c")

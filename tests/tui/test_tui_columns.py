@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tui.buffers.catalog import SPARE, Catalog
-from sightline.tui.buffers.columns import ListEntry, PackedTexts, entries_of
+from sightline_tui.buffers.catalog import SPARE, Catalog
+from sightline_tui.buffers.columns import ListEntry, PackedTexts, entries_of
 
 TEXTS = st.lists(st.text(max_size=9), max_size=20)
 

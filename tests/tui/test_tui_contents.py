@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from sightline.search import contents
 from sightline.store import Store
-from sightline.tui.buffers.found_lines import FoundLines
+from sightline_tui.buffers.found_lines import FoundLines
 from tests.tui.tui_kit import add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -114,7 +114,7 @@ def test_a_search_can_be_stopped(store: Store, monkeypatch: pytest.MonkeyPatch) 
             cancel.check()
             threading.Event().wait(0.005)  # or nobody else comes to do anything
 
-    monkeypatch.setattr("sightline.tui.buffers.contents_search.search_contents", endless)
+    monkeypatch.setattr("sightline_tui.buffers.contents_search.search_contents", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

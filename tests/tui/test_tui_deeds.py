@@ -8,10 +8,10 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.buffers.removal import Confirm
-from sightline.tui.commands import LEGEND, Help, Palette, PaletteRows
-from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.inspector import Inspector
+from sightline_tui.buffers.removal import Confirm
+from sightline_tui.commands import LEGEND, Help, Palette, PaletteRows
+from sightline_tui.diff.screen import DiffScreen
+from sightline_tui.inspector import Inspector
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 

@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 from sightline.errors import StoreFailed
 from sightline.records import Buffer
 from sightline.store import Store, Target
-from sightline.tui.diff import comparison as comparing
-from sightline.tui.diff.diff_view import DiffView
-from sightline.tui.diff.screen import DiffScreen
+from sightline_tui.diff import comparison as comparing
+from sightline_tui.diff.diff_view import DiffView
+from sightline_tui.diff.screen import DiffScreen
 from tests.tui.tui_kit import NOW, add, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 WIDE, NARROW = (140, 30), (80, 24)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sightline.search.diff.comparison import Comparison
 from sightline.search.diff.hunks import Hunk, Hunks
-from sightline.tui.diff.diff_rows import DiffRows, RowKind
+from sightline_tui.diff.diff_rows import DiffRows, RowKind
 
 GAPS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4), st.integers(0, 4)), max_size=6)
 

@@ -6,8 +6,8 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.diff.screen import DiffScreen
+from sightline_tui.app import InspectorApp
+from sightline_tui.diff.screen import DiffScreen
 from tests.tui.tui_kit import NOW, add, press, rest
 
 Compare = Callable[..., bool]

@@ -18,9 +18,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from sightline.store import Store
-from sightline.tui.buffers.buffer_list import BufferList
-from sightline.tui.common.row_pane import BareRows
-from sightline.tui.common.strips import PartStyles, StripPart, row
+from sightline_tui.buffers.buffer_list import BufferList
+from sightline_tui.common.row_pane import BareRows
+from sightline_tui.common.strips import PartStyles, StripPart, row
 from tests.tui.tui_kit import add, buffers, numbered, open_store, opened, press, run, viewer
 
 KNOWN = {

@@ -8,12 +8,12 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.buffers.columns import Entries
-from sightline.tui.buffers.filter import FilterText
-from sightline.tui.buffers.list_title import ListTitle
-from sightline.tui.buffers.matcher import Guesses, Term
-from sightline.tui.common.messages import ListFiltered
-from sightline.tui.common.prompt import Prompt
+from sightline_tui.buffers.columns import Entries
+from sightline_tui.buffers.filter import FilterText
+from sightline_tui.buffers.list_title import ListTitle
+from sightline_tui.buffers.matcher import Guesses, Term
+from sightline_tui.common.messages import ListFiltered
+from sightline_tui.common.prompt import Prompt
 from tests.tui.tui_kit import add, buffers, burst, opened, press, rest, run, text, until, viewer
 
 
@@ -92,10 +92,10 @@ def test_a_letter_and_what_it_finds_are_there_at_once(store: Store) -> None:
 
 
 def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.buffers.list_loader.PAGE", 5)  # so that the first screen knows five of them
-    monkeypatch.setattr("sightline.tui.buffers.list_loader.BULK_PAGE", 7)
-    monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.list_model.AHEAD_ROWS", 0)
+    monkeypatch.setattr("sightline_tui.buffers.list_loader.PAGE", 5)  # so that the first screen knows five of them
+    monkeypatch.setattr("sightline_tui.buffers.list_loader.BULK_PAGE", 7)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.PAGE", 5)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.AHEAD_ROWS", 0)
     looked_for = list[int]()
     look_for = FilterText.look_for
 
@@ -123,14 +123,14 @@ def test_what_is_read_while_one_types_is_looked_through_too(tmp_path: Path, monk
 def test_what_is_typed_before_all_is_read_finds_what_comes_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.tui.buffers.list_loader.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.list_loader.BULK_PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 5)
-    monkeypatch.setattr("sightline.tui.buffers.list_model.AHEAD_ROWS", 0)
+    monkeypatch.setattr("sightline_tui.buffers.list_loader.PAGE", 5)
+    monkeypatch.setattr("sightline_tui.buffers.list_loader.BULK_PAGE", 5)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.PAGE", 5)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.AHEAD_ROWS", 0)
     told = list[ListFiltered]()
     monkeypatch.setattr(ListTitle, "filtered", lambda _self, _query, found: told.append(found))
     guessing = Mock(wraps=Guesses)
-    monkeypatch.setattr("sightline.tui.buffers.filter.Guesses", guessing)
+    monkeypatch.setattr("sightline_tui.buffers.filter.Guesses", guessing)
 
     async def body() -> None:
         with Store(str(tmp_path / "many")) as many:

@@ -10,11 +10,11 @@ from textual.pilot import Pilot
 
 from sightline.project import Project
 from sightline.store import Store
-from sightline.tui import app as app_module
-from sightline.tui import first_steps
-from sightline.tui.app import InspectorApp
-from sightline.tui.first_steps import STEPS, FirstSteps, call_of
-from sightline.tui.timeline.screen import TimelineScreen
+from sightline_tui import app as app_module
+from sightline_tui import first_steps
+from sightline_tui.app import InspectorApp
+from sightline_tui.first_steps import STEPS, FirstSteps, call_of
+from sightline_tui.timeline.screen import TimelineScreen
 from tests.tui.audit_kit import ask, bar, rows
 from tests.tui.tui_kit import add, buffers, opened, press, run, text, until
 

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from sightline.tui.common.window import RowPlace, ShownLines, Walk, Window, fold, folds
+from sightline_tui.common.window import RowPlace, ShownLines, Walk, Window, fold, folds
 
 TEXTS = st.text(st.sampled_from("ab 日本é😀\u0301"), max_size=60)
 HEIGHTS = st.lists(st.integers(1, 9), min_size=1, max_size=30)

@@ -10,14 +10,14 @@ from textual.pilot import Pilot
 
 from sightline.config import Settings
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.commands import Help
-from sightline.tui.common.key_bar import KeyBar
-from sightline.tui.common.split import Divider
-from sightline.tui.common.strips import StripPart
-from sightline.tui.inspector import Header
-from sightline.tui.shutdown import FILE
-from sightline.tui.viewer.info_bar import Info
+from sightline_tui.app import InspectorApp
+from sightline_tui.commands import Help
+from sightline_tui.common.key_bar import KeyBar
+from sightline_tui.common.split import Divider
+from sightline_tui.common.strips import StripPart
+from sightline_tui.inspector import Header
+from sightline_tui.shutdown import FILE
+from sightline_tui.viewer.info_bar import Info
 from tests.tui.tui_kit import NOW, add, buffers, numbered, opened, press, rest, run, text
 
 

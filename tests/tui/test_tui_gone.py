@@ -8,8 +8,8 @@ from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.viewer.audit_model import of_line
-from sightline.tui.viewer.marks import GONE, gather
+from sightline_tui.viewer.audit_model import of_line
+from sightline_tui.viewer.marks import GONE, gather
 
 AGAIN = next(one for one in SESSIONS if one.name.startswith("a failure that was seen again"))
 

@@ -9,8 +9,8 @@ from sightline.audit.report.report import gather
 from sightline.log.session_events import COMPACTED, STARTED, ContextChange, append_events
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.evidence.dossier import facts_of, read_dossier
-from sightline.tui.timeline.board_reader import BoardReader
+from sightline_tui.evidence.dossier import facts_of, read_dossier
+from sightline_tui.timeline.board_reader import BoardReader
 from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
 from tests.tui.tui_kit import NOW, add, numbered, opened, press, run, text, until, viewer
 

@@ -12,10 +12,10 @@ from textual.pilot import Pilot
 
 from sightline.records import Note
 from sightline.store import Store
-from sightline.tui.common.histogram import BINS, Histogram, histogram, histogram_parts
-from sightline.tui.common.strips import width_of
-from sightline.tui.timeline.call_reader import MOST_MOMENTS, moments_of
-from sightline.tui.viewer.levels import line_histogram
+from sightline_tui.common.histogram import BINS, Histogram, histogram, histogram_parts
+from sightline_tui.common.strips import width_of
+from sightline_tui.timeline.call_reader import MOST_MOMENTS, moments_of
+from sightline_tui.viewer.levels import line_histogram
 from tests.tui.audit_kit import ask, bar
 from tests.tui.tui_kit import add, begin, numbered, opened, press, run, text, until
 

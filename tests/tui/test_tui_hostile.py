@@ -10,10 +10,10 @@ from textual._ansi_theme import MONOKAI
 from sightline.records import Buffer
 from sightline.shape.source import Line
 from sightline.store import Store
-from sightline.tui.buffers.buffer_row import row_parts
-from sightline.tui.common.line_painter import LOOKS, Paint, draw
-from sightline.tui.common.messages import ReadFailed
-from sightline.tui.common.strips import PartStyles, row
+from sightline_tui.buffers.buffer_row import row_parts
+from sightline_tui.common.line_painter import LOOKS, Paint, draw
+from sightline_tui.common.messages import ReadFailed
+from sightline_tui.common.strips import PartStyles, row
 from tests.tui.tui_kit import NOW, add, opened, press, run, viewer
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}

@@ -9,12 +9,12 @@ from textual.pilot import Pilot
 from sightline.log.sessions import current_session
 from sightline.records import StreamInfo
 from sightline.store import Store
-from sightline.tui.evidence.dossier import Fact, facts_of, read_dossier
-from sightline.tui.evidence.info_screen import FactRows, InfoScreen, ViewScreen, folded
-from sightline.tui.inspector import Inspector
 from sightline.verbs.asker import Asker
 from sightline.verbs.delivery import deliver
 from sightline.verbs.query import QueryRequest, query
+from sightline_tui.evidence.dossier import Fact, facts_of, read_dossier
+from sightline_tui.evidence.info_screen import FactRows, InfoScreen, ViewScreen, folded
+from sightline_tui.inspector import Inspector
 from tests.tui.tui_kit import NOW, add, begin, numbered, opened, press, rest, run, text
 
 
@@ -94,7 +94,7 @@ def test_what_is_left_of_one_that_is_gone(store: Store) -> None:
 
 
 def test_no_more_views_than_can_be_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.evidence.dossier.VIEWS", 2)
+    monkeypatch.setattr("sightline_tui.evidence.dossier.VIEWS", 2)
     add(store, "cmd_00000a", "make", b"x\n")
     for _ in range(3):
         ask(store, "cat @cmd_00000a", "agent-1")

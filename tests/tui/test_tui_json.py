@@ -16,12 +16,12 @@ from sightline.disk.streams import StreamReader
 from sightline.shape.json.path import find, parse_path
 from sightline.shape.json.scanner import NotJson
 from sightline.store import Store
-from sightline.tui.commands import actions_of
-from sightline.tui.inspector import Inspector
-from sightline.tui.json.json_view import JsonView
-from sightline.tui.json.node_rows import JsonRows
-from sightline.tui.json.nodes import NEAR_BYTES, PAGE, NobodyWaits, TreeNode, key_of, read_children, read_root
-from sightline.tui.json.screen import JsonScreen
+from sightline_tui.commands import actions_of
+from sightline_tui.inspector import Inspector
+from sightline_tui.json.json_view import JsonView
+from sightline_tui.json.node_rows import JsonRows
+from sightline_tui.json.nodes import NEAR_BYTES, PAGE, NobodyWaits, TreeNode, key_of, read_children, read_root
+from sightline_tui.json.screen import JsonScreen
 from tests.tui.tui_kit import add, burst, opened, press, rest, run, text, until
 
 DOCUMENT: Any = {
@@ -284,7 +284,7 @@ def test_leaving_ends_what_is_being_read(store: Store, monkeypatch: pytest.Monke
         ended.set()
         raise NobodyWaits
 
-    monkeypatch.setattr("sightline.tui.json.json_view.read_children", endless)
+    monkeypatch.setattr("sightline_tui.json.json_view.read_children", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

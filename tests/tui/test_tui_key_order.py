@@ -15,10 +15,10 @@ from textual import events
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.commands import Help
-from sightline.tui.common.prompt import Prompt
-from sightline.tui.inspector import Inspector
+from sightline_tui.app import InspectorApp
+from sightline_tui.commands import Help
+from sightline_tui.common.prompt import Prompt
+from sightline_tui.inspector import Inspector
 from tests.tui.tui_kit import NOW, add, buffers, burst, numbered, open_store, opened, press, rest, run, text, viewer
 
 KEYS = {"\r": "enter", "\x1b": "escape", "\t": "tab", "/": "slash", ":": "colon", "?": "question_mark"}
@@ -69,7 +69,7 @@ def test_a_burst_has_the_effect_of_its_keys(typed: str, tmp_path_factory: pytest
 
     async def body() -> None:
         with (
-            patch("sightline.tui.common.key_order.PATIENCE_SECONDS", 60),
+            patch("sightline_tui.common.key_order.PATIENCE_SECONDS", 60),
             open_store(tmp_path_factory.mktemp("root")) as store,
         ):
             fill(store)
@@ -115,7 +115,7 @@ def test_a_key_whose_widget_goes_away_holds_nothing_up(store: Store) -> None:
 
 @pytest.mark.parametrize(("key", "reads"), [("J", "json.screen.json_target"), ("d", "diff.screen.sides_of")])
 def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path, key: str, reads: str) -> None:
-    module, _, name = f"sightline.tui.{reads}".rpartition(".")
+    module, _, name = f"sightline_tui.{reads}".rpartition(".")
     read, app = getattr(importlib.import_module(module), name), list[InspectorApp]()
 
     def slowly(*asked: object) -> object:
@@ -141,7 +141,7 @@ def test_keys_behind_one_that_opens_a_screen_are_for_that_screen(tmp_path: Path,
     with (
         open_store(tmp_path) as store,
         patch(f"{module}.{name}", slowly),
-        patch("sightline.tui.buffer_actions.OPENING_SECONDS", 60),
+        patch("sightline_tui.buffer_actions.OPENING_SECONDS", 60),
     ):
         for ago in (90.0, 60.0):
             add(store, f"cmd_00000{'ab'[ago < 90]}", "curl", b'{"a": 1, "b": 2}', ago=ago)

@@ -6,8 +6,8 @@ import pytest
 
 from sightline.errors import SettingError
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.common.keys import written
+from sightline_tui.app import InspectorApp
+from sightline_tui.common.keys import written
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, viewer
 
 

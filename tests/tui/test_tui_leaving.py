@@ -15,14 +15,14 @@ from textual.screen import Screen
 from textual.widgets import Label
 
 from sightline.store import Store, Target
-from sightline.tui.common.store_read import StoreRead, is_whole
-from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.evidence.info_screen import InfoScreen
-from sightline.tui.evidence.shown_screen import ShownScreen
-from sightline.tui.notes.screen import NotesScreen
-from sightline.tui.timeline.replay_screen import ReplayScreen
-from sightline.tui.timeline.screen import TimelineScreen
-from sightline.tui.timeline.sessions_screen import SessionsScreen
+from sightline_tui.common.store_read import StoreRead, is_whole
+from sightline_tui.diff.screen import DiffScreen
+from sightline_tui.evidence.info_screen import InfoScreen
+from sightline_tui.evidence.shown_screen import ShownScreen
+from sightline_tui.notes.screen import NotesScreen
+from sightline_tui.timeline.replay_screen import ReplayScreen
+from sightline_tui.timeline.screen import TimelineScreen
+from sightline_tui.timeline.sessions_screen import SessionsScreen
 from tests.tui.audit_kit import ask
 from tests.tui.tui_kit import add, numbered, opened, rest, run
 

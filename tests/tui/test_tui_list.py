@@ -6,10 +6,10 @@ import pytest
 from rich.color import ColorSystem
 
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.buffers import list_model
-from sightline.tui.buffers.buffer_list import BufferList
-from sightline.tui.viewer import annotations
+from sightline_tui.app import InspectorApp
+from sightline_tui.buffers import list_model
+from sightline_tui.buffers.buffer_list import BufferList
+from sightline_tui.viewer import annotations
 from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, viewer
 
 STANDARD = ColorSystem.STANDARD

@@ -15,9 +15,9 @@ from textual.message_pump import MessagePump
 
 from sightline.log.log_index import list_views
 from sightline.store import Store
-from sightline.tui.app import GARBAGE_THRESHOLDS, StoreFeed
-from sightline.tui.buffers.buffer_list import GROWN_SECONDS, BufferList
-from sightline.tui.buffers.list_loader import ListNeeds, LoadedList, load
+from sightline_tui.app import GARBAGE_THRESHOLDS, StoreFeed
+from sightline_tui.buffers.buffer_list import GROWN_SECONDS, BufferList
+from sightline_tui.buffers.list_loader import ListNeeds, LoadedList, load
 from tests.tui.tui_kit import add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -69,7 +69,7 @@ def test_of_all_growth_in_a_while_the_list_is_read_once(store: Store, monkeypatc
 
     async def body() -> None:
         async with opened(store) as pilot:
-            monkeypatch.setattr("sightline.tui.buffers.buffer_list.load", counted)
+            monkeypatch.setattr("sightline_tui.buffers.buffer_list.load", counted)
             monkeypatch.setattr(BufferList, "set_timer", lambda _, delay, then: timers.append((delay, then)))
             for round_ in range(2):
                 for _ in range(3):

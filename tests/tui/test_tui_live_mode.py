@@ -5,9 +5,9 @@ from collections.abc import Callable
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.buffers.columns import ListEntry, entries_of
-from sightline.tui.buffers.order import BURST_SHOWN, Heading, bursts
-from sightline.tui.inspector import Throttle
+from sightline_tui.buffers.columns import ListEntry, entries_of
+from sightline_tui.buffers.order import BURST_SHOWN, Heading, bursts
+from sightline_tui.inspector import Throttle
 from tests.tui.audit_kit import AGENT, OTHER, ask
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, until, viewer
 

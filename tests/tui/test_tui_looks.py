@@ -4,9 +4,9 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.viewer.overview_strip import COLUMNS
-from sightline.tui.viewer.row_painter import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
+from sightline_tui.app import InspectorApp
+from sightline_tui.viewer.overview_strip import COLUMNS
+from sightline_tui.viewer.row_painter import TIME_COLUMNS, WAIT_COLUMNS, is_long, time_text, wait_text
 from tests.tui.tui_kit import add, begin, numbered, opened, press, rest, run, text, viewer
 
 SECOND = 1_000_000_000

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.shape.source import Line
-from sightline.tui.common.long_line import MIDDLE_BYTES, middle_of, pieces_of
+from sightline_tui.common.long_line import MIDDLE_BYTES, middle_of, pieces_of
 
 HALF = 8 << 10
 

@@ -4,7 +4,7 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui import misses
+from sightline_tui import misses
 from tests.tui.test_tui_audit import BROKEN, info, show, toasts
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, until, viewer
 

@@ -6,9 +6,9 @@ from textual.pilot import Pilot
 from sightline.log.notes import ANYONE, hold_waiting, list_notes, release
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.inspector import Inspector
-from sightline.tui.notes.note_screen import NoteScreen
-from sightline.tui.notes.screen import NotesScreen
+from sightline_tui.inspector import Inspector
+from sightline_tui.notes.note_screen import NoteScreen
+from sightline_tui.notes.screen import NotesScreen
 from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
 from tests.tui.tui_kit import add, burst, numbered, opened, press, rest, run, until, viewer
 

@@ -8,7 +8,7 @@ import pytest
 from sightline.config import Settings
 from sightline.disk import index_place
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
+from sightline_tui.app import InspectorApp
 
 
 def test_a_store_on_a_network_disk_is_said_when_the_inspector_opens(

@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.buffers.list_title import ListTitle
+from sightline_tui.buffers.list_title import ListTitle
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, rest, run, text, viewer
 
 

@@ -14,8 +14,8 @@ from textual.pilot import Pilot
 
 from sightline.errors import SightlineError
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.common.outside_program import COPY_BYTES, Copies, ViewerState, editor_call, pager_call, run_outside
+from sightline_tui.app import InspectorApp
+from sightline_tui.common.outside_program import COPY_BYTES, Copies, ViewerState, editor_call, pager_call, run_outside
 from tests.tui.tui_kit import add, begin, numbered, opened, press, rest, run
 
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.buffers import buffer_list
-from sightline.tui.buffers.buffer_row import UNREAD, row_parts
-from sightline.tui.buffers.columns import Entries, ListEntry, entries_of
-from sightline.tui.buffers.order import with_parts
-from sightline.tui.buffers.seen_reader import Seen
+from sightline_tui.buffers import buffer_list
+from sightline_tui.buffers.buffer_row import UNREAD, row_parts
+from sightline_tui.buffers.columns import Entries, ListEntry, entries_of
+from sightline_tui.buffers.order import with_parts
+from sightline_tui.buffers.seen_reader import Seen
 from tests.tui.tui_kit import NOW, add, buffers, opened, press, rest, run, text, until
 
 FAILURE = b"fine\n" * 30 + b"FAILED test_paint.py::test_red - assert 1 == 2\n1 failed in 0.01s\n"

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import textual
 
-import sightline.tui
+import sightline_tui
 
 RELIED_ON = {
     "_attach": "the styles of a part are found as Textual finds them, when they are first asked for",
@@ -44,7 +44,7 @@ def _is_private(name: str) -> bool:
 
 
 def _modules() -> Iterator[ModuleType]:
-    for found in pkgutil.walk_packages(sightline.tui.__path__, "sightline.tui."):
+    for found in pkgutil.walk_packages(sightline_tui.__path__, "sightline_tui."):
         if not found.name.endswith("__main__"):
             yield importlib.import_module(found.name)
 
@@ -158,7 +158,7 @@ def _used() -> set[tuple[str, str]]:
 def test_each_private_name_of_textual_that_is_relied_on_is_listed_with_its_reason() -> None:
     used = _used()
     assert {name for _, name in used} == set(RELIED_ON)
-    assert {module for module, _ in used} == {"sightline.tui.common.textual_internals"}
+    assert {module for module, _ in used} == {"sightline_tui.common.textual_internals"}
     assert all(RELIED_ON.values())
 
 

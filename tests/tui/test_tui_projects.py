@@ -4,8 +4,8 @@ import pytest
 
 from sightline.project import project_of
 from sightline.store import Store
-from sightline.tui import misses
-from sightline.tui.app import InspectorApp
+from sightline_tui import misses
+from sightline_tui.app import InspectorApp
 from tests.tui.test_tui_audit import BROKEN
 from tests.tui.tui_kit import NOW, add, buffers, press, rest, run, text, until
 

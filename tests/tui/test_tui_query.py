@@ -14,11 +14,11 @@ from sightline.log.sessions import is_person
 from sightline.log.view_text import view_text
 from sightline.search.processes import Cancel
 from sightline.store import Store
-from sightline.tui.asking import answers
-from sightline.tui.asking.question import QueryQuestion
-from sightline.tui.asking.result_pane import ResultPane
-from sightline.tui.common.answer_text import AnswerSpool
 from sightline.verbs.asker import Asker
+from sightline_tui.asking import answers
+from sightline_tui.asking.question import QueryQuestion
+from sightline_tui.asking.result_pane import ResultPane
+from sightline_tui.common.answer_text import AnswerSpool
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -266,7 +266,7 @@ def test_a_query_can_be_cancelled(store: Store, monkeypatch: pytest.MonkeyPatch)
         while not cancel.cancelled:
             threading.Event().wait(0.001)
 
-    monkeypatch.setattr("sightline.tui.asking.result_pane.answer", endless)
+    monkeypatch.setattr("sightline_tui.asking.result_pane.answer", endless)
 
     async def body() -> None:
         async with opened(store) as pilot:
@@ -294,7 +294,7 @@ def test_a_newer_query_ends_the_one_before(store: Store, monkeypatch: pytest.Mon
             threading.Event().wait(0.001)
         ended.append(asked.text)
 
-    monkeypatch.setattr("sightline.tui.asking.result_pane.answer", first_endless)
+    monkeypatch.setattr("sightline_tui.asking.result_pane.answer", first_endless)
 
     async def body() -> None:
         async with opened(store) as pilot:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sightline.errors import QueryRefused, UsageError
 from sightline.pipeline.options import GRAMMARS
 from sightline.pipeline.parse import parse
-from sightline.tui.asking.question import (
+from sightline_tui.asking.question import (
     KEPT,
     PartQuestion,
     PlaceQuestion,

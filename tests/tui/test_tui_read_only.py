@@ -5,8 +5,8 @@ import pytest
 from sightline.log.notes import list_notes
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.app import WRITING, InspectorApp
-from sightline.tui.bindings import all_bindings
+from sightline_tui.app import WRITING, InspectorApp
+from sightline_tui.bindings import all_bindings
 from tests.tui.tui_kit import add, buffers, numbered, press, rest, run
 
 

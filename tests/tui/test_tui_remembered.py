@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sightline.store import Store
-from sightline.tui.common.preferences import FILE, Preferences
+from sightline_tui.common.preferences import FILE, Preferences
 from tests.tui.tui_kit import add, opened, press, run, text, viewer
 
 

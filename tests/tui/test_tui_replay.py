@@ -5,11 +5,11 @@ from textual.pilot import Pilot
 
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.common.messages import StoreChanged
-from sightline.tui.timeline.coverage_rows import CoverageRows
-from sightline.tui.timeline.replay_reader import ReplayReader
-from sightline.tui.timeline.replay_screen import ReplayScreen
-from sightline.tui.timeline.step_parts import legend, step_at, track_parts
+from sightline_tui.common.messages import StoreChanged
+from sightline_tui.timeline.coverage_rows import CoverageRows
+from sightline_tui.timeline.replay_reader import ReplayReader
+from sightline_tui.timeline.replay_screen import ReplayScreen
+from sightline_tui.timeline.step_parts import legend, step_at, track_parts
 from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows
 from tests.tui.tui_kit import add, numbered, opened, press, rest, run, until, viewer
 

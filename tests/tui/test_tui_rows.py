@@ -8,10 +8,10 @@ from types import FunctionType, ModuleType
 import pytest
 
 from sightline.store import Store
-from sightline.tui.buffers import list_loader
-from sightline.tui.buffers.list_loader import load
-from sightline.tui.buffers.list_model import BufferRows
-from sightline.tui.buffers.order import ListOrder
+from sightline_tui.buffers import list_loader
+from sightline_tui.buffers.list_loader import load
+from sightline_tui.buffers.list_model import BufferRows
+from sightline_tui.buffers.order import ListOrder
 from tests.tui.tui_kit import add, begin, numbered, open_store
 
 
@@ -19,8 +19,8 @@ from tests.tui.tui_kit import add, begin, numbered, open_store
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(list_loader, "PAGE", 4)
     monkeypatch.setattr(list_loader, "BULK_PAGE", 4)
-    monkeypatch.setattr("sightline.tui.buffers.list_model.PAGE", 4)
-    monkeypatch.setattr("sightline.tui.buffers.list_model.AHEAD_ROWS", 0)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.PAGE", 4)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.AHEAD_ROWS", 0)
     with open_store(tmp_path) as store:
         for number in range(30):
             add(store, f"cmd_{number:06x}", f"command {number}")
@@ -177,7 +177,7 @@ def evict_oldest(store: Store, count: int) -> None:
 
 @pytest.fixture
 def few_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.buffers.list_model.ENTRIES_KEPT", 6)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.ENTRIES_KEPT", 6)
 
 
 @pytest.mark.usefixtures("few_kept")
@@ -218,7 +218,7 @@ def names_held(rows: BufferRows) -> set[str]:
 
 @pytest.mark.usefixtures("few_kept")
 def test_no_name_of_a_buffer_that_came_and_went_is_held(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.tui.buffers.list_model.RECORDS_KEPT", 8)
+    monkeypatch.setattr("sightline_tui.buffers.list_model.RECORDS_KEPT", 8)
     rows = BufferRows()
     for number in range(30, 90, 2):
         evict_oldest(store, number - 4)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sightline.shape.clean import clean_line
 from sightline.shape.invisible_characters import JOINING
-from sightline.tui.common.visible_text import lone_controls_shown, pieces, title, visible
+from sightline_tui.common.visible_text import lone_controls_shown, pieces, title, visible
 
 _ACTING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _NASTY = st.text(

@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 from sightline.search.engine import SearchPattern
 from sightline.search.hits import Hits
 from sightline.store import Store, Target
-from sightline.tui.common import stream_search as module
-from sightline.tui.common.output_reader import open_reader
-from sightline.tui.common.stream_search import HitStep, StreamSearch
+from sightline_tui.common import stream_search as module
+from sightline_tui.common.output_reader import open_reader
+from sightline_tui.common.stream_search import HitStep, StreamSearch
 from tests.tui.tui_kit import add, begin, burst, numbered, opened, press, rest, run, text, until, viewer
 
 unhurried = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -135,7 +135,7 @@ def test_text_is_found_where_its_colour_changes(store: Store) -> None:
 
 def test_letters_typed_ahead_begin_no_search_of_their_own(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, "cmd_00000a", "seq", numbered(1_000))
-    monkeypatch.setattr("sightline.tui.common.pane_search.TYPING_SECONDS", 60.0)  # all come before that is over
+    monkeypatch.setattr("sightline_tui.common.pane_search.TYPING_SECONDS", 60.0)  # all come before that is over
     searched = list[str]()
     run_it = StreamSearch.run
     monkeypatch.setattr(

@@ -12,14 +12,14 @@ from textual.pilot import Pilot
 from sightline.search.diff.engines import Ignore
 from sightline.search.engine import SearchPattern
 from sightline.store import Store, Target
-from sightline.tui.diff.comparison import ComparisonJob
-from sightline.tui.diff.diff_rows import RowKind
-from sightline.tui.diff.diff_search import DiffSearch, SearchRows
-from sightline.tui.diff.diff_view import DiffView
-from sightline.tui.diff.screen import DiffScreen
-from sightline.tui.diff.side_text import Pairs, SideTexts
-from sightline.tui.json.json_view import JsonView
-from sightline.tui.json.screen import open_json
+from sightline_tui.diff.comparison import ComparisonJob
+from sightline_tui.diff.diff_rows import RowKind
+from sightline_tui.diff.diff_search import DiffSearch, SearchRows
+from sightline_tui.diff.diff_view import DiffView
+from sightline_tui.diff.screen import DiffScreen
+from sightline_tui.diff.side_text import Pairs, SideTexts
+from sightline_tui.json.json_view import JsonView
+from sightline_tui.json.screen import open_json
 from tests.tui.tui_kit import add, numbered, opened, press, rest, run, text
 
 LINES = st.lists(st.sampled_from(["hit", "hit 2", "miss", "other", ""]), max_size=12)
@@ -209,7 +209,7 @@ def test_in_a_tree_one_goes_from_hit_to_hit_and_it_unfolds_on_the_way(store: Sto
 def test_what_lies_too_far_behind_other_values_is_said_and_not_read(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.tui.json.json_view.MOST_ON_THE_WAY", 300)
+    monkeypatch.setattr("sightline_tui.json.json_view.MOST_ON_THE_WAY", 300)
 
     async def body() -> None:
         async with tree(store) as pilot:

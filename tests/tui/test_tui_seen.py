@@ -4,9 +4,9 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.buffers import buffer_list
-from sightline.tui.buffers.order import SEEN
-from sightline.tui.buffers.seen_reader import percent
+from sightline_tui.buffers import buffer_list
+from sightline_tui.buffers.order import SEEN
+from sightline_tui.buffers.seen_reader import percent
 from tests.tui.audit_kit import ask
 from tests.tui.tui_kit import add, buffers, numbered, opened, press, run, text, until
 

@@ -11,12 +11,12 @@ from sightline.log.views import Shows, record_view
 from sightline.project import Project
 from sightline.records import Buffer
 from sightline.store import Store
-from sightline.tui.commands import Help
-from sightline.tui.inspector import Inspector
-from sightline.tui.timeline.board_reader import Agent, BoardReader
-from sightline.tui.timeline.screen import TimelineScreen
-from sightline.tui.timeline.session_parts import heading_parts, row_parts, widths
-from sightline.tui.timeline.sessions_screen import SessionsScreen
+from sightline_tui.commands import Help
+from sightline_tui.inspector import Inspector
+from sightline_tui.timeline.board_reader import Agent, BoardReader
+from sightline_tui.timeline.screen import TimelineScreen
+from sightline_tui.timeline.session_parts import heading_parts, row_parts, widths
+from sightline_tui.timeline.sessions_screen import SessionsScreen
 from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
 from tests.tui.tui_kit import NOW, add, begin, opened, press, run, until, viewer
 

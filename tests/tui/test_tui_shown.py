@@ -11,12 +11,12 @@ from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.tui.common.text_rows import TextRows
-from sightline.tui.evidence import replies, shown_screen
-from sightline.tui.evidence.replies import ShowingReply, line_behind, read_replies
-from sightline.tui.evidence.reply_rows import CUT_BADGE, ReplyRows
-from sightline.tui.evidence.shown_screen import ShownScreen
-from sightline.tui.inspector import Inspector
+from sightline_tui.common.text_rows import TextRows
+from sightline_tui.evidence import replies, shown_screen
+from sightline_tui.evidence.replies import ShowingReply, line_behind, read_replies
+from sightline_tui.evidence.reply_rows import CUT_BADGE, ReplyRows
+from sightline_tui.evidence.shown_screen import ShownScreen
+from sightline_tui.inspector import Inspector
 from tests.tui.tui_kit import add, numbered, opened, press, rest, run, text, until, viewer
 
 AGENT = Session("claude-1", "claude-code", "", "", "/", 1.0)

@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 from sightline.disk.streams import StreamReader
 from sightline.protocols import SharedPlace
 from sightline.store import Store
-from sightline.tui.common.hexdump import ROW_BYTES
-from sightline.tui.viewer.selected_lines import COPY_WAITS
-from sightline.tui.viewer.viewer import WAITS
+from sightline_tui.common.hexdump import ROW_BYTES
+from sightline_tui.viewer.selected_lines import COPY_WAITS
+from sightline_tui.viewer.viewer import WAITS
 from tests.tui.tui_kit import add, buffers, numbered, opened, rest, run, text, until, viewer
 
 

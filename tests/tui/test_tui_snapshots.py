@@ -7,8 +7,8 @@ import pytest
 from textual.pilot import Pilot
 
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.viewer import annotations
+from sightline_tui.app import InspectorApp
+from sightline_tui.viewer import annotations
 from tests.tui.tui_kit import NOW, add, begin, press, rest
 
 Compare = Callable[..., bool]

@@ -13,15 +13,15 @@ def _printed(code: str) -> object:
 
 
 def test_the_inspector_loads_nothing_that_its_first_screen_does_not_need() -> None:
-    loaded = _printed("from sightline.tui import run\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))")
+    loaded = _printed("from sightline_tui import run\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))")
     assert isinstance(loaded, list)
-    assert "sightline.tui.app" in loaded
+    assert "sightline_tui.app" in loaded
     assert not set(loaded) & set(_UNUSED)
 
 
 def test_what_textual_was_loaded_without_is_there_as_soon_as_it_is_used() -> None:
     code = """
-from sightline.tui import run
+from sightline_tui import run
 import json, textual.app, textual.design
 import textual.command, platformdirs, ssl
 from rich.table import Table
@@ -36,7 +36,7 @@ print(json.dumps([
 
 def test_what_textual_derives_from_that_is_whole_as_soon_as_it_is_used() -> None:
     code = """
-from sightline.tui import run
+from sightline_tui import run
 import json
 from textual.theme import ThemeProvider
 from textual.command import Provider
@@ -49,7 +49,7 @@ print(json.dumps([isinstance(made, Provider), callable(made.search)]))"""
 def test_textual_is_left_alone_where_another_application_has_loaded_it() -> None:
     code = """
 import textual.app, textual.command
-from sightline.tui import run
+from sightline_tui import run
 import json
 print(json.dumps(textual.app.CommandPalette is textual.command.CommandPalette))"""
     assert _printed(code) is True

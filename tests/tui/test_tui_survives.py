@@ -19,14 +19,14 @@ from sightline.disk.streams import StreamReader
 from sightline.errors import StoreFailed
 from sightline.protocols import SharedPlace
 from sightline.store import Store
-from sightline.tui.app import InspectorApp
-from sightline.tui.buffers.buffer_list import BufferList
-from sightline.tui.common.messages import StoreChanged
-from sightline.tui.common.output_reader import OutputReader
-from sightline.tui.common.store_errors import tell
-from sightline.tui.inspector import Inspector
-from sightline.tui.viewer import awaited_lines, opened_output
-from sightline.tui.viewer.line_strips import Chunk, LineStrips
+from sightline_tui.app import InspectorApp
+from sightline_tui.buffers.buffer_list import BufferList
+from sightline_tui.common.messages import StoreChanged
+from sightline_tui.common.output_reader import OutputReader
+from sightline_tui.common.store_errors import tell
+from sightline_tui.inspector import Inspector
+from sightline_tui.viewer import awaited_lines, opened_output
+from sightline_tui.viewer.line_strips import Chunk, LineStrips
 from tests.tui.tui_kit import NOW, add, begin, buffers, numbered, opened, press, rest, run, text, until, viewer
 
 

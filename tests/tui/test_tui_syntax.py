@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.records import Buffer, StreamInfo
 from sightline.store import Store
-from sightline.tui.common.syntax import LanguageSyntax, Log, syntax_of
+from sightline_tui.common.syntax import LanguageSyntax, Log, syntax_of
 from tests.tui.tui_kit import NOW, add, opened, press, rest, run, until, viewer
 
 _BUFFER = Buffer("cmd_a1b2c3", "cmd", "sealed", "", "/", "s", NOW, NOW, NOW, 0, 0, False, "", False, "", "", "", {})

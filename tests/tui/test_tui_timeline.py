@@ -8,11 +8,11 @@ from textual.pilot import Pilot
 from sightline.log.notes import write_note
 from sightline.records import Buffer
 from sightline.store import Store, Target
-from sightline.tui.common.messages import StoreChanged
-from sightline.tui.evidence.info_screen import ViewScreen
-from sightline.tui.timeline import call_reader
-from sightline.tui.timeline.call_rows import CallRows
-from sightline.tui.timeline.screen import TimelineScreen
+from sightline_tui.common.messages import StoreChanged
+from sightline_tui.evidence.info_screen import ViewScreen
+from sightline_tui.timeline import call_reader
+from sightline_tui.timeline.call_rows import CallRows
+from sightline_tui.timeline.screen import TimelineScreen
 from tests.tui.audit_kit import AGENT, OTHER, ask, bar, rows, session
 from tests.tui.tui_kit import NOW, add, burst, numbered, opened, press, run, text, until, viewer
 

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from sightline.log.notes import send_note, write_note
 from sightline.store import Store, Target
-from sightline.tui.app import InspectorApp
+from sightline_tui.app import InspectorApp
 from tests.tui.audit_kit import AGENT, OTHER, ask, session
 from tests.tui.tui_kit import NOW, add, numbered, rest
 

@@ -4,7 +4,7 @@ import pytest
 
 from sightline.audit.accounting import Accounted
 from sightline.audit.timeline import CallTotals
-from sightline.tui.timeline.call_parts import seen_parts, sent_parts
+from sightline_tui.timeline.call_parts import seen_parts, sent_parts
 
 CAPTURED = CallTotals(calls=3, captured_bytes=5_000_000, shown_bytes=2_000, saved_bytes=4_998_000)
 

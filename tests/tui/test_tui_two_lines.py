@@ -3,8 +3,8 @@
 import pytest
 
 from sightline.store import Store
-from sightline.tui.buffers.buffer_row import has_two_lines, heading_parts, row_parts
-from sightline.tui.buffers.order import ListOrder
+from sightline_tui.buffers.buffer_row import has_two_lines, heading_parts, row_parts
+from sightline_tui.buffers.order import ListOrder
 from tests.tui.tui_kit import NOW, add, buffers, opened, press, run, text, viewer
 
 COMMAND = "cargo test --workspace --all-features"

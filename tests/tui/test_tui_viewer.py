@@ -3,8 +3,8 @@
 import pytest
 
 from sightline.store import Store
-from sightline.tui.viewer import line_strips
-from sightline.tui.viewer.line_strips import LINE_BYTES
+from sightline_tui.viewer import line_strips
+from sightline_tui.viewer.line_strips import LINE_BYTES
 from tests.tui.tui_kit import add, begin, buffers, burst, numbered, opened, press, rest, run, text, until, viewer
 
 
@@ -234,7 +234,7 @@ def test_the_next_page_is_drawn_before_it_is_asked_for(store: Store, monkeypatch
             top, rows = window.top.line, window.rows
             following = range(top + rows, top + 2 * rows - 1) if key == "pagedown" else range(top - rows + 1, top)
             await until(pilot, lambda: drawn.issuperset(following))
-            monkeypatch.setattr("sightline.tui.viewer.viewer.AHEAD_SECONDS", 60.0)
+            monkeypatch.setattr("sightline_tui.viewer.viewer.AHEAD_SECONDS", 60.0)
             drawn.clear()
             await press(pilot, key)
             assert following[0] in range(window.top.line, window.top.line + rows)

@@ -23,7 +23,7 @@ from sightline.store import Store
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("textual_serve")
 
-from sightline.tui.web.server import TOKEN_VARIABLE, link, listen, token_for  # noqa: E402 (only where it is installed)
+from sightline_tui.web.server import TOKEN_VARIABLE, link, listen, token_for  # noqa: E402 (only where it is installed)
 
 LOCAL = Address("127.0.0.1", is_loopback=True)
 PUBLIC = Address("box.example.org", is_loopback=False)

@@ -4,10 +4,10 @@ import pytest
 from textual.binding import Binding
 
 from sightline.records import UNHEARD_OF, Buffer
-from sightline.tui.common.key_bar import fitting
-from sightline.tui.common.phrases import age, duration, ending, short_bytes, state_of
-from sightline.tui.common.places import lines_meant
-from sightline.tui.common.strips import StripPart, cut, fitted, pad
+from sightline_tui.common.key_bar import fitting
+from sightline_tui.common.phrases import age, duration, ending, short_bytes, state_of
+from sightline_tui.common.places import lines_meant
+from sightline_tui.common.strips import StripPart, cut, fitted, pad
 
 
 @pytest.mark.parametrize(

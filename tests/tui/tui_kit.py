@@ -17,9 +17,9 @@ from sightline.config import Settings
 from sightline.disk.recording import Recording
 from sightline.records import Buffer
 from sightline.store import Store, Target
-from sightline.tui.app import InspectorApp
-from sightline.tui.buffers.buffer_list import BufferList
-from sightline.tui.viewer.viewer import Viewer
+from sightline_tui.app import InspectorApp
+from sightline_tui.buffers.buffer_list import BufferList
+from sightline_tui.viewer.viewer import Viewer
 
 NOW = 1_790_000_000.0
 MOMENT_SECONDS = 0.065  # what is drawn, told or read after that time is waited for by itself

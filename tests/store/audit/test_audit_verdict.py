@@ -27,9 +27,9 @@ from sightline.project import ALL, Project, Scope
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
-from sightline.tui.header import verdict_parts
-from sightline.tui.timeline.board_reader import BoardReader
-from sightline.tui.timeline.totals import TotalsReader
+from sightline_tui.header import verdict_parts
+from sightline_tui.timeline.board_reader import BoardReader
+from sightline_tui.timeline.totals import TotalsReader
 
 AGENT = Session("agent-1", "claude-code", "", "", "/", 1.0)
 BROKEN = b"fine\nERROR: one\n" + b"fine\n" * 20 + b"ERROR: two\n"

@@ -11,7 +11,7 @@ import pytest
 import sightline
 from sightline.doors.hooks.event import answer_to
 from sightline.store import Store
-from sightline.tui.asking.question import History
+from sightline_tui.asking.question import History
 from tests.fork_server import ForkServer
 from tests.store.doors.mcp.conftest import McpClient
 from tests.store.doors.proxy.proxy_kit import Client, text_result

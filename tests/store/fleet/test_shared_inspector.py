@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from sightline.log.log_index import list_views
-from sightline.tui.buffers.buffer_row import row_parts
+from sightline_tui.buffers.buffer_row import row_parts
 from tests.store.fleet.conftest import Hosts, keep_in, show
 from tests.tui.tui_kit import NOW, buffers, opened, press, rest, run, text, until, viewer
 

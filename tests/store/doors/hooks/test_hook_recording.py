@@ -15,8 +15,8 @@ from sightline.doors.hooks.event import answer_to
 from sightline.doors.hooks.hook_session import taking_in, wait_until_in
 from sightline.harnesses.base import AFTER, BATCH
 from sightline.records import Gap, LinePart, Shown
-from sightline.tui.common.phrases import duration, facts
 from sightline.verbs.command_view import ending_of
+from sightline_tui.common.phrases import duration, facts
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut, process
 
 LINES = "".join(f"{number}\n" for number in range(1, 101))

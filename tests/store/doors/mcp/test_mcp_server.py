@@ -298,7 +298,7 @@ def test_nothing_heavy_is_loaded_for_serving_and_little_before_a_call(tmp_path: 
     }
     heavy |= {"http", "ssl", "email", "importlib.metadata", "platformdirs", "pygments", "logging", "concurrent"}
     first = loaded([opening, listing])
-    assert not first & (heavy | {"sqlite3", "subprocess", "sightline.store", "sightline.tui"})
+    assert not first & (heavy | {"sqlite3", "subprocess", "sightline.store", "sightline_tui"})
     assert not loaded([opening, *calls, *reads]) & heavy
 
 

@@ -1,0 +1,103 @@
+"""The brief: shows what was run and what was missed; each row leads to its lines, and new captures update it."""
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from sightline.audit.brief import Brief, as_markdown, make_brief
+from sightline.project import Project
+from sightline.store import Reading
+from sightline_tui.brief.brief_rows import BriefRow, BriefRows, brief_rows
+from sightline_tui.common.bar import Bar
+from sightline_tui.common.clipboard import copy
+from sightline_tui.common.key_bar import KeyBar
+from sightline_tui.common.keys import named
+from sightline_tui.common.store_read import StoreRead
+from sightline_tui.common.store_screen import StoreScreen, go_to
+from sightline_tui.common.strips import StripPart
+from sightline_tui.common.theme import load_style
+from sightline_tui.common.visible_text import title
+
+_SPANS = ((0.0, "ever"), (3600.0, "the last hour"), (86_400.0, "the last day"), (604_800.0, "the last week"))
+
+
+class BriefScreen(StoreScreen[None]):
+    """A screen that sums up what happened."""
+
+    CSS_PATH = "brief.tcss"
+    AUTO_FOCUS = "#brief"
+    BINDINGS: ClassVar[list[BindingType]] = named(
+        "brief",
+        [
+            Binding("s", "since", "Since when"),
+            Binding("y", "copy", "Copy as Markdown"),
+            Binding("escape,q,b,B", "dismiss", "Outputs", key_display="Esc"),
+        ],
+    )
+
+    def __init__(
+        self, store: Reading, project: Project | None = None, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Make the screen; of one project, or of all."""
+        super().__init__()
+        self._store = store
+        self._project = project
+        self._clock = clock
+        self._span = 0
+        self._brief: Brief | None = None
+        self._reads: StoreRead[Brief] = StoreRead(self, self._plan, self._take)
+
+    def compose(self) -> ComposeResult:
+        """Lay out head, rows and keys."""
+        load_style(self.app, "common/row_view")
+        yield Bar(id="brief-head")
+        yield BriefRows()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Start reading."""
+        self.query_one(BriefRows).show([BriefRow([StripPart(" reading…", "dim")])])
+        self.tell()
+        self.read()
+
+    def read(self) -> None:
+        """Read the brief again."""
+        self._reads.ask()
+
+    def _plan(self) -> Callable[[], Brief]:
+        seconds = _SPANS[self._span][0]
+        since = self._clock() - seconds if seconds else 0.0
+        return lambda: make_brief(self._store, project=self._project, since=since)
+
+    def _take(self, brief: Brief) -> None:
+        self._brief = brief
+        self.query_one(BriefRows).show(brief_rows(brief))
+        self.tell()
+
+    def tell(self) -> None:
+        """Show what the brief is about."""
+        about = title(self._brief.title) if self._brief else "…"
+        head = [StripPart(" ◉ ", "accent"), StripPart("Brief", "strong"), StripPart("  ·  ", "dim"), StripPart(about)]
+        span = _SPANS[self._span][1]
+        self.query_one("#brief-head", Bar).say(([*head, StripPart("  ·  ", "dim"), StripPart(span, "accent")], ()))
+
+    # keys
+
+    def action_since(self) -> None:
+        """Switch to another period."""
+        self._span = (self._span + 1) % len(_SPANS)
+        self.tell()
+        self.read()
+
+    def action_copy(self) -> None:
+        """Copy the whole brief."""
+        if self._brief is not None:
+            copy(self.app, as_markdown(self._brief))
+            self.notify("Copied as Markdown", markup=False)
+
+    async def on_brief_rows_chosen(self, message: BriefRows.Chosen) -> None:
+        """Go to the lines of the row."""
+        await go_to(self, self._store, message.ref)

@@ -1,0 +1,343 @@
+"""The list's model: which rows it has, in which order, filtered or not, and where the cursor is.
+
+It stands between the store and the widget that draws it, does no input or output, and knows no screen.
+"""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from sightline.project import Project
+from sightline.records import Buffer
+from sightline_tui.buffers.catalog import Catalog
+from sightline_tui.buffers.columns import Entries
+from sightline_tui.buffers.list_loader import PAGE, ListNeeds, LoadedList
+from sightline_tui.buffers.order import Heading, ListOrder, Row, bursts, grouped, in_order, with_parts
+
+RECORDS_KEPT = 500
+AHEAD_ROWS = 50  # how many rows below the lowest one needed are read with it
+ENTRIES_KEPT = 1_000
+"""How many entries are kept if the store holds fewer buffers: evicted ones stay in its list, ever more of them."""
+
+_SPARE = 5  # a fifth more, so that many are forgotten at once
+
+
+class BufferRows:
+    """The rows of the list: buffers, and headings above groups.
+
+    Attributes:
+        project: the only one whose buffers are in it; None for all.
+        catalog: the order of use, as far as it is known.
+        matches: what the filter found, None without a filter.
+        cursor: the row that the cursor stands on.
+        selected: name of the cursor's row, which it keeps when the order changes; empty while unknown.
+    """
+
+    def __init__(self, order: ListOrder | None = None, project: Project | None = None) -> None:
+        self.project = project
+        self.catalog = Catalog()
+        self.matches: Entries | None = None
+        self.cursor = 0
+        self.selected = ""
+        self._order = order or ListOrder()
+        self._folded = frozenset[str]()
+        self._groups_bursts = False
+        self._version = 0  # counts changes of order, folds, matches and seen lines
+        self._seen: Mapping[str, float] = {}
+        self._seen_version = 0
+        self._ordered = self.catalog.entries
+        self._ordered_from: object = None
+        self._arranged: Sequence[Row] = ()
+        self._columns = self.catalog.entries.columns  # that the rows are in
+        self._arranged_from: object = None
+        self._wholes = dict[str, str]()  # names of outputs by that of their part: what went into their filters
+        self._parts = dict[str, str]()  # the other way round
+        self._knows_wholes = False  # for all buffers, not only those whose records were read
+        self._records = dict[str, Buffer]()
+        self._stale = set[str]()
+        self._total = 0
+        self._held = 0
+        self._lowest = 0  # the last row that is needed, with those ahead of it
+        self._changed = True
+
+    # rows
+
+    @property
+    def order(self) -> ListOrder:
+        """How the rows are ordered."""
+        return self._order
+
+    def entries(self) -> Entries:
+        """All buffers that are known, in order: what a filter looks through. The same object while nothing changes."""
+        of = (self.catalog.version, self._order, self._seen_version)
+        if of != self._ordered_from:
+            self._ordered = in_order(self.catalog.entries, self._order, self._seen)
+            self._ordered_from = of
+        return self._ordered
+
+    @property
+    def _rows(self) -> Sequence[Row]:
+        of = (self.catalog.version, self._version)
+        if of != self._arranged_from:
+            shown = self.entries() if self.matches is None else self.matches
+            group = self._order.group
+            if group != "command":  # a whole and its part differ in this
+                shown = with_parts(shown, self._wholes)
+            if group:
+                self._arranged = grouped(shown, group, self._folded)
+            else:
+                self._arranged = bursts(shown) if self._groups_bursts else shown.places
+            self._columns = shown.columns
+            self._arranged_from = of
+        return self._arranged
+
+    def __len__(self) -> int:
+        if self.matches is None and self._order.is_usual and not (self.catalog.complete or self._groups_bursts):
+            return max(len(self.catalog), self._total)
+        return len(self._rows)
+
+    def name(self, at: int) -> str:
+        """Name of a row, empty where it has not been read."""
+        rows = self._rows
+        row = rows[at] if 0 <= at < len(rows) else None
+        if row is None:
+            return ""
+        return row.name if isinstance(row, Heading) else self._columns.name(row)
+
+    def heading(self, at: int) -> Heading | None:
+        """The heading that a row is, None for a buffer's."""
+        rows = self._rows
+        row = rows[at] if 0 <= at < len(rows) else None
+        return row if isinstance(row, Heading) else None
+
+    def whole(self, at: int) -> str:
+        """For a row that is a part of the buffer on the row above, that buffer's name; empty for any other row."""
+        whole = self._wholes.get(self.name(at), "") if self._wholes else ""
+        return whole if whole and whole == self.name(at - 1) else ""
+
+    def part_of(self, name: str) -> str:
+        """For a buffer with a part, the part's name, wherever its row is; empty for any other."""
+        return self._parts.get(name, "") if self._parts else ""
+
+    def record(self, name: str) -> Buffer | None:
+        """A buffer's record as it was last read."""
+        return self._records.get(name)
+
+    def move_to(self, at: int) -> bool:
+        """Put the cursor on a row; return whether it has moved."""
+        before = self.selected
+        self.cursor = max(0, min(at, len(self) - 1))
+        self.selected = self.name(self.cursor)
+        return self.selected != before
+
+    def select(self, name: str) -> None:
+        """Put the cursor on a buffer, wherever it is."""
+        self.selected = name
+        self._find_cursor()
+
+    def set_order(self, order: ListOrder) -> None:
+        """Sort the rows; the cursor stays on its buffer."""
+        self._order = order
+        self._version += 1
+        self._find_cursor()
+
+    def set_seen(self, seen: Mapping[str, float]) -> None:
+        """Take in how many lines of each buffer were seen; the cursor stays on its buffer if the order changes."""
+        self._seen = seen
+        self._seen_version += 1
+        self._version += 1
+        self._find_cursor()
+
+    def group_bursts(self, wanted: bool) -> None:
+        """Fold long bursts of one session's outputs, or show all outputs again."""
+        self._groups_bursts = wanted
+        self._version += 1
+        self._find_cursor()
+
+    @property
+    def newest(self) -> str:
+        """Name of the buffer that was used last among those that the filter found; empty if there is none."""
+        if self.matches is None:
+            entries = self.catalog.entries
+            return entries[0].name if entries else ""
+        columns = self.matches.columns
+        return columns.name(max(self.matches.places, key=columns.used.__getitem__)) if self.matches else ""
+
+    def fold(self, heading: Heading) -> None:
+        """Hide the buffers below a heading, or show them again; the cursor goes to the heading."""
+        self._folded ^= {heading.name}
+        self._version += 1
+        self.select(heading.name)
+
+    # what must be read
+
+    def index_changed(self) -> None:
+        """Note that the order and every record may have changed."""
+        self._changed = True
+        self._stale.update(self._records)
+
+    def went_on(self, names: frozenset[str]) -> None:
+        """Note that these buffers have grown, begun or ended."""
+        self._stale.update(names & self._records.keys())
+
+    def request(self, first: int, last: int, *, everything: bool = False) -> ListNeeds | None:
+        """What must be read before rows first to last can be drawn; None if nothing is missing.
+
+        Args:
+            first: first row on the screen.
+            last: last row on the screen.
+            everything: whether all entries are needed, as for a filter or an order other than the store's.
+        """
+        everything = everything or not self._order.is_usual
+        names = self._unread(self._wanted(first, last))
+        self._lowest = sys.maxsize if everything else max(last, self.cursor) + AHEAD_ROWS
+        lacking = 0
+        if not self.catalog.complete and self.catalog.entries:
+            have = len(self) if self._groups_bursts else len(self.catalog)
+            lacking = 1 if everything else max(self._lowest - have, 0)
+            lacking = max(lacking, PAGE) if lacking > 0 else 0
+            lacking = PAGE + 1 if everything else lacking
+        if not (names or lacking or self._changed):
+            return None
+        wholes = lacking > PAGE and not self._knows_wholes
+        request = ListNeeds(
+            self.catalog.newest, self.catalog.oldest, self._changed, lacking, names, self.project, wholes
+        )
+        self._knows_wholes = self._knows_wholes or wholes
+        self._changed = False
+        self._stale.difference_update(names)
+        return request
+
+    def unread(self, first: int, last: int) -> tuple[str, ...]:
+        """Names of the buffers on rows first to last whose records must be read."""
+        return self._unread(map(self.name, range(first, last + 1)))
+
+    def _unread(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name in dict.fromkeys(names)
+            if name and " " not in name and (name in self._stale or name not in self._records)
+        )
+
+    def put_records(self, records: Mapping[str, Buffer]) -> None:
+        """Take in records that were read alone."""
+        self._records.update(records)
+        self._stale.difference_update(records)
+        self._note_wholes({one.name: one.origin for one in records.values() if one.kind == "cmd" and one.origin})
+        self._forget_records()
+
+    def _note_wholes(self, wholes: Mapping[str, str]) -> None:
+        """Note which buffers are parts of others: what went into the filters of a command."""
+        if not wholes.items() <= self._wholes.items():
+            self._wholes.update(wholes)
+            self._parts.update((whole, part) for part, whole in wholes.items())
+            self._version += 1
+
+    def _wanted(self, first: int, last: int) -> list[str]:
+        """Names of the buffers whose records are needed: in sight, selected, or perhaps ended meanwhile."""
+        headings = map(self.heading, range(first, last + 1))
+        wanted = [heading.first if heading else self.name(at) for at, heading in enumerate(headings, first)]
+        if self.selected and " " not in self.selected:
+            wanted.append(self.selected)
+        wanted += [part for name in wanted if (part := self.part_of(name))]
+        return wanted + (list(self.catalog.running) if self._changed else [])
+
+    def take(self, answer: LoadedList, last: int = 0) -> int:
+        """Take in what was read; return by how many rows the selected one moved down.
+
+        Args:
+            answer: what was read.
+            last: last row on the screen now, which may have been scrolled since the request.
+        """
+        before = self.cursor
+        self._held = answer.totals[0]
+        self._total = self._held if self.project is None else 0  # for one project the store does not count them
+        if not self.catalog.entries:
+            self.catalog.complete = False  # before this the list only knew that the store was empty
+        version = self.catalog.version
+        self.catalog.put_newer(answer.newer)
+        self.catalog.put_older(answer.older, complete=answer.complete)
+        self.catalog.drop(answer.gone)
+        self.catalog.renew(answer.records.values())
+        if self.matches is not None and answer.gone:
+            self.matches = self.matches.without(answer.gone)
+            self._version += 1
+        arranged = self._version
+        self._note_wholes(answer.wholes)
+        self.put_records(answer.records)
+        for name in answer.gone:
+            self._records.pop(name, None)
+            self._parts.pop(self._wholes.get(name, ""), None)
+        self._forget_entries(max(self._lowest, last + AHEAD_ROWS, self.cursor + AHEAD_ROWS))
+        moved = answer.newer or answer.gone or (version != self.catalog.version and not self._order.is_usual)
+        if arranged != self._version or (moved and (self.matches is None or answer.gone)):
+            self._find_cursor()
+        if not self.selected:
+            self._begin()
+        return self.cursor - before
+
+    def _forget_records(self) -> None:
+        for name in list(self._records)[: max(len(self._records) - RECORDS_KEPT, 0)]:
+            del self._records[name]
+        self._stale.intersection_update(self._records)
+
+    def _forget_entries(self, rows: int) -> None:
+        """Keep no more entries than the store holds buffers, unless so many rows need more.
+
+        Rows below then have to be read once more, as if the list had never come so far.
+        """
+        most = max(self._held, ENTRIES_KEPT, rows)
+        if len(self.catalog) <= most + most // _SPARE:
+            return
+        if self._groups_bursts and len(bursts(self.catalog.entries[:most])) < rows:
+            return
+        self.catalog.keep(most)
+        entries = self.catalog.entries
+        for part in self._wholes.keys() - entries.columns.rows_of(self._wholes, entries.places).keys():
+            self._parts.pop(self._wholes.pop(part), None)
+        self._knows_wholes = False
+
+    # filtering
+
+    def show_matches(self, matches: Entries | None, *, best: bool = False) -> None:
+        """Show what a filter found, or everything again.
+
+        Args:
+            matches: the best first; None to end the filter.
+            best: whether the cursor goes to the best one instead of staying on its buffer.
+        """
+        self.matches = matches
+        self._version += 1
+        if best:
+            self.move_to(0)
+            self._begin()
+        else:
+            self._find_cursor()
+
+    def _begin(self) -> None:
+        """Put the cursor where it is, or from a heading on the first buffer below."""
+        below = self.heading(self.cursor) is not None and self.cursor + 1 < len(self)
+        self.move_to(self.cursor + below)
+
+    def _find_cursor(self) -> None:
+        if not self.selected:
+            self._begin()
+            return
+        if self.name(self.cursor) == self.selected:
+            return
+        at = self._position(self.selected)
+        if at >= 0:
+            self.cursor = at
+        else:
+            self.move_to(self.cursor)
+
+    def _position(self, name: str) -> int:
+        """The row of a buffer or a heading; -1 if it has none."""
+        rows = self._rows
+        if " " in name:
+            return next((at for at, row in enumerate(rows) if isinstance(row, Heading) and row.name == name), -1)
+        for place in self._columns.named(name):
+            try:
+                return rows.index(place)
+            except ValueError:
+                continue  # an entry of an older state
+        return -1

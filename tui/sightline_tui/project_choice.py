@@ -1,0 +1,124 @@
+"""Chooses the project or the host to show: a line to type in, above the found ones with their overlooked failures."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.strip import Strip
+
+from sightline.audit.project_scope import KnownProject, projects_of
+from sightline.audit.verdict import Scope, Verdict, VerdictReader
+from sightline.project import project_of
+from sightline.search.matcher import terms_of
+from sightline.store import Reading
+from sightline_tui.common.choice import Choice, ChoiceRows
+from sightline_tui.common.phrases import counted
+from sightline_tui.common.store_read import StoreRead
+from sightline_tui.common.strips import StripPart, row
+from sightline_tui.common.visible_text import title
+from sightline_tui.header import headline
+
+_STEP_SECONDS = 0.1
+_Key = tuple[str | None, str]
+"""The root of a project, and its host."""
+
+
+class ProjectRows(ChoiceRows[KnownProject | None]):
+    """One project or host a row; the first row, whose value is None, stands for all."""
+
+    PARTS = (*ChoiceRows.PARTS, "failed", "ok")
+    COMPONENT_CLASSES: ClassVar = {f"row-view--{part}" for part in PARTS}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.verdicts: dict[_Key, Verdict] = {}
+        self.ended: frozenset[str] = frozenset()
+
+    def draw(self, at: int, width: int) -> Strip:
+        """A row: name, folder or hosts, number of outputs, and what no agent saw; that of an ended job is dim."""
+        one = self.offered[at]
+        if one is None:
+            return row(
+                [StripPart(" "), StripPart("all projects", "strong")], (), width, self.own_style, self.part_styles
+            )
+        verdict = self.verdicts.get((one.root, one.host))
+        told = headline(verdict) if verdict is not None else StripPart("…", "dim")
+        counts = [StripPart(f"  {counted(one.buffers, 'output')} ", "dim")]
+        faded = "dim" if one.root is None and one.host in self.ended else "strong"
+        named = [StripPart(" "), StripPart(title(one.name), faded), StripPart(f"  {_where(one)}", "dim")]
+        return row(named, [told, *counts], width, self.own_style, self.part_styles)
+
+
+def _where(one: KnownProject) -> str:
+    if one.root is None:
+        return "host"
+    hosts = f"on {one.host}" if one.host else f"on {counted(one.hosts, 'host')}" if one.hosts > 1 else ""
+    return "  ".join(filter(None, (title(one.root), hosts)))
+
+
+EVERYTHING = KnownProject(None, "", 0)
+"""The answer for all projects of all hosts."""
+
+
+class ProjectChoice(Choice[KnownProject | None, KnownProject]):
+    """A screen that answers with the chosen project or host, `EVERYTHING`, or None for no change."""
+
+    TITLE_TEXT, HINT = "Project", "which project, or which host"
+
+    def __init__(self, store: Reading) -> None:
+        self._found = ProjectRows()
+        super().__init__(self._found)
+        self._store = store
+        self._projects: list[KnownProject] = []
+        self._judged: list[_Key] = []
+        self._reader = VerdictReader(store)  # one for all, as what it judges is kept for all
+        self._text = ""
+        self._list: StoreRead[list[KnownProject]] = StoreRead(self, self._plan, self._take)
+        self._verdicts: StoreRead[tuple[_Key, Verdict]] = StoreRead(self, self._plan_verdict, self._take_verdict)
+
+    def on_mount(self) -> None:
+        """Read the projects; what is typed meanwhile is looked for once they are there."""
+        self._list.ask()
+
+    def offer(self, text: str) -> None:
+        """Offer the projects and hosts whose name or folder contains a text."""
+        self._text = text
+        terms = terms_of(text)
+        found = [
+            one
+            for one in self._projects
+            if all(term.score(f"{one.name} {one.root or ''} {one.host}".lower()) >= 0 for term in terms)
+        ]
+        self._found.offer([*([] if terms else [None]), *found])
+
+    def answer(self, chosen: KnownProject | None) -> KnownProject:
+        """Answer with the chosen project or host, or with all."""
+        return chosen or EVERYTHING
+
+    def _plan(self) -> Callable[[], list[KnownProject]]:
+        return lambda: projects_of(self._store.index.folders())
+
+    def _take(self, projects: list[KnownProject]) -> None:
+        self._projects = projects
+        self._found.ended = place.ended if (place := self._store.place) else frozenset()
+        self._judged = [(one.root, one.host) for one in projects]
+        self.offer(self._text)
+        self._verdicts.ask()
+
+    def _plan_verdict(self) -> Callable[[], tuple[_Key, Verdict]] | None:
+        if not self._judged:
+            return None
+        key = root, host = self._judged[0]
+
+        def read() -> tuple[_Key, Verdict]:
+            self._reader.scope = Scope(project=project_of(root, self._store.index.folders(), host))
+            return key, self._reader.step(_STEP_SECONDS)
+
+        return read
+
+    def _take_verdict(self, read: tuple[_Key, Verdict]) -> None:
+        key, verdict = read
+        self._found.verdicts[key] = verdict
+        self._found.refresh()
+        if verdict.is_done:
+            self._judged = [other for other in self._judged if other != key]
+        self._verdicts.ask()
