@@ -21,7 +21,7 @@ from sightline_tui.common.keys import written
 from sightline_tui.common.strips import StripPart, row
 
 ANYWHERE = "Anywhere"
-_OURS = "sightline."
+_OURS = "sightline_tui."
 _PANES = {
     "BufferList": "The list",
     "FoundLines": "Found lines",

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from sightline_tui.common.syntax import syntax_of as syntax_of
 else:
     __getattr__ = late_names(
-        "sightline",
+        "",
         **{
-            "audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that reads first
-            "audit.buffer_coverage": ("first_unseen",),  # loaded with audit.verdict
-            "audit.overlooked_places": ("missed_in", "places_in"),  # likewise
-            "audit.verdict": ("Scope", "VerdictReader"),  # 45 ms, in the same thread
-            "shape.markers": ("missing",),  # 2 ms: few outputs have gaps
-            "tui.common.histogram": ("histogram_parts",),  # 1 ms: for a row that few ask for
-            "tui.common.outside_program": ("Copies", "ViewerState", "leave_for"),  # 3 ms
-            "tui.common.syntax": ("syntax_of",),  # 60 ms, for Pygments
+            "sightline.audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that reads first
+            "sightline.audit.buffer_coverage": ("first_unseen",),  # loaded with audit.verdict
+            "sightline.audit.overlooked_places": ("missed_in", "places_in"),  # likewise
+            "sightline.audit.verdict": ("Scope", "VerdictReader"),  # 45 ms, in the same thread
+            "sightline.shape.markers": ("missing",),  # 2 ms: few outputs have gaps
+            "sightline_tui.common.histogram": ("histogram_parts",),  # 1 ms: for a row that few ask for
+            "sightline_tui.common.outside_program": ("Copies", "ViewerState", "leave_for"),  # 3 ms
+            "sightline_tui.common.syntax": ("syntax_of",),  # 60 ms, for Pygments
         },
     )
