@@ -11,8 +11,8 @@ from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.harnesses.file_changes import files_changed
 from sightline.harnesses.tool_call import CHANGES_FILES, ToolCall, ToolPart, open_beside, plain, unique_id
 from sightline.imports.shown_lines import LinesShown, shown_lines
-from sightline.log.past_views import Nameless, PastView, is_alike, past_view
-from sightline.log.sessions import use_key
+from sightline.log.past_views import SLACK_SECONDS, Nameless, PastView, is_alike, past_view
+from sightline.log.sessions import safe_name, use_key
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import remove_folder
@@ -123,8 +123,22 @@ def of_cancelled(store: Store, call: ToolCall, session: str) -> ToolCall:
     command = call.arguments.get("command") if isinstance(call.arguments, dict) else None
     if call.kind != "tool" or not call.failed or not call.use or not isinstance(command, str):
         return call
-    ran = store.of_artifact(use_key(session, call.use))
-    return call._replace(kind="cmd", command=plain(command), of=call.use, parts=()) if ran else call
+    key, command = use_key(session, call.use), plain(command)
+    ran = store.of_artifact(key)
+    if ran is None and (untold := _untold(store, call, command, session)):
+        ran = store.amend(untold.name, session=session, artifact=key)
+    return call._replace(kind="cmd", command=command, of=call.use, parts=()) if ran else call
+
+
+def _untold(store: Store, call: ToolCall, command: str, session: str) -> Buffer | None:
+    """Return the buffer of a command that was recorded, if its harness told no hook of its end; None for none."""
+    redaction = store.redaction()
+    told = redaction.text(command) if redaction else command
+    sessions = dict.fromkeys((session, safe_name(f"{call.session.harness}-{call.session.id}")))
+    ran = (buffer for name in sessions for buffer in store.index.of_session(name))
+    first, last = call.asked - SLACK_SECONDS, call.answered + SLACK_SECONDS
+    alike = (one for one in ran if (one.kind, one.command, one.artifact) == ("cmd", told, ""))
+    return next((one for one in alike if first <= one.created <= last and one.state != "evicted"), None)
 
 
 def taken_of_use(store: Store, session: str, harness_session: str, use: str) -> Buffer | None:

@@ -1,6 +1,7 @@
 """Commands that go on after their result, and cancelled ones: Claude Code's and Copilot CLI's transcripts."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -131,12 +132,12 @@ def test_a_command_that_only_prints_such_words_does_not_go_on(store: Store, impo
     assert (made.exit_code, read(store, made)) == (0, STARTED.format("/tmp/x.output").encode())
 
 
+@pytest.mark.parametrize("artifact", [use_key("claude-code-5e551011", "toolu_1"), ""], ids=["told", "untold"])
 def test_a_command_that_a_person_cancelled_is_the_one_that_hooks_recorded(
-    store: Store, imported: Import, tmp_path: Path
+    store: Store, imported: Import, tmp_path: Path, artifact: str
 ) -> None:
-    recording = store.begin(
-        "cmd", "make all", "/", "claude-code-5e551011", artifact=use_key("claude-code-5e551011", "toolu_1")
-    )
+    called = datetime(2026, 1, 2, 0, 1, 5, tzinfo=UTC).timestamp()
+    recording = store.begin("cmd", "make all", "/", "claude-code-5e551011", artifact=artifact, created=called)
     recording.register()
     recording.seal(exit_code=130)
     claude, refused = Claude(), "The user doesn't want to proceed with this tool use."

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sightline.doors.hooks.background_commands import take_in as take_in
     from sightline.doors.hooks.background_commands import take_in_told as take_in_told
     from sightline.doors.hooks.before_tool import before_tool as before_tool
+    from sightline.doors.hooks.cancelled_commands import take_in_cancelled as take_in_cancelled
     from sightline.doors.hooks.hook_session import has_notes as has_notes
     from sightline.doors.hooks.hook_session import open_store as open_store
     from sightline.doors.hooks.hook_session import session_of as session_of
@@ -38,6 +39,7 @@ else:
             "take_in_told",
         ),  # 20 ms: few commands go on, and few prompts tell of an end
         before_tool=("before_tool",),  # 5 ms
+        cancelled_commands=("take_in_cancelled",),  # 30 ms: few commands are broken off
         hook_session=(
             "has_notes",
             "open_store",

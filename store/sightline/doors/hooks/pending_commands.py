@@ -8,9 +8,13 @@ import time
 
 from sightline.config import HOOKS, Settings, default_root
 from sightline.json_text import dumps, loads
+from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, open_private, remove_file, write_atomically
 from sightline.typing_names import Any
+
+TASK_ENDING = ".task"
+"""Ending of the file that says what `task_recorder` has recorded of a command."""
 
 _USE_CHARACTERS = 120
 _ENDINGS = ".0.part"  # ending of the file that says how a list's parts ended
@@ -146,6 +150,14 @@ def has_background(harness: str, session: str) -> bool:
         return False
     found = (recall(name.removesuffix(".json")) for name in names if name.endswith(".json"))
     return any(one and one.background and (one.harness, one.session) == (harness, session) for one in found)
+
+
+def has_recorded(session: str) -> bool:
+    """Whether a command of a session was recorded, or is, whose end no hook was told."""
+    with suppress(OSError):
+        names = os.listdir(os.path.join(default_root(), HOOKS))
+        return any(name.startswith(f"{session}.") and name.endswith(TASK_ENDING) for name in names)
+    return False
 
 
 def forget_ended(harness: str, session: str, agent: str) -> None:

@@ -12,20 +12,20 @@ import time
 
 from sightline.config import HOOKS, default_root
 from sightline.doors.hooks.command_line import ENTRY, FLAGS
-from sightline.doors.hooks.pending_commands import PendingCommand
+from sightline.doors.hooks.pending_commands import TASK_ENDING, PendingCommand
 from sightline.errors import ExpiredRef, UnknownRef
 from sightline.harnesses.tool_call import ToolCall
 from sightline.json_text import dumps, loads
 from sightline.light_library import suppress
+from sightline.log.past_views import SLACK_SECONDS
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, read_file, remove_file, write_atomically
 from sightline.records import DROPPED, Buffer, Session
 from sightline.shell_words.quoting import join_quoted, quoted
 from sightline.store import Store, Target
-from sightline.typing_names import Iterator
+from sightline.typing_names import Iterator, Sequence
 
-_ENDING = ".task"
 _BEGIN, _END = "sightline-begin", "sightline-end"
 _UNSEEN = "8>&2 2>/dev/null"
 _PATIENCE_SECONDS = 3.0  # for a recorder whose command has ended; it takes 0.1 s where nothing else runs
@@ -68,7 +68,7 @@ def shell_line(harness: str, session: str, root: str, *, opens: bool = sys.platf
         root: the store's root.
         opens: whether a shell can open its own output for reading; else it waits until the recorder has done so.
     """
-    task = f"{quoted(os.path.join(root, HOOKS, session))}.$${_ENDING}"
+    task = f"{quoted(os.path.join(root, HOOKS, session))}.$${TASK_ENDING}"
     words = join_quoted([sys.executable, *FLAGS, ENTRY, "task", harness, session])
     opened, apart = ("9</dev/fd/1", " &") if opens else ("9>&1", ";")
     script = '"${BASH_EXECUTION_STRING-$ZSH_EXECUTION_STRING}"'
@@ -112,7 +112,7 @@ def have_recorded(harness: str, session: str, start_file: str) -> None:
 
 def task_path(session: str, shell: int | str) -> str:
     """The path of the file of a command, named by the session's id and the pid of the command's shell."""
-    return os.path.join(default_root(), HOOKS, f"{session}.{shell}{_ENDING}")
+    return os.path.join(default_root(), HOOKS, f"{session}.{shell}{TASK_ENDING}")
 
 
 def note_recorded(path: str, task: RecordedTask) -> None:
@@ -131,7 +131,7 @@ def take_recorded(store: Store, session: Session, call: ToolCall) -> Buffer | No
     command, told = hide(call.command), hide(call.text).strip()[:_COMPARED_CHARACTERS]
     found = [
         (not _is_told(store, task, told), task.command != command, -task.began, path, task)
-        for path, task in _ended(call.session.id)
+        for path, task in ended_tasks(call.session.id)
         if task.began <= call.answered
     ]
     for other_text, other_command, _, path, task in sorted(found, key=lambda one: one[:4]):
@@ -139,6 +139,23 @@ def take_recorded(store: Store, session: Session, call: ToolCall) -> Buffer | No
             continue
         if buffer := _taken(store, session, path, task, command, call.use, call.exit_code):
             return buffer
+    return None
+
+
+def take_cancelled(
+    store: Store, session: Session, call: ToolCall, tasks: Sequence[tuple[str, RecordedTask]]
+) -> Buffer | None:
+    """The buffer of a command that a person broke off, by when it was called; None if none of the tasks is its.
+
+    Raises:
+        StoreFailed: its record could not be changed.
+    """
+    redaction = store.redaction()
+    command = redaction.text(call.command) if redaction else call.command
+    for path, task in tasks:
+        is_then = call.asked - SLACK_SECONDS <= task.began <= call.answered + SLACK_SECONDS
+        if task.command == command and is_then and os.path.exists(path):
+            return _taken(store, session, path, task, command, call.use, None)
     return None
 
 
@@ -150,7 +167,7 @@ def take_recorded_file(
     Raises:
         StoreFailed: its record could not be changed.
     """
-    for path, task in _ended(pending.session):
+    for path, task in ended_tasks(pending.session):
         if task.file == file:
             return _taken(store, session, path, task, pending.command, pending.use, code)
     return None
@@ -178,16 +195,16 @@ def _taken(
         return None
 
 
-def _ended(session: str) -> Iterator[tuple[str, RecordedTask]]:
+def ended_tasks(session: str) -> Iterator[tuple[str, RecordedTask]]:
     """The commands of a session whose shells have ended, each with its file; a recorder that is late is waited for."""
     folder = os.path.join(default_root(), HOOKS)
     try:
-        names = [name for name in os.listdir(folder) if name.startswith(f"{session}.") and name.endswith(_ENDING)]
+        names = [name for name in os.listdir(folder) if name.startswith(f"{session}.") and name.endswith(TASK_ENDING)]
     except OSError:
         return
     until = time.monotonic() + _PATIENCE_SECONDS
     for name in names:
-        path, shell = os.path.join(folder, name), name[len(session) + 1 : -len(_ENDING)]
+        path, shell = os.path.join(folder, name), name[len(session) + 1 : -len(TASK_ENDING)]
         while not (task := _read(path)) and time.monotonic() < until and not runs(shell):
             time.sleep(_TURN_SECONDS)
         if task:

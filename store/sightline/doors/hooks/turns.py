@@ -11,7 +11,14 @@ from sightline.config import EvidenceSettings, default_root, load_settings
 from sightline.doors.hooks import late, late_hooks
 from sightline.doors.hooks.command_line import capture_program
 from sightline.doors.hooks.hook_session import is_first, session_of
-from sightline.doors.hooks.pending_commands import forget_ended, forget_old, has_background, is_use, pending_lists
+from sightline.doors.hooks.pending_commands import (
+    forget_ended,
+    forget_old,
+    has_background,
+    has_recorded,
+    is_use,
+    pending_lists,
+)
 from sightline.harnesses.base import BATCH, CONTEXT, END, KEEP, PROMPT, SHAPE, START, Harness, Json
 from sightline.harnesses.tool_call import plain, text_of
 from sightline.log.session_events import (
@@ -58,6 +65,8 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
         harness.background and when in (PROMPT, END) and has_background(harness.name, str(given.get("session_id", "")))
     ):
         late_hooks.take_in_told(harness, given)
+    if when == PROMPT:
+        _take_in_cancelled(harness, given)
     _record_event(harness, event, given)
     if when == CONTEXT:
         return None
@@ -68,6 +77,7 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
     if when == END:
         if any(hook.when == BATCH for hook in harness.hooks):
             late_hooks.wait_until_in(session_of(harness.name, str(given.get("session_id", "")), "").name)
+        _take_in_cancelled(harness, given)
         _forget_ended(harness, given)
         return _question(harness, given)
     said = [USE_OF_REFS.format(program=capture_program())] if when == START and mode in (KEEP, SHAPE) else []
@@ -82,6 +92,11 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
 
 def _forget_ended(harness: Harness, given: Json) -> None:
     forget_ended(harness.name, str(given.get("session_id", "")), str(given.get("agent_id") or ""))
+
+
+def _take_in_cancelled(harness: Harness, given: Json) -> None:
+    if harness.shell_start and has_recorded(str(given.get("session_id", ""))):
+        late_hooks.take_in_cancelled(harness, given)
 
 
 def _have_recorded(harness: Harness, mode: str, given: Json) -> None:

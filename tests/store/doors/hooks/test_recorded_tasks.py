@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,9 +16,12 @@ import pytest
 from sightline.doors.hooks.recorded_tasks import OVERWRITTEN, have_recorded, runs, shell_line
 from sightline.doors.hooks.task_recorder import SCRIPT
 from sightline.harnesses.claude_code import HARNESS
+from sightline.harnesses.formats import find_sources
+from sightline.imports.importer import Importer
 from sightline.store import Store
 from tests.faults.kill_kit import soon
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut
+from tests.store.harnesses.past_kit import Claude, write_lines
 
 SHELLS = [
     "/bin/bash",
@@ -295,6 +299,37 @@ def test_calls_side_by_side_each_get_their_own_output(bench: Bench, claude: Harn
         claude.after(commands[number], f"toolu_use_of_the_call_{number:04}", claude_cut(outputs[number].decode()), 3)
     found = {one.command: claude.content(one) for one in claude.buffers()}
     assert found == dict(zip(commands, outputs, strict=True))
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "Stop"])
+@pytest.mark.parametrize("beside", [0, 2])
+def test_what_the_model_was_shown_of_a_cancelled_command_is_logged_at_the_next_event(
+    bench: Bench, claude: Harness, tmp_path: Path, event: str, beside: int
+) -> None:
+    os.mkfifo(tmp_path / "gate")
+    commands = [f"echo {number}; read go <gate" for number in range(1 + beside)]
+    now = datetime.now(UTC)
+    lines = Claude("s1", cwd=str(tmp_path), timestamp=now.isoformat())
+    begun = [bench.begun(command) for command in commands]
+    soon(lambda: len(list(claude.root.glob("buffers/*/out"))) == len(commands))
+    for ran, file in begun:
+        os.killpg(ran.pid, signal.SIGKILL)
+        ended(ran)
+        file.unlink()
+    refused = "The user doesn't want to proceed with this tool use."
+    uses = [f"of_the_call_{number:04}" for number in range(1 + beside)]
+    asked = [lines.use(use, command) for use, command in zip(uses, commands, strict=True)]
+    records = [*asked, *(lines.result(use, refused, f"Error: {refused}", error=True) for use in uses)]
+    path = write_lines(tmp_path / "s1.jsonl", *records)
+    for _ in range(2):
+        assert claude.tell(event, transcript_path=str(path), prompt="and now", last_assistant_message="Ok.") is None
+    made = {one.artifact: one for one in claude.buffers()}
+    assert [made[f"claude-code-s1:toolu_{use}"].command for use in uses] == commands
+    assert [(view.refs, text) for view, text in claude.views()] == [((one.name,), refused) for one in made.values()]
+    assert not any(one.partial for one in made.values())
+    with Store(str(claude.root)) as store:
+        Importer(store).run(find_sources(str(path)))
+    assert len(claude.buffers()) == len(claude.views()) == len(commands)
 
 
 def test_a_command_that_a_hook_of_another_has_changed_is_kept_as_it_ran(bench: Bench, claude: Harness) -> None:
