@@ -3,12 +3,15 @@
 import os
 
 from sightline.doors.hooks.hook_session import open_store, session_of
-from sightline.doors.hooks.recorded_tasks import ended_tasks, take_cancelled
+from sightline.doors.hooks.recorded_tasks import RecordedTask, ended_tasks, take_task
 from sightline.doors.hooks.tool_result import log_view, request_of
 from sightline.harnesses.base import Harness, Json
 from sightline.harnesses.tool_call import ToolCall
 from sightline.harnesses.transcript import NotReadable, Transcript, load_object
-from sightline.typing_names import Iterator
+from sightline.log.past_views import SLACK_SECONDS
+from sightline.records import Buffer, Session
+from sightline.store import Store
+from sightline.typing_names import Iterator, Sequence
 
 _TAIL_BYTES = 8 << 20  # of a transcript; no turn that was looked at is longer
 
@@ -26,10 +29,22 @@ def take_in_cancelled(harness: Harness, given: Json) -> None:
     with open_store() as store:
         for call in _cancelled(harness, path):
             own = session_of(harness.name, session, call.cwd, call.session.agent)
-            if buffer := take_cancelled(store, own, call, tasks):
+            if buffer := _recorded(store, own, call, tasks):
                 text = "\n".join(call.shown)
                 size = len(text.encode(errors="surrogatepass"))
                 log_view(store, own, request_of(call, size), text, buffer)
+
+
+def _recorded(
+    store: Store, session: Session, call: ToolCall, tasks: Sequence[tuple[str, RecordedTask]]
+) -> Buffer | None:
+    """Return the buffer of a command, which is known by when it was called; None if there is none."""
+    redaction = store.redaction()
+    command = redaction.text(call.command) if redaction else call.command
+    first, last = call.asked - SLACK_SECONDS, call.answered + SLACK_SECONDS
+    of_call = [one for one in tasks if one[1].command == command and first <= one[1].began <= last]
+    taken = (take_task(store, session, path, task, command, call.use, None) for path, task in of_call)
+    return next(filter(None, taken), None)
 
 
 def _cancelled(harness: Harness, path: str) -> Iterator[ToolCall]:

@@ -17,14 +17,13 @@ from sightline.errors import ExpiredRef, UnknownRef
 from sightline.harnesses.tool_call import ToolCall
 from sightline.json_text import dumps, loads
 from sightline.light_library import suppress
-from sightline.log.past_views import SLACK_SECONDS
 from sightline.log.sessions import use_key
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import make_folder, make_parents, read_file, remove_file, write_atomically
 from sightline.records import DROPPED, Buffer, Session
 from sightline.shell_words.quoting import join_quoted, quoted
 from sightline.store import Store, Target
-from sightline.typing_names import Iterator, Sequence
+from sightline.typing_names import Iterator
 
 _BEGIN, _END = "sightline-begin", "sightline-end"
 _UNSEEN = "8>&2 2>/dev/null"
@@ -137,25 +136,8 @@ def take_recorded(store: Store, session: Session, call: ToolCall) -> Buffer | No
     for other_text, other_command, _, path, task in sorted(found, key=lambda one: one[:4]):
         if other_text and (other_command or len(found) > 1):
             continue
-        if buffer := _taken(store, session, path, task, command, call.use, call.exit_code):
+        if buffer := take_task(store, session, path, task, command, call.use, call.exit_code):
             return buffer
-    return None
-
-
-def take_cancelled(
-    store: Store, session: Session, call: ToolCall, tasks: Sequence[tuple[str, RecordedTask]]
-) -> Buffer | None:
-    """The buffer of a command that a person broke off, by when it was called; None if none of the tasks is its.
-
-    Raises:
-        StoreFailed: its record could not be changed.
-    """
-    redaction = store.redaction()
-    command = redaction.text(call.command) if redaction else call.command
-    for path, task in tasks:
-        is_then = call.asked - SLACK_SECONDS <= task.began <= call.answered + SLACK_SECONDS
-        if task.command == command and is_then and os.path.exists(path):
-            return _taken(store, session, path, task, command, call.use, None)
     return None
 
 
@@ -169,16 +151,21 @@ def take_recorded_file(
     """
     for path, task in ended_tasks(pending.session):
         if task.file == file:
-            return _taken(store, session, path, task, pending.command, pending.use, code)
+            return take_task(store, session, path, task, pending.command, pending.use, code)
     return None
 
 
-def _taken(
+def take_task(
     store: Store, session: Session, path: str, task: RecordedTask, command: str, use: str, code: int | None
 ) -> Buffer | None:
+    """The buffer of a recorded command, with what is known of its call now; None if another hook was first.
+
+    Raises:
+        StoreFailed: its record could not be changed.
+    """
     try:
         os.unlink(path)
-    except OSError:  # the hook of another call was first
+    except OSError:
         return None
     buffer = store.index.buffer(task.buffer)
     lost = (DROPPED if buffer and buffer.gaps else "", OVERWRITTEN if buffer and OVERWRITTEN in buffer.partial else "")
