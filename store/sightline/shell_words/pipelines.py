@@ -2,6 +2,7 @@
 
 from sightline.late_pattern import late_pattern
 from sightline.named_tuple import NamedTuple
+from sightline.shell_words import LONGEST_COMMAND
 from sightline.shell_words.lexer import ARITHMETIC, OPERATOR, WORD, Token, Unclear
 from sightline.typing_names import Collection
 
@@ -11,6 +12,7 @@ _REDIRECTIONS = frozenset(("<", ">", ">>", "<<", "<<-", "<<<", ">&", "<&", "&>",
 _READING = frozenset(("<", "<<", "<<-", "<<<", "<&", "<>"))
 _SEPARATORS = frozenset((";", "&", "&&", "||", "\n"))
 _CASE_ENDS = (";;", ";&", ";;&")
+_PLAIN = {ord(one): None for one in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,=- "}
 _DESCRIPTOR = late_pattern(r"\d+|\{[A-Za-z_]\w*\}")
 _ASSIGNMENT = late_pattern(r"[A-Za-z_]\w*\+?=")
 _NOT_PLAIN = frozenset("'\"\\$`*?[]{}~<>")
@@ -63,6 +65,17 @@ class Pipeline(NamedTuple):
 
     stages: tuple[Stage, ...]
     joined: str = ""
+
+
+def plain_words(command: str) -> tuple[str, ...]:
+    """Return the words of a simple command that has nothing but plain ones; none for any other command.
+
+    Most commands are such, and parsing one takes fifty times as long.
+    """
+    if not command.isascii() or command.translate(_PLAIN) or len(command) > LONGEST_COMMAND:
+        return ()
+    words = tuple(command.split())
+    return () if _RESERVED.intersection(words) else words
 
 
 def without_assignments(words: tuple[str, ...]) -> tuple[str, ...]:

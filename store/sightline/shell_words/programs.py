@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 
+from sightline.light_library import lru_cache
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.commands import behind_options, behind_runners, runs_of_find
 from sightline.shell_words.lexer import Unclear, tokens_of
-from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, without_assignments
+from sightline.shell_words.pipelines import Pipeline, Pipelines, Stage, plain_words, without_assignments
 from sightline.shell_words.quoting import unquoted
 
 _PASSING = """awk cat column cut egrep fgrep fmt fold gawk grep head jq less mawk more nl paste rev rg sed sort tac tail
@@ -15,6 +16,8 @@ FILTERS = frozenset(_PASSING.split())
 
 _TAKES = {"git": ("-C", "-c"), "gh": ("-R", "--repo"), "kubectl": ("-n", "--namespace"), "docker": ("-H", "--context")}
 """Options before a program's subcommand that take a value."""
+
+_KEPT_CHARACTERS = 1_000  # of a command of which what was found is kept: many are asked about again and again
 
 _DEEPEST = 6
 """Commands within commands, such as ``ssh host "bash -c '…'"``, are followed this deep."""
@@ -51,12 +54,23 @@ def programs_of(command: str) -> tuple[WritingProgram, ...]:
     Raises:
         Unclear: the command cannot be understood for certain.
     """
+    return _kept(command) if len(command) <= _KEPT_CHARACTERS else _found(command)
+
+
+def _found(command: str) -> tuple[WritingProgram, ...]:
     return tuple(_of_text(command, ends=True, depth=0))
+
+
+_kept = lru_cache(maxsize=256)(_found)
 
 
 def _of_text(command: str, *, ends: bool, depth: int) -> Iterator[WritingProgram]:
     if depth > _DEEPEST:
         raise Unclear
+    if words := plain_words(command):
+        if called := _called(words):
+            yield from _behind(called, ends=ends, depth=depth)
+        return
     yield from _of_list(Pipelines(tokens_of(command).tokens).all_pipelines(), ends=ends, depth=depth)
 
 
