@@ -109,6 +109,9 @@ class Rows(Protocol):
     def buffer(self, name: str) -> Buffer | None:
         """Return the record of a name; None if there is none."""
 
+    def buffers(self, names: Iterable[str]) -> dict[str, Buffer]:
+        """Return the records of several names, by name, as far as they are here."""
+
     def totals(self) -> StoreTotals:
         """Return the number of buffers that have bytes, and their bytes."""
 
@@ -168,6 +171,9 @@ class Rows(Protocol):
     def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
         """Yield the views of one buffer, oldest first."""
 
+    def views_about(self, buffers: Iterable[str]) -> list[tuple[str, IndexedView]]:
+        """Return (buffer, view) for the views of several buffers: all of one after another, oldest first."""
+
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
         """Return (number, view) for views added after a number, in that order."""
 
@@ -200,7 +206,11 @@ class Rows(Protocol):
 
     def count_in_doubt(self, rules: str) -> int: ...
 
+    def doubts_of(self, names: Iterable[str]) -> list[tuple[str, str]]: ...
+
     def keep_facts(self, rules: str, found: Iterable[tuple[str, str, OutputFacts]]) -> None: ...
+
+    def place_removed(self, removed: Iterable[Buffer]) -> None: ...
 
     def facts_of(self, rules: str, names: Iterable[str]) -> dict[str, OutputFacts]: ...
 
@@ -210,7 +220,7 @@ class Rows(Protocol):
         self, rules: str, any_of: int, scope: Scope = ..., *, order: str = ..., limit: int = ...
     ) -> list[tuple[str, OutputFacts]]: ...
 
-    def removed_outputs(self) -> list[str]: ...
+    def seen_lines(self) -> dict[str, float]: ...
 
     def sessions_about(self, scope: Scope) -> set[str]: ...
 

@@ -81,6 +81,7 @@ _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # needed for SQLite and a tombstone, with some reserve
 _RETRY_SECONDS = 2.0  # between two tries to write to a store that could not be written to
 _CLOCK_SECONDS = 60.0  # between two looks whether the clock has jumped
+_COMPARING_SECONDS = 60.0  # between two looks at the status of all files, which take 0.4 s for 100,000 outputs
 _RULES_SECONDS = 1.0  # between two looks at added files of rules
 
 
@@ -131,8 +132,8 @@ class Reading(Protocol):
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Feed":
         """Return a feed of other processes' changes, to be started; see `Changes`."""
 
-    def look_for_changes(self) -> None:
-        """Compare all outputs with their seals, so far as that is possible here."""
+    def look_for_changes(self, *, seldom: bool = False) -> None:
+        """Compare all outputs with their seals, so far as that is possible here; see `Store.look_for_changes`."""
 
     def bring_up_to_date(self, since: float | None = None, /) -> bool:
         """Take in what others have added, and return whether anything is new. A store of one machine always has it.
@@ -259,6 +260,7 @@ class Store:
         self._opening = _thread.RLock()  # held while an index is opened, so that only one is
         self._waiting = deque[IndexChange]()  # for the index
         self._seals = dict[str, str]()  # by name, those that could not be kept in the record
+        self._compared = 0.0  # when all files were last compared with their seals
         self._wake: Callable[[], None] | None = None
 
     def __enter__(self) -> "Store":
@@ -667,11 +669,21 @@ class Store:
             self._keep_seals(made)
         return made
 
-    def look_for_changes(self) -> None:
-        """Compare the status of all files with their seals; what differs is hashed once, as `checked` does."""
+    def look_for_changes(self, *, seldom: bool = False) -> None:
+        """Compare the status of all files with their seals; what differs is hashed once, as `checked` does.
+
+        Args:
+            seldom: whether to do so at most once a minute, whoever does it.
+        """
+        last = max(self._compared, self.index.compared_at())
+        if seldom and 0 <= time.time() - last < _COMPARING_SECONDS:
+            return
         for name in disk.suspects(self.layout, self.index.seals()):
             if (buffer := self.index.buffer(name)) is not None:
                 self.checked(buffer)
+        self._compared = time.time()
+        if seldom:
+            self.index.note_compared(self._compared)
 
     def rehashed(self, buffer: Buffer, took: Callable[[int], None] | None = None) -> Buffer:
         """Return the record of a sealed buffer after hashing all of its files, whatever their status; see `checked`.

@@ -29,6 +29,8 @@ from sightline.typing_names import Any
 QUICK_BYTES = 16 << 20
 """The largest buffer that is examined in about a second, in the worst case."""
 
+_SMALL_BYTES = 1 << 16  # of an output without a failure, to examine it again takes as long as to keep that
+
 TEXT_CHARACTERS = 200
 """Characters of a failure's line in lists and reports."""
 
@@ -158,7 +160,7 @@ def failures_of(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
     if kept is not None:
         return tuple(_read(row) for row in loads(kept))
     found = _examine(store, buffer)
-    if final:
+    if final and (found or buffer.bytes > _SMALL_BYTES):
         store.index.put_derived(buffer.name, _key(rules_of(store), buffer), dumps(found, ensure_ascii=False))
     return found
 

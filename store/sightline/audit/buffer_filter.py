@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from sightline.audit.coverage_list import CoverageList
+from sightline.audit.coverage import share_of
+from sightline.audit.kept_facts import facts_for, facts_so_far
+from sightline.audit.output_facts import UNSEEN
 from sightline.errors import UsageError
 from sightline.named_tuple import NamedTuple
-from sightline.records import Buffer, Session
+from sightline.records import Buffer, OutputFacts, Session
 from sightline.refs import host_of
 from sightline.shell_words.commands import commands_in
 from sightline.shell_words.lexer import Unclear
@@ -49,6 +51,7 @@ _PAGE = 500
 _PAUSE_SECONDS = 0.001  # between two pages, so that the thread that draws gets its turn
 
 Accepts = Callable[[Buffer], bool]
+Judges = Callable[[Buffer, OutputFacts], bool]
 
 
 class Condition(NamedTuple):
@@ -134,20 +137,29 @@ class BufferFilter:
             UsageError: a word does not take its value.
         """
         self._store = store
-        self._coverage: CoverageList | None = None
         self._sessions: dict[str, Session] | None = None
-        self._tests = [self._test(condition) for condition in conditions]
+        self._tests, self._judges = list[Accepts](), list[Judges]()
+        for condition in conditions:
+            if judges := _judges(condition):
+                self._judges.append(judges)
+            else:
+                self._tests.append(self._test(condition))
 
-    def accepts(self, buffer: Buffer) -> bool:
-        """Return whether a buffer meets all conditions. Raises what the store raises."""
-        return all(test(buffer) for test in self._tests)
+    def accepted(self, buffers: Iterable[Buffer]) -> list[Buffer]:
+        """Return the buffers that meet all conditions, in their order. Raises what the store raises."""
+        found = [one for one in buffers if all(test(one) for test in self._tests)]
+        if not self._judges:
+            return found
+        facts = facts_for(self._store, found)
+        facts |= {one.name: facts_so_far(self._store, one) for one in found if one.state == "running"}
+        return [one for one in found if one.name in facts and all(met(one, facts[one.name]) for met in self._judges)]
 
     def names(self) -> Iterator[str]:
         """Yield the names of the buffers that it accepts, the last used first, with pauses for the drawing thread."""
         before: int | None = None
         while True:
             page = self._store.listed(_PAGE, before=before)
-            yield from (buffer.name for buffer, _ in page if self.accepts(buffer))
+            yield from (buffer.name for buffer in self.accepted(buffer for buffer, _ in page))
             if len(page) < _PAGE:
                 return
             before = page[-1].used
@@ -155,11 +167,8 @@ class BufferFilter:
 
     def _test(self, condition: Condition) -> Accepts:
         name, value = condition
-        if name == OVERLOOKED:
-            return self._is_overlooked
         made: dict[str, Callable[[str], Accepts]] = {
             "exit": _exit,
-            "seen": self._seen,
             "is": self._is,
             "kind": lambda kind: lambda buffer: buffer.kind == kind,
             "tool": _tool,
@@ -172,27 +181,6 @@ class BufferFilter:
             "harness": self._harness,
         }
         return made[name](value)
-
-    # what views tell
-
-    def _known_coverage(self, buffer: Buffer) -> CoverageList:
-        if self._coverage is None:
-            self._coverage = CoverageList(self._store)
-        self._coverage.refresh([buffer.name])
-        return self._coverage
-
-    def _is_overlooked(self, buffer: Buffer) -> bool:
-        if buffer.kind != "cmd" or buffer.state in ("running", "evicted"):
-            return False
-        found = self._known_coverage(buffer).overlooked(buffer)
-        return found is not None and found.number > 0
-
-    def _seen(self, text: str) -> Accepts:
-        def share(buffer: Buffer) -> float:
-            return self._known_coverage(buffer).of(buffer).share * 100
-
-        found = _measured(text, "seen", {"": 1, "%": 1}, share)
-        return lambda buffer: buffer.state != "evicted" and bool(buffer.lines) and found(buffer)
 
     # who captured
 
@@ -227,14 +215,32 @@ class BufferFilter:
             "expired": lambda buffer: buffer.state == "evicted",
             "pinned": lambda buffer: buffer.pinned,
             "imported": lambda buffer: bool(buffer.artifact),
-            "overlooked": self._is_overlooked,
         }
-        if len(state) > 1 and "evicted".startswith(state):  # what 0.1.0 called it
-            state = "expired"
-        meant = next((known for known in STATES if known.startswith(state)), "")  # a typed beginning is enough
-        if not meant:
-            raise UsageError(f"there is no state is:{state}", f"the states are {', '.join(STATES)}")
-        return tests[meant]
+        return tests[_state_meant(state)]
+
+
+def _state_meant(typed: str) -> str:
+    """Return the state of which the beginning was typed. Raises UsageError."""
+    if len(typed) > 1 and "evicted".startswith(typed):  # what 0.1.0 called it
+        return "expired"
+    if not (meant := next((known for known in STATES if known.startswith(typed)), "")):
+        raise UsageError(f"there is no state is:{typed}", f"the states are {', '.join(STATES)}")
+    return meant
+
+
+def _judges(condition: Condition) -> Judges | None:
+    """Return the test of what is known of an output; None for a condition that its record alone answers."""
+    name, value = condition
+    if name == OVERLOOKED or (name == "is" and _state_meant(value) == "overlooked"):
+        return lambda _, facts: bool(facts.flags & UNSEEN)
+    if name != "seen":
+        return None
+    compares = _compared(value, "seen", {"": 1, "%": 1})
+    return lambda buffer, facts: (
+        buffer.state != "evicted"
+        and bool(buffer.lines)
+        and compares(share_of(facts.seen, buffer.lines, partial=buffer.is_partial) * 100)
+    )
 
 
 def _exit(text: str) -> Accepts:
@@ -245,19 +251,24 @@ def _exit(text: str) -> Accepts:
 
 
 def _measured(text: str, name: str, units: dict[str, int], of: Callable[[Buffer], float]) -> Accepts:
+    compares = _compared(text, name, units)
+    return lambda buffer: compares(of(buffer))
+
+
+def _compared(text: str, name: str, units: dict[str, int]) -> Callable[[float], bool]:
     """Read a comparison with a number: ``>1M``, ``!0``, ``50``."""
     match = _NUMBER.fullmatch(text.lower())
     if match is None or match[3] not in units:
         raise UsageError(f"{name}:{text} has no number to compare with", f"{name}: takes {WORDS[name]}")
     number = float(match[2]) * units[match[3]]
-    compares: dict[str, Accepts] = {
-        "!": lambda buffer: of(buffer) != number,
-        "<": lambda buffer: of(buffer) < number,
-        ">": lambda buffer: of(buffer) > number,
-        "<=": lambda buffer: of(buffer) <= number,
-        ">=": lambda buffer: of(buffer) >= number,
+    compares: dict[str, Callable[[float], bool]] = {
+        "!": lambda value: value != number,
+        "<": lambda value: value < number,
+        ">": lambda value: value > number,
+        "<=": lambda value: value <= number,
+        ">=": lambda value: value >= number,
     }
-    return compares.get(match[1] or "", lambda buffer: of(buffer) == number)
+    return compares.get(match[1] or "", lambda value: value == number)
 
 
 def _since(text: str) -> Accepts:

@@ -8,8 +8,9 @@ from sightline.audit.output_facts import ALTERED as IS_ALTERED
 from sightline.audit.output_facts import CUT as IS_CUT
 from sightline.audit.output_facts import FOUND, GONE, LOST, ended, output_rules
 from sightline.audit.output_facts import UNTOLD as IS_UNTOLD
+from sightline.audit.people_views import Onlookers
 from sightline.audit.project_scope import belongs
-from sightline.audit.timeline import Call, Timeline, not_shown_whole
+from sightline.audit.timeline import Call, calls_about, not_shown_whole
 from sightline.audit.verdict import Scope, Verdict, alarms_of, verdict_of
 from sightline.errors import StoreFailed
 from sightline.named_tuple import NamedTuple
@@ -130,6 +131,7 @@ def audited_by_hosts(store: Reading, scope: Scope) -> Audited | None:
 
 def audited(store: Reading, scope: Scope) -> Audited:
     """Return all findings of a scope."""
+    store.look_for_changes()
     verdict = verdict_of(store, scope)
     of_outputs = found_in(store, scope)
     return Audited(
@@ -170,19 +172,20 @@ def findings_of(
         unread: gets the names of outputs that cannot be read.
     """
     found = OutputFindings([], [], [], 0, 0)
-    timeline, listed, captured, unjudged = Timeline(store), [*names, *only_cut], 0, 0
+    listed, captured, unjudged, people = [*names, *only_cut], 0, 0, Onlookers(store)
     for start in range(0, len(listed), _AT_ONCE):
         batch = listed[start : start + _AT_ONCE]
-        calls = timeline.about(batch)
-        found_here = (one for name in batch if (one := store.index.buffer(name)))
-        known = [store.checked(one) for one in found_here if _is_wanted(one, scope)]
+        records = store.index.buffers(batch)
+        there_is = (records[name] for name in batch if name in records)
+        known = [store.checked(one) for one in there_is if _is_wanted(one, scope)]
+        calls = calls_about(store, {one.name: one for one in known}, people)
         examined = {*names[start : start + _AT_ONCE]}
         there = [one for one in known if one.name in examined and one.state != "evicted" and not one.is_unanswered]
         found.overlooked.extend(overlooked(store, there, unread=unread))
         for buffer in known:
-            found.others.extend(_ended(buffer, calls, only_cut=buffer not in there))
+            found.others.extend(_ended(buffer, calls[buffer.name], only_cut=buffer not in there))
         expired = [one for one in known if one.name in examined and one.state == "evicted"]
-        found.gone.extend(not_shown_whole(expired, calls))
+        found.gone.extend(name for one in expired for name in not_shown_whole([one], calls[one.name]))
         captured, unjudged = captured + len(there), unjudged + not_judged(there)
     found.others.sort(key=lambda one: _IN_ORDER.index(one.kind))
     return found._replace(captured=captured, unjudged=unjudged)

@@ -9,18 +9,17 @@ from collections.abc import Iterable, Sequence
 from sightline.audit.buffer_coverage import coverage_of, filtered_from
 from sightline.audit.buffer_failures import QUICK_BYTES, Failure, failures_if_quick, failures_of, judgement_of, rules_of
 from sightline.audit.coverage import Coverage, cover
-from sightline.audit.people_views import Onlookers
 from sightline.audit.timeline import Call, count_lines, not_shown_whole
 from sightline.named_tuple import NamedTuple
 from sightline.records import TOOL_FAILED, Buffer, OutputFacts
 from sightline.refs import format_ref
 from sightline.store import Reading
 
-_VERSION = "verdict/1"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/2"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
-PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED = (
-    1 << bit for bit in range(8, 19)
+PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
+    1 << bit for bit in range(8, 20)
 )
 """What is known of an output, a bit each.
 
@@ -43,6 +42,7 @@ PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN,
     AGAIN        lines of it were shown again
     LARGE        it is too large to be fetched and examined
     UNANSWERED   a call of a tool without an answer
+    REMOVED      a person removed it before it was shown whole
 """
 
 FOUND = UNSEEN | CUT | UNTOLD | LOST | ALTERED
@@ -62,14 +62,13 @@ def output_rules(store: Reading) -> str:
     return f"{_VERSION} {rules_of(store)}"
 
 
-def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call], people: Onlookers) -> OutputFacts:
+def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call]) -> OutputFacts:
     """Judge an output that has ended, after `Reading.checked`.
 
     Args:
         store: the store.
         buffer: its record.
-        calls: the calls about it, oldest first.
-        people: knows whose views count.
+        calls: the calls about it, oldest first, from `calls_about`.
 
     Raises:
         ExpiredRef, StoreFailed: its bytes cannot be read.
@@ -77,22 +76,31 @@ def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call], people: Onlo
     if buffer.is_unanswered:
         return OutputFacts(UNANSWERED)
     flags = sum(one.flag for one in ended(buffer, calls)) | _of_record(buffer)
-    told = [call for call in calls if not people.looks_on(call.view.session, buffer.session)]
-    again = _shown_again(buffer.name, calls)
+    told = [call for call in calls if not call.looks_on]
+    again = _shown_again(calls)
     flags |= AGAIN if again else 0
     if buffer.state == "evicted":
-        gone = GONE if not_shown_whole([buffer], told) else 0
-        return OutputFacts(flags | EXPIRED | gone, again=again)
+        return OutputFacts(flags | EXPIRED | _gone(buffer, told), again=again)
     coverage = _coverage(store, buffer, told)
     failures = _failures(store, buffer)
     unseen = [one for one in failures or () if not one.is_seen(coverage)]
     flags |= UNSEEN if unseen else 0
     flags |= LARGE if failures is None else 0
     flags |= LEAST if any(one.is_rest for one in unseen) else 0
-    flags |= UNSURE if any(call.parts[buffer.name].unsure for call in told if buffer.name in call.parts) else 0
+    flags |= UNSURE if any(call.parts[buffer.name].unsure for call in told) else 0
     seen = sum(stream.lines.weight for stream in coverage.streams.values())
     flags |= UNOPENED if buffer.lines and not seen else 0
     return OutputFacts(flags, len(failures or ()), len(unseen), buffer.lines, seen, again)
+
+
+def facts_of_removed(buffer: Buffer, calls: Sequence[Call]) -> OutputFacts:
+    """Judge an output that a person removed, given what is left of its record and the calls about it."""
+    gone = _gone(buffer, [call for call in calls if not call.looks_on])
+    return OutputFacts(EXPIRED | gone | (REMOVED if gone else 0))
+
+
+def _gone(buffer: Buffer, told: Sequence[Call]) -> int:
+    return GONE if not_shown_whole([buffer], told) else 0
 
 
 def _of_record(buffer: Buffer) -> int:
@@ -113,19 +121,19 @@ def _failures(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
 def _coverage(store: Reading, buffer: Buffer, told: Iterable[Call]) -> Coverage:
     if filtered_from(buffer):  # what its filters passed on was shown, too
         return coverage_of(store, buffer)
-    made = [call.parts[buffer.name] for call in told if buffer.name in call.parts]
+    made = [call.parts[buffer.name] for call in told]
     totals = {name: info.lines for name, info in buffer.streams.items()}
     return cover(buffer.name, totals, made, partial=buffer.is_partial)
 
 
-def _shown_again(name: str, calls: Iterable[Call]) -> int:
+def _shown_again(calls: Iterable[Call]) -> int:
     seen: dict[tuple[str, str, str], tuple[tuple[int, int], ...]] = {}
-    return sum(count_lines(call.view, {name: call.parts[name]}, seen)[1] for call in calls if name in call.parts)
+    return sum(count_lines(call.view, call.parts, seen)[1] for call in calls)
 
 
 def ended(buffer: Buffer, calls: Sequence[Call]) -> list[Ended]:
     """Return what is to be said of how an output ended, by the calls about it, oldest first."""
-    told = [call for call in calls if not call.looks_on and buffer.name in call.view.refs]
+    told = [call for call in calls if not call.looks_on]
     found = [Ended(CUT, text, call) for call, text in _cut(buffer.name, told)]
     if buffer.state == "evicted":
         return found

@@ -1,15 +1,14 @@
 """Finds the projects of a store, and the buffers, sessions, calls and notes of one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from sightline.audit.timeline import Call, Timeline, not_whole
+from sightline.audit.timeline import Call
 from sightline.log.session_list import SessionFacts
 from sightline.named_tuple import NamedTuple
 from sightline.project import FolderCount, Project, Scope, main_worktree, named
 from sightline.records import Buffer, Note
 from sightline.refs import host_of, parse_ref
 from sightline.store import Reading
-from sightline.typing_names import Any
 
 
 class KnownProject(NamedTuple):
@@ -85,22 +84,6 @@ def running_in(store: Reading, scope: Scope) -> list[Buffer]:
         for one in store.index.running()
         if scope.session in (None, one.session) and one.created >= scope.since and belongs(one, scope.project)
     ]
-
-
-def removed_in(store: Reading, scope: Scope) -> tuple[str, ...]:
-    """Return the names of outputs of a scope that a person removed before they were shown whole."""
-    there = [name for name in store.index.removed_outputs() if _is_left(store.tombstone(name), scope)]
-    left = {name: (store.tombstone(name) or {}).get("streams", {}) for name in there}
-    lines = {name: {stream: info["lines"] for stream, info in streams.items()} for name, streams in left.items()}
-    return tuple(not_whole(lines, Timeline(store).about(there) if there else ()))
-
-
-def _is_left(left: Mapping[str, Any] | None, scope: Scope) -> bool:
-    """Return whether what is left of an output says that it is of a scope."""
-    if left is None or left["created"] < scope.since or scope.session not in (None, left.get("session")):
-        return False
-    project = scope.project
-    return project is None or FolderCount(left.get("project", ""), left.get("cwd", ""), 0).root == project.root
 
 
 def started_in(store: Reading, project: Project) -> frozenset[str]:

@@ -223,14 +223,6 @@ class Timeline:
         last = self._store.index.views(session=self._session, since=self._since, limit=count)
         return [self._call(indexed, seen) for indexed in reversed(last)]
 
-    def about(self, buffers: Iterable[str]) -> list[Call]:
-        """Return the calls about some buffers, oldest first; what was seen before each is not counted."""
-        self._buffers, self._unfiltered = {}, self._store.index.unfiltered()
-        views = (one for name in buffers for one in self._store.index.views(buffer=name, since=self._since))
-        each = {indexed.view.id: indexed for indexed in views}
-        wanted = (one for one in each.values() if self._session in (None, one.view.session))
-        return _ordered(self._call(indexed, {}) for indexed in wanted)
-
     @property
     def behind(self) -> bool:
         """Whether the last `refresh` has left calls for the next one."""
@@ -277,7 +269,9 @@ class Timeline:
             return call
         return call._replace(buffer=self._store.index.buffer(call.buffer.name))
 
-    def _calls(self, rows: Iterable[tuple[int, IndexedView]], seen: "_Seen") -> list[Call]:
+    def _calls(self, rows: Sequence[tuple[int, IndexedView]], seen: "_Seen") -> list[Call]:
+        wanted = {name for _, one in rows for name in one.view.refs if name not in self._buffers}
+        self._buffers |= self._store.index.buffers(wanted)
         return [self._call(indexed, seen) for _, indexed in rows if indexed.view.time >= self._since]
 
     def _call(self, indexed: IndexedView, seen: "_Seen") -> Call:
@@ -335,6 +329,26 @@ def _unanswered_view(buffer: Buffer) -> View:
         truncated=False,
         text_sha256="",
     )
+
+
+def calls_about(store: Reading, buffers: Mapping[str, Buffer], people: Onlookers) -> dict[str, list[Call]]:
+    """Return the calls about some buffers, each by itself: by name, oldest first, with what they add to its coverage.
+
+    What was seen before each is not counted, and a call has its buffer only if that is the first that it is about.
+
+    Args:
+        store: the store.
+        buffers: the buffers by name, those that are gone included.
+        people: knows who looks on.
+    """
+    found: dict[str, list[Call]] = {name: [] for name in buffers}
+    for name, indexed in store.index.views_about(buffers):
+        buffer = buffers[name]
+        part = _part(store, name, buffer, indexed)
+        own = buffer if indexed.view.refs[0] == name else None
+        looks_on = people.looks_on(indexed.view.session, buffer.session)
+        found[name].append(Call(indexed, own, {name: part}, 0, 0, None, looks_on))
+    return found
 
 
 def calls_of(store: Reading, *, session: str | None = None, since: float = 0.0) -> list[Call]:

@@ -16,10 +16,9 @@ from contextlib import suppress
 
 from sightline.audit import output_facts
 from sightline.audit.coverage import share_of
-from sightline.audit.output_facts import facts_of, output_rules
-from sightline.audit.people_views import Onlookers
-from sightline.audit.project_scope import removed_in, running_in, started_in
-from sightline.audit.timeline import Call, Timeline
+from sightline.audit.kept_facts import AT_ONCE, families, judge
+from sightline.audit.output_facts import output_rules
+from sightline.audit.project_scope import running_in, started_in
 from sightline.errors import SightlineError, StoreFailed
 from sightline.json_text import dumps, loads
 from sightline.log.log_index import catch_up, fill_index, last_known, verify_log
@@ -28,7 +27,7 @@ from sightline.named_tuple import NamedTuple
 from sightline.project import ALL
 from sightline.project import Scope as Scope
 from sightline.protocols import HostAlarm
-from sightline.records import OutputFacts, Session, Tally
+from sightline.records import Session, Tally
 from sightline.shape.summary import counted
 from sightline.store import Reading, Store
 from sightline.typing_names import TYPE_CHECKING
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 """The kinds of alarm that are about a claim."""
 
-_AT_ONCE = 100  # outputs whose calls are read together
+_MANY = 10_000  # outputs; to compare the files of more with their seals takes longer than all else
 _SHARE = 4  # a session that goes on is judged again after this many times the seconds that it took
 
 
@@ -305,7 +304,7 @@ class VerdictReader:
         _take_in_logs(self._store, self._sizes)
         self._store.index.renew_copies()
         self._unread.clear()
-        self._store.look_for_changes()
+        self._store.look_for_changes(seldom=self._patient or self._store.index.totals().buffers > _MANY)
         left = self._judge_outputs(ends)
         sessions, waiting = self._judge_sessions(ends) if not left else ({}, 0)
         return self._summed(sessions, left + waiting)
@@ -318,12 +317,12 @@ class VerdictReader:
     def _summed(self, sessions: Mapping[str, JudgedSession], left: int) -> Verdict:
         tallies = [tally for _, tally in self._store.index.tallies(self.rules, self.scope)]
         judged, running = sessions.values(), running_in(self._store, self.scope)
-        known, removed = summed(tallies), removed_in(self._store, self.scope)
+        known = summed(tallies)
+        gone = self._store.index.with_flags(self.rules, output_facts.REMOVED, self.scope) if known.gone else ()
         return known._replace(
             captured=known.captured + len(running),
             ran=known.ran + sum(one.kind == "cmd" and not one.origin for one in running),
-            gone=known.gone + len(removed),
-            removed=removed,
+            removed=tuple(sorted(name for name, _ in gone)),
             alarms=tuple(_each_once(alarm for one in judged for alarm in one.alarms)),
             broken=tuple(one.broken for one in judged if one.broken),
             messages=sum(one.messages for one in judged),
@@ -337,33 +336,11 @@ class VerdictReader:
     def _judge_outputs(self, ends: float) -> int:
         """Judge outputs in doubt until a time, at least some, and return how many are left."""
         index, rules, skipped = self._store.index, self.rules, set[str]()
-        while wanted := [one for one in index.in_doubt(rules, _AT_ONCE + len(skipped)) if one[0] not in skipped]:
-            found = list(self._facts(wanted))
-            skipped |= {name for name, _ in wanted} - {name for name, _, _ in found}
-            self._forget_sessions(name for name, _, _ in found)
-            index.keep_facts(rules, found)
+        while wanted := [one for one in index.in_doubt(rules, AT_ONCE + len(skipped)) if one[0] not in skipped]:
+            skipped |= {name for name, _ in wanted} - judge(self._store, wanted, self._unread).keys()
             if time.monotonic() >= ends:
                 return max(index.count_in_doubt(rules) - len(skipped), 0)
         return 0
-
-    def _facts(self, wanted: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, OutputFacts]]:
-        names = [name for name, _ in wanted]
-        about: dict[str, list[Call]] = {name: [] for name in names}
-        for call in Timeline(self._store).about(names):
-            for name in call.view.refs:
-                if name in about and call not in about[name][-1:]:
-                    about[name].append(call)
-        people = Onlookers(self._store)
-        for name, doubt in wanted:
-            buffer = self._store.index.buffer(name)
-            if buffer is None or buffer.state == "running":
-                continue
-            try:
-                yield name, doubt, facts_of(self._store, self._store.checked(buffer), about[name], people)
-            except StoreFailed:
-                self._unread.add(name)
-            except SightlineError:
-                continue  # it was removed meanwhile, which puts it in doubt again
 
     # sessions
 
@@ -372,11 +349,11 @@ class VerdictReader:
         store, found, left = self._store, dict[str, JudgedSession](), 0
         everyone = {one.name: one for one in store.index.sessions()}
         wanted = sorted(self._sessions(everyone))
-        families = _families(everyone.values())
+        related = families(everyone.values())
         sizes, kept, entries = self._sizes, store.index.session_verdicts(), last_known(store)
         for name in wanted:
             session = everyone.get(name)
-            family = families.get((session.harness, session.harness_id), (name,)) if session else (name,)
+            family = related.get((session.harness, session.harness_id), (name,)) if session else (name,)
             made_from = f"{_rules_of_sessions(store)} {' '.join(f'{one}:{sizes.get(one)}' for one in family)}"
             known, record = kept.get(name, ("", ""))
             if known != made_from:
@@ -409,13 +386,6 @@ class VerdictReader:
             names &= self._store.index.active_since(since)
         return {one for one in names if one not in everyone or not is_onlooker(everyone[one])}
 
-    def _forget_sessions(self, outputs: Iterable[str]) -> None:
-        """Have the sessions judged anew that captured some outputs, with those that share their harness' session."""
-        index = self._store.index
-        captors = {buffer.session for name in outputs if (buffer := index.buffer(name))}
-        families = _families(index.sessions()).values()
-        index.forget_verdicts_of(captors.union(*(names for names in families if captors.intersection(names))))
-
 
 _WAIT_SECONDS = 0.1
 
@@ -428,16 +398,6 @@ def _each_once(alarms: Iterable[HostAlarm]) -> Iterator[HostAlarm]:
             yield one
         if one.views:
             known.add(one)
-
-
-def _families(sessions: Iterable[Session]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the names of sessions that share a session of a harness: helpers, and the one whose they are."""
-    found = dict[tuple[str, str], tuple[str, ...]]()
-    for one in sessions:
-        if one.harness_id:
-            key = one.harness, one.harness_id
-            found[key] = tuple(sorted((*found.get(key, ()), one.name)))
-    return found
 
 
 def _rules_of_sessions(store: Reading) -> str:

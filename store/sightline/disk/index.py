@@ -266,6 +266,11 @@ class Index(VerdictIndex):
         """Return the record of a name; None if there is none."""
         return self._first("WHERE name = ?", name)
 
+    def buffers(self, names: Iterable[str]) -> dict[str, Buffer]:
+        """Return the records of several names, by name, as far as there are any."""
+        wanted = f"SELECT {_COLUMNS} FROM buffers WHERE name IN (SELECT value FROM json_each(?))"  # noqa: S608
+        return {one.name: one for one in self._each(_buffer, self._db.rows(wanted, (dumps(list(names)),)))}
+
     def _first(self, rest: str, *parameters: Any) -> Buffer | None:
         row = self._db.row(f"SELECT {_COLUMNS} FROM buffers {rest}", parameters)  # noqa: S608
         return self._one(_buffer, row)

@@ -153,10 +153,10 @@ _VERDICTS = f"""
 CREATE TABLE verdicts (
     buffer TEXT PRIMARY KEY,
     judged TEXT NOT NULL,
-    session TEXT NOT NULL,
-    project TEXT NOT NULL,
-    cwd TEXT NOT NULL,
-    created REAL NOT NULL,
+    session TEXT NOT NULL DEFAULT '',
+    project TEXT NOT NULL DEFAULT '',
+    cwd TEXT NOT NULL DEFAULT '',
+    created REAL NOT NULL DEFAULT 0,
     flags INTEGER NOT NULL DEFAULT 0,
     failures INTEGER NOT NULL DEFAULT 0,
     unseen INTEGER NOT NULL DEFAULT 0,
@@ -164,7 +164,7 @@ CREATE TABLE verdicts (
     seen REAL NOT NULL DEFAULT 0,
     again INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX verdicts_judged ON verdicts (judged);
+CREATE INDEX verdicts_judged ON verdicts (judged, flags, failures, unseen, lines, seen);
 CREATE TABLE session_verdicts (
     session TEXT PRIMARY KEY,
     judged TEXT NOT NULL,
@@ -178,14 +178,19 @@ CREATE TABLE replies (
     cut INTEGER NOT NULL,
     buffer TEXT NOT NULL
 );
+ALTER TABLE totals ADD COLUMN compared REAL NOT NULL DEFAULT 0; -- when all files were last compared with their seals
 CREATE INDEX buffers_by_origin ON buffers (origin) WHERE origin <> '';
 CREATE TRIGGER verdict_added AFTER INSERT ON buffers BEGIN {_NEW_VERDICT} END;
 CREATE TRIGGER verdict_changed AFTER UPDATE OF {_FACTS} ON buffers
 WHEN ({_row_values("OLD")}) IS NOT ({_row_values("NEW")}) BEGIN {_NEW_VERDICT} END;
 CREATE TRIGGER verdict_removed AFTER DELETE ON buffers BEGIN
     DELETE FROM verdicts WHERE buffer = OLD.name;
+    INSERT INTO verdicts (buffer, judged) SELECT OLD.name, {_IN_DOUBT}
+        WHERE EXISTS (SELECT 1 FROM views_of WHERE buffer = OLD.name);
 END;
 CREATE TRIGGER verdict_seen AFTER INSERT ON views_of BEGIN
+    INSERT INTO verdicts (buffer, judged) SELECT NEW.buffer, {_IN_DOUBT}
+        WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE buffer = NEW.buffer);
     UPDATE verdicts SET judged = {_IN_DOUBT} WHERE judged <> '~' AND (
         buffer = NEW.buffer OR buffer IN (SELECT name FROM buffers WHERE origin = NEW.buffer AND origin <> '')
     );
@@ -205,11 +210,16 @@ CREATE TRIGGER reply_removed AFTER DELETE ON views BEGIN
     DELETE FROM replies WHERE view = OLD.number;
 END;
 """  # noqa: S608 - names of ours
-"""What is known of each output and session. A `judged` that begins with ``?`` is in doubt, ``~`` is one that runs."""
+"""What is known of each output and session. A `judged` that begins with ``?`` is in doubt, ``~`` is one that runs.
+
+An output that was removed keeps a row as long as replies are about it.
+"""
 
 _KNOWN_VERDICTS = f"""
 INSERT INTO verdicts (buffer, judged, session, project, cwd, created)
     SELECT name, CASE state WHEN 'running' THEN '~' ELSE {_IN_DOUBT} END, session, project, cwd, created FROM buffers;
+INSERT INTO verdicts (buffer, judged) SELECT DISTINCT buffer, {_IN_DOUBT} FROM views_of
+    WHERE NOT EXISTS (SELECT 1 FROM verdicts WHERE verdicts.buffer = views_of.buffer);
 INSERT INTO replies {_REPLY} WHERE json_valid(record);
 """  # noqa: S608 - names of ours
 

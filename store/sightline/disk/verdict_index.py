@@ -9,13 +9,23 @@ from sightline.disk.view_index import ViewIndex
 from sightline.json_text import dumps
 from sightline.light_library import suppress
 from sightline.project import ALL, Project, Scope
-from sightline.records import OutputFacts, ReplyTotals, Tally
+from sightline.records import Buffer, OutputFacts, ReplyTotals, Tally
 from sightline.typing_names import Any, Iterable, Sequence
 
 _OF_PROJECT = "(project = ? OR (project = '' AND cwd IN (SELECT value FROM json_each(?))))"
 _COPIES = {"verdicts": "(judged)", "session_verdicts": "(session)"}
 # A tilde stands in the place of the rules while a command runs.
 _IN_DOUBT = "(judged < ? OR (judged > ? AND judged < '~'))"
+# Each combination of flags is found by a step in the index; there are a few dozen.
+_FLAGS_THERE = """
+    WITH RECURSIVE one (flags) AS (
+        SELECT MIN(flags) FROM verdicts WHERE judged = ?
+        UNION ALL
+        SELECT (SELECT MIN(flags) FROM verdicts WHERE judged = ? AND verdicts.flags > one.flags)
+        FROM one WHERE one.flags IS NOT NULL
+    )
+    SELECT flags FROM one WHERE flags & ?
+"""
 
 
 class VerdictIndex(ViewIndex):
@@ -59,12 +69,27 @@ class VerdictIndex(ViewIndex):
         row = self._db.row(f"SELECT COUNT(*) FROM verdicts WHERE {_IN_DOUBT}", (rules, rules))  # noqa: S608
         return int(row[0]) if row else 0
 
+    def doubts_of(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Return (name, doubt) of some outputs, as far as they have ended."""
+        rows = self._db.rows(
+            "SELECT buffer, judged FROM verdicts WHERE judged <> '~' AND buffer IN (SELECT value FROM json_each(?))",
+            (dumps(list(names)),),
+        )
+        return [(str(name), str(doubt)) for name, doubt in rows]
+
     def keep_facts(self, rules: str, found: Iterable[tuple[str, str, OutputFacts]]) -> None:
         """Keep (name, doubt, facts) of outputs, except of those that came in doubt again since."""
         self._change(
             "UPDATE verdicts SET judged = ?, flags = ?, failures = ?, unseen = ?, lines = ?, seen = ?, again = ?"
             " WHERE buffer = ? AND judged = ?",
             [(rules, *facts, name, doubt) for name, doubt, facts in found],
+        )
+
+    def place_removed(self, removed: Iterable[Buffer]) -> None:
+        """Keep of removed outputs what tells to which scopes they belong."""
+        self._change(
+            "UPDATE verdicts SET session = ?, project = ?, cwd = ?, created = ? WHERE buffer = ?",
+            [(one.session, one.project, one.cwd, one.created, one.name) for one in removed],
         )
 
     def facts_of(self, rules: str, names: Iterable[str]) -> dict[str, OutputFacts]:
@@ -99,8 +124,8 @@ class VerdictIndex(ViewIndex):
         where, parameters = _within(scope)
         rows = self._db.rows(
             "SELECT buffer, flags, failures, unseen, lines, seen, again FROM verdicts"  # noqa: S608
-            f" WHERE judged = ? AND flags & ? AND {where} ORDER BY {order} LIMIT ?",
-            (rules, any_of, *parameters, limit),
+            f" WHERE judged = ? AND flags IN ({_FLAGS_THERE}) AND {where} ORDER BY {order} LIMIT ?",
+            (rules, rules, rules, any_of, *parameters, limit),
         )
         return [(str(row[0]), OutputFacts._make(row[1:])) for row in rows]
 
@@ -108,13 +133,19 @@ class VerdictIndex(ViewIndex):
         """Return (name, seals) of all outputs that have any."""
         return self._db.rows("SELECT name, seals FROM buffers WHERE seals <> '' AND state <> 'evicted'")
 
-    def removed_outputs(self) -> list[str]:
-        """Return the names of outputs that replies are about, and of which not even a row is left."""
-        rows = self._db.rows(
-            "SELECT DISTINCT buffer FROM replies WHERE buffer <> '' AND buffer NOT LIKE 'file!_%' ESCAPE '!'"
-            " AND NOT EXISTS (SELECT 1 FROM verdicts WHERE verdicts.buffer = replies.buffer)"
-        )
-        return [str(name) for (name,) in rows]
+    def compared_at(self) -> float:
+        """Return when all files were last compared with their seals, in seconds since the epoch; 0 for never."""
+        row = self._db.row("SELECT compared FROM totals")
+        return float(row[0]) if row and isinstance(row[0], int | float) else 0.0
+
+    def note_compared(self, when: float) -> None:
+        """Note that all files were compared with their seals, if that can be kept now."""
+        with suppress(sqlite3.OperationalError), self._db.hurried():
+            self._db.execute("UPDATE totals SET compared = ?", (when,))
+
+    def seen_lines(self) -> dict[str, float]:
+        """Return the number of seen lines of each output of which any were shown, as last judged."""
+        return dict(self._db.rows("SELECT buffer, seen FROM verdicts WHERE seen > 0"))
 
     def sessions_about(self, scope: Scope) -> set[str]:
         """Return the names of the sessions that were shown the outputs of a scope."""
@@ -188,7 +219,10 @@ class VerdictIndex(ViewIndex):
 
 def _within(scope: Scope) -> tuple[str, list[Any]]:
     """Return the condition for the outputs of a scope, and its parameters."""
-    where, parameters = ["created >= ?"], list[Any]([scope.since])
+    where, parameters = list[str](), list[Any]()
+    if scope.since:
+        where.append("created >= ?")
+        parameters.append(scope.since)
     if scope.session is not None:
         where.append("verdicts.session = ?")
         parameters.append(scope.session)
@@ -196,7 +230,7 @@ def _within(scope: Scope) -> tuple[str, list[Any]]:
         inside, given = in_project(scope.project)
         where.append(inside.replace("name ", "verdicts.buffer "))
         parameters += given
-    return " AND ".join(where), parameters
+    return " AND ".join(where) or "1", parameters
 
 
 def in_project(project: Project) -> tuple[str, list[Any]]:

@@ -312,6 +312,15 @@ class ViewIndex:
             rows = self._db.rows(f"{_VIEW}WHERE number IN ({marks}) ORDER BY {self.OLDEST_FIRST}", batch)
             yield from self._each(_view, rows)
 
+    def views_about(self, buffers: Iterable[str]) -> list[tuple[str, IndexedView]]:
+        """Return (buffer, view) for the views of several buffers: all of one after another, oldest first."""
+        rows = self._db.rows(
+            f"SELECT buffer, {_VIEW_COLUMNS} FROM views_of JOIN views ON views.number = views_of.view"  # noqa: S608
+            " WHERE buffer IN (SELECT value FROM json_each(?)) ORDER BY buffer, time, entry",
+            (dumps(list(buffers)),),
+        )
+        return self._each(lambda row: (str(row[0]), _view(row[1:])), rows)
+
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
         """Return (number, view) for views indexed after a number, in the order of indexing; or only a session's."""
         where, parameters = ("session = ? AND ", [session]) if session is not None else ("", list[Any]())

@@ -138,6 +138,13 @@ class SharedIndex(Index):
             self._fetch_views(buffer)
         return super().views(buffer=buffer, session=session, since=since, limit=limit)
 
+    def views_about(self, buffers: Iterable[str]) -> list[tuple[str, IndexedView]]:
+        """Return views as any index does; those of outputs that are older than the mirror are asked for first."""
+        wanted = list(buffers)
+        for name in wanted:
+            self._fetch_views(name)
+        return super().views_about(wanted)
+
     def views_of(self, buffer: str, *, session: str | None = None) -> Iterator[IndexedView]:
         """Yield views as any index does; those of an output that is older than the mirror are asked for first."""
         self._fetch_views(buffer)

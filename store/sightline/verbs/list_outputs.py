@@ -126,7 +126,7 @@ def _matching(
 ) -> list[Buffer]:
     """Return buffers that match, the best first, and of equal ones the last used; if few do, those that come close."""
     conditions, text = late.parsed(match)
-    accepts = late.BufferFilter(store, conditions).accepts
+    accepted = late.BufferFilter(store, conditions).accepted
     terms = late.terms_of(text)
     found: list[tuple[int, int, Buffer]] = []
     others: list[Buffer] = []
@@ -137,7 +137,7 @@ def _matching(
             page = store.listed(PAGE_BUFFERS, before=before, session=session, project=project)
         else:
             page = [Listed(buffer, -place) for place, buffer in enumerate(among) if _is_in(buffer, session, project)]
-        for buffer in (item.buffer for item in page if accepts(item.buffer)):
+        for buffer in accepted(item.buffer for item in page):
             rank = late.rank(terms, _title(buffer))
             if rank == late.NOT_AT_ALL:
                 others.append(buffer)

@@ -318,7 +318,7 @@ def test_a_sealed_buffer_is_examined_once(store: Store, keep: Keep, monkeypatch:
 
 
 def test_what_is_kept_of_a_buffer_goes_with_it(store: Store, keep: Keep) -> None:
-    buffer = keep(LOG)
+    buffer = _failed(store, keep(b"", UNITTEST, command="python -m unittest -v"))
     failures_of(store, buffer)
     with closing(sqlite3.connect(store.layout.index)) as index:
         kept = "SELECT count(*) FROM derived"

@@ -12,11 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.audit import output_facts
+from sightline import disk
+from sightline.audit import kept_facts, output_facts
 from sightline.audit import verdict as verdicts
 from sightline.audit.brief import as_data, make_brief
 from sightline.audit.buffer_coverage import first_unseen
+from sightline.audit.buffer_filter import BufferFilter, parsed
 from sightline.audit.findings import ALTERED, CUT, OVERLOOKED, PARTIAL, UNTOLD, audited
+from sightline.audit.kept_facts import AT_ONCE
 from sightline.audit.overlooked_places import missed_in, number_in, place_at
 from sightline.audit.report.report import gather
 from sightline.audit.verdict import Verdict, VerdictReader, by_session, verdict_of
@@ -127,7 +130,7 @@ def test_what_is_kept_is_not_computed_anew(store: Store, monkeypatch: pytest.Mon
     append_events(store.root, AGENT, [AgentMessage(2.0, "All tests pass.")])
     known = verdict_of(store)
     judged = list[str]()
-    monkeypatch.setattr(verdicts, "facts_of", lambda _, buffer, *rest: judged.append(buffer.name))
+    monkeypatch.setattr(kept_facts, "facts_of", lambda _, buffer, *rest: judged.append(buffer.name))
     assert verdict_of(store) == known
     with Store(store.root) as other:
         assert verdict_of(other) == known
@@ -135,6 +138,44 @@ def test_what_is_kept_is_not_computed_anew(store: Store, monkeypatch: pytest.Mon
     monkeypatch.undo()
     monkeypatch.setattr(output_facts, "_VERSION", "verdict/0")
     assert verdict_of(store) == known
+
+
+def test_filters_read_what_the_verdict_has_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    half, unseen = ran(store, b"a\nb\n", exit_code=0), ran(store)
+    show(store, half, 1, 1)
+    verdict_of(store)
+    monkeypatch.setattr(kept_facts, "facts_of", None)
+    for text, found in (("seen:50", [half.name]), ("seen:<50", [unseen.name]), ("!", [unseen.name])):
+        assert list(BufferFilter(store, parsed(text).conditions).names()) == found
+
+
+def test_files_of_a_large_store_are_compared_with_their_seals_once_a_minute(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verdicts, "_MANY", 0)
+    ran(store)
+    looks = list[str]()
+    monkeypatch.setattr(disk, "suspects", lambda *_: looks.append("look") or ())
+    for _ in range(2):
+        verdict_of(store)
+    with Store(store.root) as other:
+        verdict_of(other)
+    assert len(looks) == 1
+    audited(store, ALL)  # whoever audits wants to know how it is now
+    assert len(looks) == 2
+
+
+def test_what_is_removed_stays_gone_in_its_session_when_the_index_is_made_anew(store: Store) -> None:
+    partly, whole = ran(store), ran(store, b"a\n", session="agent-2")
+    show(store, partly, 1, 1)
+    show(store, whole, 1, 1)
+    for one in (partly, whole):
+        store.remove(one, "removed")
+    assert (verdict_of(store).gone, verdict_of(store).removed) == (1, (partly.name,))
+    store.close()
+    os.remove(store.layout.index)
+    with Store(store.root) as again:
+        assert [verdict_of(again, Scope(name)).gone for name in ("agent-1", "agent-2")] == [1, 0]
 
 
 def test_a_store_that_cannot_be_written_to_has_the_same_verdict(store: Store) -> None:
@@ -201,12 +242,12 @@ def test_a_claim_is_judged_again_when_a_call_before_it_is_logged_late(store: Sto
 
 
 def test_a_step_judges_some_and_says_how_many_are_left(store: Store) -> None:
-    for at in range(verdicts._AT_ONCE + 5):
+    for at in range(AT_ONCE + 5):
         ran(store, b"ERROR: bad %d\n" % at)
     reader = VerdictReader(store)
     some = reader.step(-1)
     assert (some.is_done, some.left, some.is_good) == (False, 5, False)
-    assert reader.all().unseen == verdicts._AT_ONCE + 5
+    assert reader.all().unseen == AT_ONCE + 5
 
 
 def test_nothing_is_green_while_something_could_not_be_judged(store: Store) -> None:

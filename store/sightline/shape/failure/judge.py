@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 
 from sightline.named_tuple import NamedTuple
@@ -94,9 +95,7 @@ class Judge:
         self._cached: dict[bytes, LineVerdict | None] = {}
         self._named: Counter[bytes] = Counter()
         self.stems = STEMS
-        self.literals = _uncovered(literal for _, sort in self._sorts for literal in sort.has)
-        masked = {literal.encode().translate(NUMBERS) for _, sort in self._sorts for literal in sort.has}
-        self._masked = tuple(one for one in masked if not any(other != one and other in one for other in masked))
+        self.literals, self._masked = _literals(tuple(literal for _, sort in self._sorts for literal in sort.has))
 
     def text(self, data: bytes) -> str:
         """Return the judged text of a raw line: cleaned, without the log's prefix."""
@@ -233,8 +232,14 @@ def last_part(name: str) -> str:
     return _PARTS.split(name.strip())[-1]
 
 
-def _uncovered(literals: Iterable[str]) -> tuple[bytes, ...]:
-    """Return the literals that no stem, and no shorter literal, would find as well."""
-    needed = {literal.encode() for literal in literals}
-    needed = {literal for literal in needed if not any(stem in literal.lower() for stem in STEMS)}
-    return tuple(sorted(one for one in needed if not any(other != one and other in one for other in needed)))
+@lru_cache(maxsize=64)  # sets of tools; it takes longer than to judge a short output
+def _literals(of_rules: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+    """Return (literals that no stem would find as well; all of them with masked numbers), each without longer ones."""
+    literals = {literal.encode() for literal in of_rules}
+    unstemmed = {one for one in literals if not any(stem in one.lower() for stem in STEMS)}
+    return tuple(sorted(_shortest(unstemmed))), tuple(_shortest({one.translate(NUMBERS) for one in literals}))
+
+
+def _shortest(literals: Collection[bytes]) -> Iterator[bytes]:
+    """Yield the literals that no shorter one would find as well."""
+    return (one for one in literals if not any(other != one and other in one for other in literals))
