@@ -2,6 +2,8 @@
 
 Precision is the share of what was found that is true, recall the share of what is true that was found, of each kind.
 ``--transcripts PATH …`` counts instead how many of some real sessions have each kind: of these the truth is not known.
+With ``--labels FILE`` these sessions are held against the labels of somebody who had not seen the verdict, beside those
+of the project's own sessions; ``--to-read FOLDER`` writes them as text to be labelled (`benchmarks.evidence.labels`).
 ``--calls N`` tells instead how long the evidence of a session of that many calls takes.
 """
 
@@ -12,8 +14,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
+from benchmarks.evidence import labels as labelling
+from benchmarks.evidence.reading import write_session
 from benchmarks.evidence.sessions import FAILED, PASSED, SESSIONS, Truth
 from benchmarks.evidence.transcripts import Compacted, Edited, Ran, Read, Said, Step, write_transcript
 from benchmarks.evidence.unseen_sessions import UNSEEN_SESSIONS
@@ -25,10 +31,13 @@ from sightline.audit.evidence.session_evidence import (
     SessionEvidence,
     evidence_of,
 )
+from sightline.audit.verdict import verdict_of
 from sightline.config import Settings
 from sightline.harnesses.formats import find_sources
 from sightline.imports.importer import Importer
 from sightline.log.session_list import list_sessions
+from sightline.records import Session
+from sightline.shape.summary import one_line
 from sightline.store import Store
 
 _OF_CLAIMS = (CONTRADICTED_CLAIM, STALE_CLAIM, UNSUPPORTED_CLAIM)
@@ -89,25 +98,97 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.evidence", description=__doc__)
     parser.add_argument("--transcripts", nargs="+", default=[], metavar="PATH", help="count kinds in real sessions")
     parser.add_argument("--claims", action="store_true", help="of these print each claim with its verdict")
+    parser.add_argument("--labels", default="", metavar="FILE", help="print precision and recall of labelled sessions")
+    parser.add_argument("--show", action="store_true", help="of these print each finding that differs, with its words")
+    parser.add_argument("--to-read", default="", metavar="FOLDER", help="write them as text, without any verdict")
     parser.add_argument("--calls", type=int, default=0, metavar="N", help="time a session of so many calls")
     given = parser.parse_args()
     if given.calls:
         return _time(given.calls)
-    if given.transcripts:
+    if given.to_read:
+        return _write(given.transcripts, given.to_read)
+    if given.transcripts and not given.labels:
         return _count(given.transcripts, claims=given.claims)
+    if given.labels:
+        _hold_against(given.labels, given.transcripts, shows=given.show)
+        print("\nthe project's own sessions, whose truth is known")
     totals: dict[str, Score] = {}
     for truth in (*SESSIONS, *UNSEEN_SESSIONS):
-        right, wrong, missed = compared(truth, found_in(truth))
-        for kind in {*right, *wrong, *missed}:
-            score = totals.get(kind, Score())
-            totals[kind] = Score(score.right + right[kind], score.wrong + wrong[kind], score.missed + missed[kind])
+        _add(totals, compared(truth, found_in(truth)))
+    _print_table(totals)
+    worst = [kind for kind, one in totals.items() if one.precision < LEAST_PRECISION or one.recall < LEAST_RECALL]
+    return int(bool(worst or totals.get("claim: contradicted", Score()).wrong))
+
+
+def _add(totals: dict[str, Score], more: tuple[Counter[str], Counter[str], Counter[str]]) -> None:
+    right, wrong, missed = more
+    for kind in {*right, *wrong, *missed}:
+        score = totals.get(kind, Score())
+        totals[kind] = Score(score.right + right[kind], score.wrong + wrong[kind], score.missed + missed[kind])
+
+
+def _print_table(totals: Mapping[str, Score]) -> None:
     print(f"{'kind':24} {'precision':>10} {'recall':>8}   right wrong missed")
     for kind, score in sorted(totals.items()):
         print(
             f"{kind:24} {score.precision:10.0%} {score.recall:8.0%}   {score.right:5} {score.wrong:5} {score.missed:6}"
         )
-    worst = [kind for kind, one in totals.items() if one.precision < LEAST_PRECISION or one.recall < LEAST_RECALL]
-    return int(bool(worst or totals.get("claim: contradicted", Score()).wrong))
+
+
+@contextmanager
+def _imported(paths: Sequence[str]) -> Iterator[Store]:
+    """Give a store of its own with the sessions of some transcripts, none of which is evicted."""
+    settings = Settings(max_buffers=1_000_000, max_bytes=1 << 40, max_age_days=100_000.0)
+    with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/root", settings) as store:
+        for path in paths:
+            Importer(store).run(find_sources(path))
+        yield store
+
+
+def _write(paths: Sequence[str], folder: str) -> int:
+    """Write sessions as text to be labelled."""
+    os.makedirs(folder, exist_ok=True)
+    with _imported(paths) as store:
+        for facts in list_sessions(store):
+            print(write_session(store, facts.session, folder))
+    return 0
+
+
+def _hold_against(path: str, paths: Sequence[str], *, shows: bool) -> None:
+    """Print precision and recall of each kind in labelled sessions, and how many have a false doubt."""
+    labelled, totals, read, noisy = labelling.read_labels(path), dict[str, Score](), 0, 0
+    with _imported(paths) as store:
+        verdict_of(store)
+        for facts in list_sessions(store):
+            key = labelling.session_key(facts.session)
+            if key not in labelled:
+                continue
+            evidence = evidence_of(store, facts.session)
+            found = labelling.found_marks(store, facts.session, evidence)
+            result = labelling.compared(found, labelled[key])
+            read += 1
+            noisy += any(kind != labelling.FAILED for kind in result[1])
+            _add(totals, result)
+            if shows:
+                _show(store, facts.session, found, labelled[key])
+    print(f"{read:,} labelled sessions; {noisy:,} of them with a doubt that is not so")
+    _print_table(totals)
+
+
+def _show(
+    store: Store,
+    session: Session,
+    found: Sequence[labelling.Mark],
+    labels: labelling.Labels,
+) -> None:
+    texts = labelling.texts_of(store, session)
+    every = [*labels.sure, *labels.arguable]
+    for mark in found:
+        if not any(one.kind == mark.kind and one.places & mark.places for one in every):
+            print(f"wrong  {mark.kind} {session.name}: {[one_line(texts.get(at, at), 160) for at in mark.places]}")
+    for label in labels.sure:
+        if not any(one.kind == label.kind and one.places & label.places for one in found):
+            print(f"missed {label.kind} {session.name}: {[one_line(texts.get(at, at), 160) for at in label.places]}")
 
 
 def _time(calls: int) -> int:
@@ -139,20 +220,16 @@ _CALLS_A_ROUND = 5
 
 def _count(paths: list[str], *, claims: bool) -> int:
     kinds, verdicts, sessions, seconds = Counter[str](), Counter[str](), 0, 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(max_buffers=1_000_000, max_bytes=1 << 40, max_age_days=100_000.0)
-        with Store(f"{folder}/root", settings) as store:
-            for path in paths:
-                Importer(store).run(find_sources(path))
-            for facts in list_sessions(store):
-                began = time.monotonic()
-                found = evidence_of(store, facts.session)
-                seconds = max(seconds, time.monotonic() - began)
-                sessions += 1
-                kinds.update({one.kind for one in found.alarms})
-                verdicts.update(one.verdict for one in found.claims)
-                for one in found.claims if claims else ():
-                    print(f"{one.verdict}: {one.claim.words!r}: {one.why} [{facts.session.name}:{one.message}]")
+    with _imported(paths) as store:
+        for facts in list_sessions(store):
+            began = time.monotonic()
+            found = evidence_of(store, facts.session)
+            seconds = max(seconds, time.monotonic() - began)
+            sessions += 1
+            kinds.update({one.kind for one in found.alarms})
+            verdicts.update(one.verdict for one in found.claims)
+            for one in found.claims if claims else ():
+                print(f"{one.verdict}: {one.claim.words!r}: {one.why} [{facts.session.name}:{one.message}]")
     print(f"{sessions:,} sessions; the longest took {seconds:.2f} s")
     for kind, count in kinds.most_common():
         print(f"{kind:24} in {count:,} sessions ({count / max(sessions, 1):.0%})")

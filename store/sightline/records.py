@@ -10,6 +10,7 @@ from sightline.errors import BadRef
 from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.refs import format_ref
+from sightline.shell_words.exit_codes import meaning_of
 from sightline.typing_names import Any, Iterable, Mapping
 
 
@@ -304,9 +305,23 @@ class Buffer(NamedTuple):
         return self.ended - self.created if self.ended is not None and self.ended > self.created else None
 
     @property
+    def answer(self) -> str:
+        """What its exit code answers, such as ``no match`` of `grep`; empty if it is none, or says how it went."""
+        if self.exit_code != 1 or self.kind != "cmd":
+            return ""
+        from sightline.shell_words.answers import Wrote, answer_of  # 3 ms, which few outputs need
+
+        return answer_of(self.command, Wrote(bool(self.stream("out").bytes), bool(self.stream("err").bytes)))
+
+    @property
+    def exit_meaning(self) -> str:
+        """What its exit code says, such as ``no match`` or ``killed``; empty if nothing in particular."""
+        return self.answer or meaning_of(self.exit_code)
+
+    @property
     def failed(self) -> bool:
-        """Whether it ended badly."""
-        return self.state == "interrupted" or self.timed_out or bool(self.exit_code)
+        """Whether it ended badly; an exit code that is an answer is no failure."""
+        return self.state == "interrupted" or self.timed_out or (bool(self.exit_code) and not self.answer)
 
     @property
     def may_have_failed(self) -> bool:

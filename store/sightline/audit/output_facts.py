@@ -175,7 +175,7 @@ def how_it_ended(buffer: Buffer) -> str:
     if buffer.timed_out:
         return "timed out"
     if buffer.exit_code is not None:
-        return f"ended with exit {buffer.exit_code}"
+        return f"ended with exit {buffer.exit_code}" + (f" ({buffer.exit_meaning})" if buffer.exit_meaning else "")
     if buffer.state == "interrupted":
         return "was interrupted"
     return TOOL_FAILED if buffer.kind != "cmd" else "ended with an exit code that is not known"

@@ -67,8 +67,11 @@ class Call(NamedTuple):
             return True
         if self.view.verb == "query":
             return bool(self.view.exit_code and self.view.exit_code > 1)
-        runs = self.view.verb not in _LOOKS
-        return runs and (bool(self.view.exit_code) or bool(self.buffer and self.buffer.failed))
+        if self.view.verb in _LOOKS:
+            return False
+        if self.buffer and (self.buffer.failed or self.buffer.answer):
+            return self.buffer.failed
+        return bool(self.view.exit_code)
 
     @property
     def failed_before_filter(self) -> bool:

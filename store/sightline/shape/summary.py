@@ -6,6 +6,7 @@ A number that the output does not give is not stated, and the sentence says so i
 from sightline.late_pattern import re
 from sightline.named_tuple import NamedTuple
 from sightline.shape.source import Source
+from sightline.shell_words.exit_codes import meaning_of
 from sightline.typing_names import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def summary(
     timed_out: bool = False,
     running: bool = False,
     told_elsewhere: bool = False,
+    answer: str = "",
     examination: "Examination | None" = None,
     quiet: "Examination | None" = None,
     at_most: int | None = None,
@@ -48,16 +50,16 @@ def summary(
         timed_out: whether the time limit ended it.
         running: whether it still runs, so that nothing is said about its end.
         told_elsewhere: whether the caller shows an exit code that is not known here.
+        answer: what the exit code answers, such as ``no match``, if that is no failure; else empty.
         examination: what is known of the output; None if it was not examined.
         quiet: what is known of a success with lines that report a failure; None if it has none.
         at_most: bytes of the sentence; None for as many as it takes. A shorter one names fewer failures.
     """
-    answers = examination is not None and examination.answers(exit_code)
-    ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere or answers)
+    ending = _ending(exit_code, seconds, signal, timed_out, running, told_elsewhere, answer)
     amount = _amount(out, err)
     if examination is None or running:
         return _within(at_most, [f"{ending}: {amount}"])
-    failed = timed_out or bool(signal) or (bool(exit_code) and not answers)
+    failed = timed_out or bool(signal) or (bool(exit_code) and not answer)
     told = [tally for tally in examination.tallies if any(tally.numbers.values())]
     if examination.report and not failed:
         told = []  # a success may write of others' failures in JSON
@@ -249,7 +251,13 @@ def human_seconds(seconds: float) -> str:
 
 
 def _ending(
-    exit_code: int | None, seconds: float | None, signal: int, timed_out: bool, running: bool, no_failure: bool
+    exit_code: int | None,
+    seconds: float | None,
+    signal: int,
+    timed_out: bool,
+    running: bool,
+    told_elsewhere: bool,
+    answer: str,
 ) -> str:
     took = "" if seconds is None else human_seconds(seconds)
     after = f" after {took}" if took else ""
@@ -260,9 +268,12 @@ def _ending(
     if signal:
         return f"ended by signal {signal}{after}"
     if exit_code is None:
-        return f"ended{after}" if no_failure else f"ended{after}, exit code unknown"
+        return f"ended{after}" if told_elsewhere else f"ended{after}, exit code unknown"
+    if answer:
+        return f"{answer} (exit {exit_code}){after}"
     if exit_code:
-        return f"{'ended' if no_failure else 'failed'} with exit {exit_code}{after}"
+        meaning = meaning_of(exit_code)
+        return f"failed with exit {exit_code}{f' ({meaning})' if meaning else ''}{after}"
     return f"ok in {took}" if took else "ok"
 
 

@@ -37,6 +37,7 @@ class Ending(NamedTuple):
         timed_out: whether the time limit ended it.
         running: whether it still runs.
         told_elsewhere: whether the caller shows an exit code that is not known here.
+        answer: what its exit code answers, such as ``no match``, if that is no failure; else empty.
     """
 
     exit_code: int | None
@@ -45,6 +46,7 @@ class Ending(NamedTuple):
     timed_out: bool = False
     running: bool = False
     told_elsewhere: bool = False
+    answer: str = ""
 
     @property
     def process_code(self) -> int:
@@ -55,7 +57,7 @@ class Ending(NamedTuple):
 def ending_of(buffer: Buffer) -> Ending:
     """Return how a buffer's command ended, from its record."""
     running = buffer.state == "running"
-    return Ending(buffer.exit_code, buffer.seconds, buffer.signal, buffer.timed_out, running)
+    return Ending(buffer.exit_code, buffer.seconds, buffer.signal, buffer.timed_out, running, answer=buffer.answer)
 
 
 def command_reply(
@@ -220,7 +222,7 @@ def has_failed(ending: Ending, examination: Callable[[], "Examination"]) -> bool
         return False
     if ending.exit_code is None and not ending.timed_out:
         return examination().says_failed
-    return ending.timed_out or (bool(ending.exit_code) and not examination().answers(ending.exit_code))
+    return ending.timed_out or (bool(ending.exit_code) and not ending.answer)
 
 
 def _hints(asking: Asker, buffer: Buffer, ending: Ending) -> dict[str, Any]:

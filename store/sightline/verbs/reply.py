@@ -192,7 +192,7 @@ Render = Callable[[Reply], Sequence[Segment]]
 
 
 def state_in_words(buffer: Buffer) -> str:
-    """Return a few words: ``running``, ``ok``, ``exit 1``, ``timed out``, ``signal 9``, ``ok partial altered``."""
+    """Return a few words, such as ``running``, ``ok``, ``exit 1``, ``exit 1 no match``, or ``ok partial altered``."""
     marks = {" partial": buffer.partial, " altered": buffer.altered, " pinned": buffer.pinned}
     pinned = "".join(mark for mark, holds in marks.items() if holds)
     if buffer.state != "sealed":
@@ -203,4 +203,5 @@ def state_in_words(buffer: Buffer) -> str:
         return f"signal {buffer.signal}" + pinned
     if buffer.exit_code is None:
         return (buffer.kind if buffer.kind != "cmd" else "exit unknown") + pinned
-    return ("ok" if buffer.exit_code == 0 else f"exit {buffer.exit_code}") + pinned
+    said = f"exit {buffer.exit_code} {buffer.exit_meaning}".rstrip()
+    return ("ok" if buffer.exit_code == 0 else said) + pinned

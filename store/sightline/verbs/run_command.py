@@ -232,7 +232,8 @@ def _foreground(asking: Asker, request: RunRequest, start: Start, doorway: Doorw
     captured = doorway.run(capture)
     if captured is None:
         return _goes_on(asking, request, capture.name)
-    ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out)
+    answer = captured.buffer.answer if captured.buffer else ""
+    ending = Ending(captured.exit_code, captured.seconds, captured.signal, captured.timed_out, answer=answer)
     if captured.unkept is not None or captured.buffer is None:
         assert captured.unkept is not None
         return late_verbs.unkept_reply(captured.unkept, ending, verb=VERB, request=request.logged())
@@ -272,7 +273,7 @@ def _earlier(asking: Asker, request: RunRequest, buffer: Buffer, ending: Ending)
     """
     if request.compare and request.compare != "last":
         return asking.resolve(request.compare).buffer
-    if not (request.compare or ending.exit_code):
+    if not (request.compare or (ending.exit_code and not ending.answer)):
         return None
     asking.local.take_in_sealed()
     return late_verbs.previous_run(asking.local, buffer)

@@ -21,7 +21,9 @@ from sightline.audit.buffer_filter import BufferFilter, parsed
 from sightline.audit.findings import ALTERED, CUT, OVERLOOKED, PARTIAL, UNTOLD, audited
 from sightline.audit.kept_facts import AT_ONCE
 from sightline.audit.overlooked_places import missed_in, number_in, place_at
+from sightline.audit.report.phrases import ending as exit_code_words
 from sightline.audit.report.report import gather
+from sightline.audit.timeline import calls_of
 from sightline.audit.verdict import Verdict, VerdictReader, by_session, verdict_of
 from sightline.log.retention import evict
 from sightline.log.session_events import AgentMessage, append_events
@@ -30,6 +32,7 @@ from sightline.project import ALL, Project, Scope
 from sightline.records import Buffer, Session, Shown
 from sightline.shape.segments import Segment
 from sightline.store import Store
+from sightline_tui.common.phrases import state_of
 from sightline_tui.header import verdict_parts
 from sightline_tui.timeline.board_reader import BoardReader
 from sightline_tui.timeline.totals import TotalsReader
@@ -369,3 +372,17 @@ def check(root: str, deeds: list[tuple[str, Any]]) -> None:
     os.remove(os.path.join(root, "index.sqlite"))
     with Store(root) as again:
         assert verdict_of(again) == everything
+
+
+def test_an_exit_code_that_answers_is_no_failure_on_any_screen(store: Store) -> None:
+    answered = [ran(store, b"", exit_code=1, command="grep absent file")]
+    answered.append(ran(store, b"1c1\n< a\n---\n> b\n", exit_code=1, command="diff a b"))
+    in_script = ran(store, b"", exit_code=1, command="sh check.sh")
+    for buffer in (*answered, in_script):
+        show(store, buffer, 1, 1, verb="run_command", exit_code=1)
+    verdict = verdict_of(store)
+    assert (verdict.ran, verdict.failed) == (3, 1)
+    assert as_data(make_brief(store))["commands_failed"] == 1
+    assert [one.buffer.name for one in calls_of(store) if one.buffer and one.failed] == [in_script.name]
+    assert [state_of(store.index.buffer(one.name) or one) for one in answered] == ["ok", "ok"]
+    assert [exit_code_words(one) for one in answered] == ["exit 1, no match", "exit 1, different"]

@@ -549,3 +549,31 @@ def test_a_look_at_a_part_that_fails_is_no_alarm_beside_a_whole_that_ended_well(
 def test_a_commit_behind_a_wrapper_may_have_run_its_hooks() -> None:
     commit = Ran("rtk git commit -m x", "ok\n")
     assert alarms(*STARTS, Ran("pytest", PASSED), Edited("cart.py"), commit) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "code", "verdict"),
+    [
+        ("diff a.txt b.txt", "1c1\n< a\n---\n> b\n", 1, ["contradicted"]),
+        ("cd out && cmp a.bin b.bin", "a.bin b.bin differ: byte 1, line 1\n", 1, ["contradicted"]),
+        ("git diff --exit-code", "diff --git a/x b/x\n", 1, ["contradicted"]),
+        ("diff a.txt b.txt", "", 0, ["supported"]),
+        ("diff a.txt b.txt | head -5", "1c1\n< a\n", 0, ["contradicted"]),
+        ("diff a.txt b.txt", "diff: b.txt: No such file or directory\n", 2, []),
+        ("pytest -q", PASSED, 0, []),
+    ],
+)
+def test_a_claim_that_texts_are_the_same_is_judged_by_the_comparison_before_it(
+    command: str, output: str, code: int, verdict: list[str]
+) -> None:
+    assert verdicts(Ran(command, output, code), Said("The files are identical.")) == verdict
+
+
+def test_a_comparison_says_nothing_about_other_files() -> None:
+    ran = Ran("diff a.txt b.txt", "1c1\n< a\n---\n> b\n", 1)
+    assert verdicts(ran, Said("The files c.txt and d.txt are identical.")) == []
+
+
+@pytest.mark.parametrize("code", [124, 137, 143])
+def test_a_check_that_somebody_ended_has_not_failed(code: int) -> None:
+    assert verdicts(*STARTS, Ran("timeout 60 pytest -q", "....\n", code), Said("All tests pass.")) == ["not known"]

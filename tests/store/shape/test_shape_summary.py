@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.summary import human_bytes, human_seconds, summary
+from sightline.shell_words.answers import Wrote, answer_of
 
 NONE = BytesSource(b"")
 
@@ -284,8 +285,9 @@ def test_no_count_is_missed_of_a_tool_that_the_command_does_not_run() -> None:
 @pytest.mark.parametrize(
     ("command", "exit_code", "ending"),
     [
-        ("diff -ru old new", 1, "ended with exit 1: 1 line, 2 B"),
-        ("cd src && git -C . diff --exit-code", 1, "ended with exit 1: 1 line, 2 B"),
+        ("diff -ru old new", 1, "different (exit 1): 1 line, 2 B"),
+        ("cd src && git -C . diff --exit-code", 1, "different (exit 1): 1 line, 2 B"),
+        ("./slow", 137, "failed with exit 137 (killed): 1 line, 2 B — last line: x"),
         ("diff -ru old new", 2, "failed with exit 2: 1 line, 2 B — last line: x"),
         ("diff old new | sort", 1, "failed with exit 1: 1 line, 2 B — last line: x"),
         ("diff old new && make", 1, "failed with exit 1: 1 line, 2 B — last line: x"),
@@ -293,4 +295,6 @@ def test_no_count_is_missed_of_a_tool_that_the_command_does_not_run() -> None:
 )
 def test_an_exit_code_that_is_an_answer_is_not_told_as_a_failure(command: str, exit_code: int, ending: str) -> None:
     out = BytesSource(b"x\n")
-    assert summary(out, NONE, exit_code=exit_code, examination=Examination(out, NONE, command)) == ending
+    answer = answer_of(command, Wrote(out=True)) if exit_code == 1 else ""
+    known = Examination(out, NONE, command)
+    assert summary(out, NONE, exit_code=exit_code, answer=answer, examination=known) == ending

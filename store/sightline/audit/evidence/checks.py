@@ -28,6 +28,7 @@ from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
+from sightline.shell_words.exit_codes import ENDED_BY_OTHERS
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import WritingProgram, programs_of
 from sightline.store import Reading, Target
@@ -306,7 +307,7 @@ def _outcome(store: Reading, call: Call, program: WritingProgram, check: NamedCh
     if place.ends and code is not None:
         if code == 0:
             return PASSED, BY_CODE
-        if place.only:
+        if place.only and code not in ENDED_BY_OTHERS:
             return FAILED, BY_CODE
     elif unfiltered and unfiltered.exit_code is not None and place.last and place.is_end:
         return (FAILED if unfiltered.exit_code else PASSED), BY_CODE

@@ -13,8 +13,8 @@ from functools import cache
 from sightline.audit.evidence.check_names import check_named
 from sightline.named_tuple import NamedTuple
 
-RAN, OF_COMMAND, FIXED = "ran", "command-passes", "fixed"
-"""Rules of claims that name a command, and of those that rest on a check which failed before."""
+RAN, OF_COMMAND, FIXED, SAME = "ran", "command-passes", "fixed", "same"
+"""Rules of claims that name a command, that rest on a check which failed before, or on a comparison."""
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "claims")
 
@@ -32,7 +32,8 @@ _ENDS = re.compile(
 )
 _MAY_CLAIM = re.compile(
     r"pass|green|succe|work|compil|build|built|clean|happy|error|fail|regression|fixed|resolved|verified|confirmed|ran\b"
-    r"|[✅✓✔☑]|\[x\]|validated|tested|\brun\b|re-?ran|executed|check|warning|issue|problem|\bok\b|complain|quiet|silent",
+    r"|[✅✓✔☑]|\[x\]|validated|tested|\brun\b|re-?ran|executed|check|warning|issue|problem|\bok\b|complain|quiet|silent"
+    r"|identical|\bdiff|\bmatch|the same",
     re.IGNORECASE,
 )
 """A test for all rules together, which most sentences do not pass."""

@@ -37,7 +37,8 @@ from sightline.audit.evidence.checks import (
     may_show_others,
     request_of,
 )
-from sightline.audit.evidence.claims import FIXED, OF_COMMAND, RAN, Claim, claims_in
+from sightline.audit.evidence.claims import FIXED, OF_COMMAND, RAN, SAME, Claim, claims_in
+from sightline.audit.evidence.comparisons import comparison_of, may_mean
 from sightline.audit.evidence.edits import Edit, edits_of, may_have_edited, replaced_lines_of
 from sightline.audit.evidence.languages import UnreadMessages, unread_among
 from sightline.audit.evidence.shown_files import AT_LARGE, NAMED, NOTHING, shows_lines
@@ -392,6 +393,8 @@ def _verdict(claim: Claim, trail: _Trail) -> _Verdict | None:
     """Return the verdict on a claim, the reason, and its grounds; None for one that rests on no check."""
     if claim.kind == RAN:
         return _of_run(claim, trail)
+    if claim.kind == SAME:
+        return _of_comparison(claim, trail)
     runs = [one for one in trail.checks if one.kind in claim.checks]
     if claim.kind == OF_COMMAND and (same := [one for one in runs if claim.command in command_of(one.call)]):
         runs = same
@@ -520,6 +523,20 @@ def _of_run(claim: Claim, trail: _Trail) -> _Verdict:
     if shown := trail.may_show_others():
         return NOT_KNOWN, "another command may have run it", [_of_call(shown)]
     return NO_EVIDENCE, "no such run is in the log", []
+
+
+def _of_comparison(claim: Claim, trail: _Trail) -> _Verdict | None:
+    """Judge a claim that texts are the same by the last command, if that compared them; None for any other claim."""
+    ran = next((call for call in reversed(trail.calls) if command_of(call)), None)
+    compared = comparison_of(ran) if ran else None
+    if compared is None or not may_mean(claim.words, compared):
+        return None
+    grounds = [_of_call(compared.call)]
+    if any(edit.time > compared.call.view.time for edit in trail.edits):
+        return NOT_KNOWN, "files were edited since the last comparison", grounds
+    if compared.is_same:
+        return SUPPORTED, f"the last comparison found no difference {trail.clock(compared.call.view.time)}", grounds
+    return CONTRADICTED, "the last comparison found a difference", grounds
 
 
 def _names(edits: Sequence[Edit]) -> str:

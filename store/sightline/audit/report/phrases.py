@@ -131,7 +131,7 @@ def ending(buffer: Buffer) -> str:
         return f"signal {buffer.signal}"
     if buffer.exit_code is None:
         return "exit unknown" if buffer.kind == "cmd" else buffer.kind
-    return f"exit {buffer.exit_code}"
+    return f"exit {buffer.exit_code}" + (f", {buffer.exit_meaning}" if buffer.exit_meaning else "")
 
 
 def seen_of(output: ReportedOutput) -> str:

@@ -21,6 +21,7 @@ from sightline.shape.failure.rule_draft import Draft, count_in, odd_lines, short
 from sightline.shape.memory_stream import BytesSource
 from sightline.shape.source import Source
 from sightline.shape.summary import summary
+from sightline.shell_words.answers import Wrote, answer_of
 from sightline.shell_words.lexer import Unclear
 from sightline.shell_words.programs import programs_of
 from sightline.store import Target
@@ -112,7 +113,7 @@ def try_output(given: Namespace) -> int:
             files = (*files, _checked(given.rules))
         with _opened(door, given) as (out, err, command, exit_code):
             examination = Examination(out, err, command, added=files)
-            read = _read(examination, out, err, exit_code)
+            read = _read(examination, out, err, command, exit_code)
         if given.json:
             print_json(read)
         else:
@@ -159,8 +160,9 @@ def _opened(door: Door, given: Namespace) -> Iterator[tuple[Source, Source, str,
     yield BytesSource(data), BytesSource(b""), given.command, given.exit
 
 
-def _read(examination: Examination, out: Source, err: Source, exit_code: int | None) -> dict[str, Any]:
+def _read(examination: Examination, out: Source, err: Source, command: str, exit_code: int | None) -> dict[str, Any]:
     """Encode how an output is read."""
+    answer = answer_of(command, Wrote(bool(out.byte_count), bool(err.byte_count))) if exit_code == 1 else ""
     lines: list[dict[str, Any]] = []
     for stream, source in (("out", out), ("err", err)):
         hits = examination.failures(source).hits
@@ -168,7 +170,7 @@ def _read(examination: Examination, out: Source, err: Source, exit_code: int | N
     return {
         "tools": [rule.name for rule in examination.judge.rules],
         "given_up": examination.given_up,
-        "summary": summary(out, err, exit_code=exit_code, examination=examination),
+        "summary": summary(out, err, exit_code=exit_code, answer=answer, examination=examination),
         "counts": {
             one.rule.name: {noun: number for noun, number in one.numbers.items() if number}
             for one in examination.tallies

@@ -26,7 +26,7 @@ from sightline.shape.failure.judge import (
     judged_part,
     name_and_place,
 )
-from sightline.shape.failure.judgement import EVERYTHING, Judgement, is_answer, judgement_for
+from sightline.shape.failure.judgement import EVERYTHING, Judgement, judgement_for
 from sightline.shape.failure.layers import header_of
 from sightline.shape.failure.picker import Picker
 from sightline.shape.failure.prefilter import NUMBERS
@@ -184,10 +184,6 @@ class Examination:
     def run(self) -> frozenset[str]:
         """Names of the tools that the command runs, whatever the output says."""
         return frozenset(self._catalogue.recognise(self._command, b""))
-
-    def answers(self, exit_code: int | None) -> bool:
-        """Return whether an exit code is the command's answer, and no failure."""
-        return is_answer(self._command, exit_code)
 
     def failures(self, source: Source) -> Failures:
         """Return the failure lines of a stream; the first time, it is read once through."""

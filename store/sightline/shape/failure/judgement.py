@@ -47,11 +47,6 @@ _UNHEARD = """cd pushd popd export set unset shopt true false : echo printf slee
 _SILENT = frozenset(_UNHEARD.split())
 """Programs that say nothing about success or failure themselves, as long as they end well."""
 
-_ANSWERS_WORDS = """cmp diff egrep fgrep grep pgrep rg test [ which zgrep
-    git/grep git/diff git/diff-files git/diff-index git/diff-tree"""
-_ANSWERS = frozenset(tuple(phrase.split("/")) for phrase in _ANSWERS_WORDS.split())
-"""Programs, and subcommands, whose exit code 1 is an answer: something differs, or was not found."""
-
 _HELP = frozenset(("--help", "--version", "help"))
 _PATCHING = frozenset(("-p", "--patch"))
 
@@ -198,17 +193,6 @@ def judgement_for(command: str, *, failed: bool, exit_code: int | None) -> Judge
     return Judgement(
         f"{phrases[0]} only {what}" if what else f"{_list(phrases)} only show what others wrote", shown=shown
     )
-
-
-def is_answer(command: str, exit_code: int | None) -> bool:
-    """Return whether an exit code is a program's answer, such as 1 from diff where files differ, and no failure."""
-    if exit_code != 1:
-        return False
-    try:
-        last = programs_of(command)[-1:]
-    except Unclear:
-        return False
-    return any(one.ends and not _ANSWERS.isdisjoint(((one.name,), (one.name, *one.plain[:1]))) for one in last)
 
 
 def _list(names: "tuple[str, ...] | list[str]") -> str:

@@ -1,0 +1,23 @@
+"""Knows what exit codes mean by convention, whatever the program."""
+
+_MEANINGS = {
+    124: "timed out",
+    126: "not executable",
+    127: "command not found",
+    129: "hung up",
+    130: "interrupted",
+    134: "aborted",
+    137: "killed",
+    139: "segmentation fault",
+    141: "broken pipe",
+    143: "terminated",
+}
+"""What an exit code means by convention: that of timeout(1), of shells, and 128 and a signal."""
+
+ENDED_BY_OTHERS = frozenset((124, 129, 130, 137, 143))
+"""Exit codes of commands that somebody ended, so that they say nothing about what the command had to say."""
+
+
+def meaning_of(exit_code: int | None) -> str:
+    """Return what an exit code means by convention, such as ``killed``; empty if it means nothing in particular."""
+    return _MEANINGS.get(exit_code or 0, "")

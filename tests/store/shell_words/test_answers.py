@@ -1,0 +1,75 @@
+"""Which exit codes are answers, and which failures."""
+
+import pytest
+
+from sightline.shell_words.answers import Wrote, answer_of
+from sightline.shell_words.exit_codes import meaning_of
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("grep x file", "no match"),
+        ("/usr/bin/grep -q x file", "no match"),
+        ("cd sub && rg x", "no match"),
+        ("make; ag x log", "no match"),
+        ("npm test | grep FAIL", "no match"),
+        ("! grep x file", "no match"),
+        ("grep -q x file && echo found", "no match"),
+        ("for f in a b; do grep x $f; done", "no match"),
+        ("bash -c 'grep x file'", "no match"),
+        ("sudo timeout 5 pgrep -f server", "no match"),
+        ("git grep x", "no match"),
+        ("(cd sub && cmp a b)", "different"),
+        ("diff a b", "different"),
+        ("git -C sub diff --exit-code", "different"),
+        ("git diff --quiet main", "different"),
+        ("test -f x", "false"),
+        ("[ -f x ] && echo yes", "false"),
+        ("[[ -f x ]]", "false"),
+        ("git merge-base --is-ancestor a b", "false"),
+        ("which foo", "not found"),
+        ("command -v foo", "not found"),
+        ("type foo", "not found"),
+    ],
+)
+def test_exit_1_of_a_program_that_answers_is_no_failure(command: str, answer: str) -> None:
+    assert answer_of(command, Wrote()) == answer
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "make",
+        "./check.sh",
+        "bash ci.sh",
+        "false",
+        "exit 1",
+        "make && grep x log",
+        "set -e\nmake\ngrep -q x log",
+        "set -o pipefail; make | grep x",
+        "grep x file && npm test",
+        "grep x file | head",
+        "diff a b | head",
+        "ls | xargs grep x",
+        "if grep -q x file; then make; fi",
+        "$GREP x file",
+        "grep 'x",
+    ],
+)
+def test_exit_1_is_a_failure_where_anything_else_may_have_ended_the_line(command: str) -> None:
+    assert answer_of(command, Wrote()) == ""
+
+
+def test_a_cd_that_complained_has_failed() -> None:
+    assert answer_of("cd sub && grep x file", Wrote(err=True)) == ""
+    assert answer_of("cd sub && grep x file", Wrote(out=True)) == ""
+    assert answer_of("cd sub && diff a b", Wrote(out=True)) == "different"
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [(124, "timed out"), (137, "killed"), (139, "segmentation fault"), (143, "terminated"), (1, "")],
+)
+def test_conventional_exit_codes_say_what_they_mean(code: int, meaning: str) -> None:
+    assert meaning_of(code) == meaning
