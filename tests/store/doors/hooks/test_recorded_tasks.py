@@ -325,7 +325,7 @@ def test_what_the_model_was_shown_of_a_cancelled_command_is_logged_at_the_next_e
         assert claude.tell(event, transcript_path=str(path), prompt="and now", last_assistant_message="Ok.") is None
     made = {one.artifact: one for one in claude.buffers()}
     assert [made[f"claude-code-s1:toolu_{use}"].command for use in uses] == commands
-    assert [(view.refs, text) for view, text in claude.views()] == [((one.name,), refused) for one in made.values()]
+    assert {(view.refs, text) for view, text in claude.views()} == {((one.name,), refused) for one in made.values()}
     assert not any(one.partial for one in made.values())
     with Store(str(claude.root)) as store:
         Importer(store).run(find_sources(str(path)))
