@@ -3,12 +3,14 @@
 They lie in ``~/.pi/agent/sessions/--FOLDER--/TIME_ID.jsonl``.
 
 Versions 0.73.1 and 1.6.0 were seen to write this. The first line is ``{"type": "session", version, id, timestamp,
-cwd}``, of a forked session with ``parentSession``, the path of the one whose entries follow as they are there. Others
-are entries ``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content, timestamp}``: of
-``assistant`` the content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is ``{toolCallId, toolName,
-content, details, isError}``, whose content is what the model saw. ``compaction`` holds ``{summary, firstKeptEntryId,
-tokensBefore}``. A long output of a command lies whole in a file in the folder for temporary files, which the result
-names; it is read as long as it exists.
+cwd}``, of a forked session with ``parentSession``, at first ``branchedFrom``, the path of the one whose entries follow
+as they are there. Others are entries ``{type, id, parentId, timestamp}`` of a tree. ``message`` holds ``{role, content,
+timestamp}``: of ``assistant`` the content has ``{"type": "toolCall", id, name, arguments}``, ``toolResult`` is
+``{toolCallId, toolName, content, details, isError}``, whose content is what the model saw; ``nestedCalls.calls`` beside
+it are calls of a program of its model, ``{id, name, status, arguments, durationMs, error}``, whose results are not
+written down, and of an error 500 characters. ``compaction`` holds ``{summary, firstKeptEntryId, tokensBefore}``,
+``context_edit`` the ``targetId`` of an entry whose content went from the context. A long output of a command lies whole
+in a file in the folder for temporary files, which the result names; it is read as long as it exists.
 """
 
 import os
@@ -24,6 +26,7 @@ from sightline.harnesses.tool_call import (
     open_beside,
     plain,
     text_of,
+    unique_id,
 )
 from sightline.harnesses.transcript import (
     BadRecord,
@@ -34,7 +37,7 @@ from sightline.harnesses.transcript import (
     TranscriptItem,
     TranscriptReading,
 )
-from sightline.log.session_events import COMPACTED, TRANSCRIPT, ContextChange
+from sightline.log.session_events import COMPACTED, PRUNED, TRANSCRIPT, ContextChange
 from sightline.typing_names import Any
 
 _SILENT = frozenset(
@@ -52,6 +55,10 @@ _SILENT = frozenset(
 """Entries that contain no call, and no words of the agent."""
 
 
+_ERROR_CHARACTERS = 500
+_NOT_WRITTEN = "pi does not write down what a program of its model got"
+
+
 def reading_of(file: Candidate) -> TranscriptReading | None:
     """Return a reading of a session; None if it is not pi's."""
     first = file.records[0] if file.records else {}
@@ -67,7 +74,8 @@ def lineage_of(records: Iterator[dict[str, Any]]) -> Lineage | None:
 
 def _parents_of(first: dict[str, Any]) -> tuple[str, ...]:
     """Return the id of the session from which one was forked: it stands in the name of that one's file."""
-    name = os.path.basename(text_of(first.get("parentSession"))).removesuffix(".jsonl")
+    path = text_of(first.get("parentSession", first.get("branchedFrom")))
+    name = os.path.basename(path).removesuffix(".jsonl")
     return (name.rpartition("_")[2],) if name else ()
 
 
@@ -91,6 +99,10 @@ class Parser(SessionParser):
             yield from self._message(dict_of(record.get("message")), text_of(record.get("id")), line)
         elif kind == "compaction":
             yield self._compaction(record)
+        elif kind == "context_edit":
+            if use := self._uses.get(text_of(record.get("targetId"))):
+                change = ContextChange(self._time, PRUNED, lost=(use,), id=text_of(record.get("id")), told=TRANSCRIPT)
+                yield self.told(change)
         elif kind not in _SILENT:
             yield BadRecord(line, f"a record of an unknown sort: {str(kind)[:80]!r}", unknown=True)
 
@@ -111,7 +123,10 @@ class Parser(SessionParser):
     def _call(self, message: dict[str, Any], blocks: list[Any], entry: str, line: int) -> ToolCall:
         use = self._uses[entry] = text_of(message.get("toolCallId"))
         made = self.answered(use, text_of(message.get("toolName")), HARNESS.runs, line, entry)
-        return _whole(made_of(made, blocks, failed=message.get("isError") is True))
+        inner = tuple(
+            _nested(made, one) for one in map(dict_of, list_of(dict_of(message.get("nestedCalls")).get("calls")))
+        )
+        return _whole(made_of(made, blocks, failed=message.get("isError") is True))._replace(inner=inner)
 
     def _compaction(self, record: dict[str, Any]) -> ToldEvent:
         entries, first = list(self._uses), text_of(record.get("firstKeptEntryId"))
@@ -124,6 +139,24 @@ class Parser(SessionParser):
             kept=kept,
         )
         return self.told(change._replace(id=text_of(record.get("id")), told=TRANSCRIPT))
+
+
+def _nested(parent: ToolCall, told: dict[str, Any]) -> ToolCall:
+    """Return a call that a program of the model's made."""
+    use, tool, error = text_of(told.get("id")), text_of(told.get("name")) or "tool", text_of(told.get("error"))
+    arguments, failed = dict_of(told.get("arguments")), told.get("status") != "ok"
+    command = text_of(arguments.get("command")) if tool in HARNESS.runs else ""
+    call = parent._replace(
+        id=unique_id(parent.session.id, f"{parent.session.id}:{use}"),
+        use=use,
+        tool=tool,
+        arguments=arguments,
+        kind="cmd" if command else "tool",
+        command=plain(command),
+    )
+    call = made_of(call, [{"type": "text", "text": error}], failed=failed)._replace(shown=(), gaps=(), saved=None)
+    is_whole = failed and 0 < len(error) < _ERROR_CHARACTERS
+    return call if is_whole else call._replace(exit_code=None if failed else call.exit_code, partial=_NOT_WRITTEN)
 
 
 def _whole(call: ToolCall) -> ToolCall:

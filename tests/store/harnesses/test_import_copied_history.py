@@ -138,7 +138,10 @@ def test_a_resumed_session_of_an_older_claude_code_has_only_its_own_calls(
     assert _commands(store) == {"5e551011": ["make one"], "5e552022": ["make two"]}
 
 
-def test_a_fork_of_pi_and_one_of_opencode_repeat_no_call(store: Store, imported: Import, tmp_path: Path) -> None:
+@pytest.mark.parametrize("parent", ["parentSession", "branchedFrom"])
+def test_a_fork_of_pi_and_one_of_opencode_repeat_no_call(
+    store: Store, imported: Import, tmp_path: Path, parent: str
+) -> None:
     def entry(place: int, **message: Any) -> dict[str, Any]:
         return {"type": "message", "id": f"e{place}", "timestamp": "2026-06-01T10:00:00Z", "message": message}
 
@@ -152,7 +155,7 @@ def test_a_fork_of_pi_and_one_of_opencode_repeat_no_call(store: Store, imported:
 
     header = {"type": "session", "id": "0199", "timestamp": "2026-06-01T10:00:00Z", "cwd": "/w"}
     origin = write_lines(tmp_path / "pi/2026_0199.jsonl", header, *ran(1))
-    forked = {**header, "id": "0200", "parentSession": str(origin)}
+    forked = {**header, "id": "0200", parent: str(origin)}
     write_lines(tmp_path / "pi/2026_0200.jsonl", forked, *ran(1), *ran(2))
     imported(tmp_path)
     assert _commands(store) == {"199": ["make 1"], "200": ["make 2"]}

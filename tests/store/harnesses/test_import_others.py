@@ -360,6 +360,38 @@ def test_pi(store: Store, imported: Import, tmp_path: Path) -> None:
     assert [one.text for one in told.messages] == ["Done."]
 
 
+def test_calls_of_a_program_of_pi_and_what_went_from_its_context(
+    store: Store, imported: Import, tmp_path: Path
+) -> None:
+    asked = {"type": "toolCall", "id": "c1", "name": "codemode", "arguments": {"code": "…"}}
+    calls = [
+        {"id": "c1/1", "name": "bash", "status": "ok", "arguments": {"command": "make"}, "durationMs": 5},
+        {"id": "c1/2", "name": "bash", "status": "error", "arguments": {"command": "make test"}},
+        {"id": "c1/3", "name": "bash", "status": "error", "arguments": {"command": "make all"}, "error": "x" * 500},
+        {"id": "c1/4", "name": "read", "status": "unfinished", "argumentsBytes": 9_000},
+    ]
+    calls[1]["error"] = "no rule\n\nCommand exited with code 2"
+    result = {"role": "toolResult", "toolCallId": "c1", "toolName": "codemode", "isError": False}
+    text = [{"type": "text", "text": "done"}]
+    lines = [
+        {"type": "session", "id": "s1", "cwd": "/repo"},
+        {"type": "message", "id": "e1", "message": {"role": "assistant", "content": [asked]}},
+        {"type": "message", "id": "e2", "message": {**result, "content": text, "nestedCalls": {"calls": calls}}},
+        {"type": "context_edit", "id": "e3", "targetId": "e2", "replacement": None},
+        {"type": "context_edit", "id": "e4", "targetId": "e1", "replacement": {"content": []}},
+    ]
+    stamped = ({**one, "timestamp": f"2026-11-23T12:00:{at:02}.000Z"} for at, one in enumerate(lines))
+    importer = imported(write_lines(tmp_path / "2026_s1.jsonl", *stamped))
+    assert importer.troubles == []
+    made = {one.command: one for one in buffers(store)}
+    told = {name: (one.exit_code, bool(one.partial), one.bytes) for name, one in made.items() if one.kind == "cmd"}
+    assert told == {"make": (0, True, 0), "make test": (2, False, 7), "make all": (None, True, 500)}
+    ((view, shown),) = views(store)
+    assert (shown, len(view.refs), view.shown[0].buffer) == ("done", 5, view.refs[0])
+    (change,) = events_of(store, "pi-s1").changes
+    assert (change.event, change.lost) == ("pruned", ("c1",))
+
+
 def test_copilot_cli(store: Store, imported: Import, tmp_path: Path) -> None:
     events: list[tuple[str, dict[str, Any]]] = [
         ("session.start", {"sessionId": "s1", "copilotVersion": "1.0.102", "context": {"cwd": "/repo"}}),
