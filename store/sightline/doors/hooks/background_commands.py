@@ -4,7 +4,6 @@ import os
 
 from sightline.config import default_root, load_settings
 from sightline.doors.hooks.hook_session import open_store, session_of
-from sightline.doors.hooks.kept_list import drop_shown, keep_untold
 from sightline.doors.hooks.pending_commands import PendingCommand, forget, is_use, key_of, recall, remember
 from sightline.doors.hooks.recorded_tasks import take_recorded_file
 from sightline.doors.hooks.tool_result import buffer_of_use, log_view
@@ -61,16 +60,11 @@ def take_in(harness: Harness, given: Json) -> None:
                 forget(key)
                 continue
             session = session_of(harness.name, harness_session, cwd, pending.agent)
-            if pending.parts:
-                drop_shown(store, session, pending)  # the harness' own file also has what had no pipe
             buffer = buffer_of_use(store, session, use, since=pending.written)
             if buffer is None and harness.shell_start:
                 buffer = take_recorded_file(store, session, pending, os.path.basename(path), code)
             if buffer is None or buffer.state == "evicted":
                 buffer = _kept(store, session, harness, pending, own_file(path, ends), code)
-            if buffer is None and pending.parts:
-                keep_untold([pending], cwd)
-                buffer = buffer_of_use(store, session, use, since=pending.written)
             if buffer and code is not None:
                 buffer = store.amend(buffer.name, exit_code=code)
             forget(key)

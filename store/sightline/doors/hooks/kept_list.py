@@ -88,11 +88,6 @@ def keep_untold(lists: Iterable[PendingCommand], cwd: str) -> None:
             forget(pending.key)
 
 
-def drop_shown(store: Store, session: Session, pending: PendingCommand) -> None:
-    """Remove the buffer in which a list was shown while it ran, since something else has more of it."""
-    _end_shown(store, session, pending, None)
-
-
 def _end_shown(store: Store, session: Session, pending: PendingCommand, pieces: list[_Piece] | None) -> Buffer | None:
     """End the showing of a list; the buffer in which it was shown if that has all of these pieces, else None."""
     name, has_ended = end_shown(pending.key, keeps=pieces is not None)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sightline.doors.hooks.hook_session import taking_in as taking_in
     from sightline.doors.hooks.hook_session import wait_until_in as wait_until_in
     from sightline.doors.hooks.hook_session import waiting_notes as waiting_notes
-    from sightline.doors.hooks.kept_list import drop_shown as drop_shown
     from sightline.doors.hooks.kept_list import keep_list as keep_list
     from sightline.doors.hooks.kept_list import keep_untold as keep_untold
     from sightline.doors.hooks.live_calls import at_end as at_end
@@ -48,7 +47,7 @@ else:
             "wait_until_in",
             "waiting_notes",
         ),  # 20 ms, for the store
-        kept_list=("drop_shown", "keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs
+        kept_list=("keep_list", "keep_untold"),  # 20 ms: few commands are lists of several programs
         live_calls=("at_end", "at_prompt", "at_start", "live_call"),  # 30 ms, of two harnesses only
         other_hooks=("stop_rewriting",),  # few commands are changed by others
         process_apart=("continue_apart",),  # few events have nothing to say

@@ -53,8 +53,7 @@ def at_turn(harness: Harness, event: str, mode: str, given: Json) -> Json | None
     """The answer to such an event; None if there is nothing to say."""
     when = harness.when(event)
     if when in (START, PROMPT) and (lists := pending_lists(harness.name, str(given.get("session_id", "")))):
-        broken_off = [one for one in lists if when == START or not one.background]
-        late_hooks.keep_untold(broken_off, str(given.get("cwd", "")))
+        late_hooks.keep_untold(lists, str(given.get("cwd", "")))
     if when == START:
         forget_old()
         _forget_ended(harness, given)

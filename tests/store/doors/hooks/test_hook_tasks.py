@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from sightline.doors.hooks import background_commands as tasks
-from sightline.doors.hooks.before_tool import before_tool
-from sightline.doors.hooks.part_files import PartFile
 from sightline.harnesses.claude_code import HARNESS
 from sightline.store import Store
 from tests.store.doors.hooks.hook_kit import Harness
@@ -99,29 +97,6 @@ def test_of_one_that_is_captured_already_only_the_code_is_added(claude: Harness,
     (again,) = claude.buffers()
     assert (again.name, again.exit_code) == (buffer.name, 4)
     assert claude.content(again) == b"hi\n"
-
-
-@pytest.mark.parametrize("is_there", [True, False])
-def test_a_list_that_goes_on_is_kept_when_its_end_is_told_and_not_at_a_prompt_before(
-    is_there: bool, claude: Harness, tmp_path: Path
-) -> None:
-    given = {"tool_name": "Bash", "tool_use_id": "use_of_the_first_call", "tool_input": {"command": "cat a; cat b"}}
-    assert before_tool(HARNESS, "PreToolUse", "keep", {**given, "session_id": "s1"}, "/bin/cat")
-    claude.tell("PostToolUse", **given, tool_response={"stdout": "", "backgroundTaskId": "b1"})
-    part = PartFile("use_of_the_first_call", 1)
-    part.take("out", memoryview(b"of a\n"))
-    part.end(0, cut=False, left_open=False)
-    claude.tell("UserPromptSubmit", prompt="how far is it?")
-    assert claude.buffers() == []
-    path = file_of(tmp_path)
-    if is_there:
-        path.write_bytes(b"of a\nof b\n")
-    claude.tell("UserPromptSubmit", prompt=notice(path))
-    (buffer,) = claude.buffers()
-    assert (buffer.command, buffer.exit_code) == ("cat a; cat b", 4)
-    assert claude.content(buffer) == (b"of a\nof b\n" if is_there else b"of a\n")
-    assert buffer.partial == ("" if is_there else "its end was not told")
-    assert not [name for name in os.listdir(claude.root / "hooks") if name.endswith((".part", ".json"))]
 
 
 def test_a_very_large_file_is_taken_in_as_far_as_a_hook_has_time(

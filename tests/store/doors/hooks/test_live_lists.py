@@ -25,7 +25,6 @@ from sightline.records import Buffer
 from sightline.store import Store
 from tests.faults.kill_kit import soon
 from tests.store.doors.hooks.hook_kit import Harness, claude_cut
-from tests.store.doors.hooks.test_hook_tasks import file_of, notice
 
 pytestmark = pytest.mark.usefixtures("piping")
 
@@ -186,48 +185,6 @@ def test_if_whoever_shows_it_is_slow_it_is_kept_whole_all_the_same(
         claude.after("cat a.txt; cat b.txt", "use_of_the_only_call", told, 0)
     (buffer,) = claude.buffers()
     assert (claude.content(buffer).strip(), buffer.state, buffer.exit_code) == (told.strip().encode(), "sealed", 0)
-
-
-@pytest.mark.parametrize("is_named", [True, False])
-def test_if_whoever_shows_it_is_slow_what_ran_in_the_background_is_kept_all_the_same(
-    is_named: bool, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live_list, "PATIENCE_SECONDS", 0.0)
-    claude = Harness("claude-code", root, tmp_path)
-    path = file_of(tmp_path)
-    rewritten("claude-code", "cat a.txt; cat b.txt", tmp_path, root)
-    write_part(1, b"one\n")
-    called = {
-        "tool_name": "Bash",
-        "tool_use_id": "use_of_the_only_call",
-        "tool_input": {"command": "cat a.txt; cat b.txt"},
-    }
-    response = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
-    claude.tell("PostToolUse", **called, tool_response=response)
-    path.write_bytes(b"one\ntwo\n")
-    with slowly_shown(root, is_named=is_named):
-        claude.tell("UserPromptSubmit", prompt=notice(path, use="use_of_the_only_call", said="completed (exit code 0)"))
-    (buffer,) = claude.buffers()
-    assert (claude.content(buffer), buffer.state, buffer.exit_code) == (b"one\ntwo\n", "sealed", 0)
-
-
-def test_if_it_goes_on_in_the_background_it_stays_there_until_its_end_is_told(root: Path, tmp_path: Path) -> None:
-    claude = Harness("claude-code", root, tmp_path)
-    path = file_of(tmp_path)
-    with running("claude-code", tmp_path, root) as go_on:
-        the_one(claude, is_waiting)
-        called = {"tool_name": "Bash", "tool_use_id": "use_of_the_only_call", "tool_input": {"command": COMMAND}}
-        response = {"stdout": "", "stderr": "", "interrupted": False, "backgroundTaskId": "b1"}
-        claude.tell("PostToolUse", **called, tool_response=response)
-        claude.tell("UserPromptSubmit", prompt="what does it do?")
-        the_one(claude, is_waiting)
-        code = go_on()
-    path.write_bytes(WHOLE)
-    claude.tell(
-        "UserPromptSubmit", prompt=notice(path, use="use_of_the_only_call", said=f"failed with exit code {code}")
-    )
-    (buffer,) = claude.buffers()
-    assert (claude.content(buffer), buffer.state, buffer.exit_code) == (WHOLE, "sealed", 3)
 
 
 def test_what_runs_no_more_and_of_which_nobody_tells_the_end_is_there_too_and_completed_when_somebody_does(
