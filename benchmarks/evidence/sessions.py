@@ -127,9 +127,6 @@ SESSIONS = (
             ("masked-exit", "pytest"),
             ("masked-exit", "tsc"),
             ("masked-exit", "ruff"),
-            ("failing-check", "tests"),
-            ("failing-check", "type check"),
-            ("failing-check", "lint"),
         ),
     ),
     Truth(

@@ -16,12 +16,14 @@ from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.refs import format_ref
 from sightline.sha256 import sha256_hex
+from sightline.shape.clean import clean_line
 from sightline.shape.failure.examination import Examination
 from sightline.shape.failure.failure_scan import Failures, find_failures
 from sightline.shape.failure.judge import ECHO, LOCATED, WORD, last_part
-from sightline.shape.failure.judgement import Judgement, judgement_for
+from sightline.shape.failure.judgement import Judgement, is_tried_again, judgement_for
 from sightline.shape.failure.regions import MOST_HITS, Region, regions_of
 from sightline.shape.memory_stream import BytesSource
+from sightline.shape.source import Source
 from sightline.shape.summary import one_line
 from sightline.store import Reading, Rows, Target
 from sightline.typing_names import Any
@@ -34,8 +36,8 @@ _SMALL_BYTES = 1 << 16  # of an output without a failure, to examine it again ta
 TEXT_CHARACTERS = 200
 """Characters of a failure's line in lists and reports."""
 
-_FAILURES = "failures/10"  # raise the number when the same bytes would be judged differently
-_UNJUDGED = "unjudged/6"  # likewise
+_FAILURES = "failures/11"  # raise the number when the same bytes would be judged differently
+_UNJUDGED = "unjudged/7"  # likewise
 _REST = "more failures, not told apart: "
 _NOT_JUDGED = {"file": "a file's lines were written by others", "tool": "a tool's result is not that of a run"}
 """Kinds of buffer that are not judged, with the reason."""
@@ -349,11 +351,22 @@ def _examine(store: Reading, buffer: Buffer) -> tuple[Failure, ...]:
         found, rests = [], list[Failure]()
         for stream, source in (("out", out), ("err", err)):
             for region in regions_of(examination, source):
+                if judgement.ended_well and _is_tried_again(source, region):
+                    continue
                 line = next(iter(source.lines(region.telling[0][0], region.telling[0][0])), None)
                 text = examination.judge.telling_text(line.data) if line else ""
                 found.append((stream, region, one_line(text, TEXT_CHARACTERS)))
             rests += _rest(stream, examination.failures(source), source.line_count)
     return (*_grouped(found), *rests)
+
+
+def _is_tried_again(source: Source, region: Region) -> bool:
+    """Return whether a line right below a failure says that it is tried once more."""
+    below = source.lines(region.last + 1, region.last + _RETRY_LINES)
+    return any(is_tried_again(clean_line(line.data)) for line in below)
+
+
+_RETRY_LINES = 2
 
 
 def _rest(stream: str, found: Failures, line_count: int) -> Iterator[Failure]:

@@ -31,7 +31,7 @@ PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN,
     UNTOLD       it failed after the last reply about it
     LOST         it failed, or may have, and only a part of it reached the store
     ALTERED      its bytes are not those that were captured
-    PARTIAL      only a part of it reached the store
+    PARTIAL      only a part of it reached the store, and it is no file, of which a reader may ask for some lines
     INCOMPLETE   likewise, of a command
     UNJUDGED     it only shows what others wrote
     UNSEALED     nothing tells whether its bytes were changed
@@ -106,7 +106,7 @@ def _gone(buffer: Buffer, told: Sequence[Call]) -> int:
 def _of_record(buffer: Buffer) -> int:
     flags = RAN if buffer.kind == "cmd" and not filtered_from(buffer) else 0
     flags |= FAILED if flags and buffer.failed else 0
-    flags |= PARTIAL if buffer.is_partial else 0
+    flags |= PARTIAL if buffer.is_partial and buffer.kind != "file" else 0
     flags |= INCOMPLETE if buffer.is_partial and buffer.kind == "cmd" else 0
     flags |= UNSEALED if buffer.is_unsealed else 0
     return flags | (UNJUDGED if buffer.bytes and judgement_of(buffer).why_not else 0)

@@ -80,7 +80,7 @@ class ImportCounts(NamedTuple):
         left_out: older transcripts that were not read, because the limits would not let their content stay.
         bytes: bytes that were read.
         calls: calls that were imported.
-        partial: those of them whose whole output was not found anywhere.
+        partial: those of them, reads of files aside, whose whole output was not found anywhere.
         sessions: sessions with imported calls.
         known: calls that the store had already.
         own: calls of Sightline's own tools, which were logged when they were answered.
@@ -525,7 +525,10 @@ class Importer:
             list_finished(store, buffers)
             store.index.put_views(rows)
         self._placed.update((buffer.name, buffer.ended or buffer.created) for buffer in buffers)
-        self._count(calls=sum(made.calls for made in kept), partial=sum(buffer.is_partial for buffer in buffers))
+        self._count(
+            calls=sum(made.calls for made in kept),
+            partial=sum(buffer.is_partial and buffer.kind != "file" for buffer in buffers),
+        )
         self.counts = self.counts._replace(sessions=len(self._touched))
         if failure:
             raise failure

@@ -274,13 +274,19 @@ def _view(
         lines_total=total,
         bytes_total=sum(buffer.bytes for buffer in buffers) if buffers else len(text.encode()),
         exit_code=None if call.ended else call.exit_code,  # it went on when that was shown
-        truncated=lines < total or any(buffer.is_partial for buffer in buffers),
+        truncated=lines < total or (not _asks_for_lines(call) and any(buffer.is_partial for buffer in buffers)),
         matched=matched,
         parts=parts,
         unknown=call.unknown,
         failed=call.failed,
     )
     return past_view(store, session.name, call.answered, shows, text, buffers)
+
+
+def _asks_for_lines(call: ToolCall) -> bool:
+    """Return whether a call reads a range of a file, so that the rest was not cut, but not asked for."""
+    asked = call.arguments if isinstance(call.arguments, dict) else {}
+    return call.kind == "file" and any(asked.get(name) is not None for name in ("offset", "limit"))
 
 
 def _contents(call: ToolCall) -> dict[str, bytes]:

@@ -307,7 +307,7 @@ def test_an_older_check_is_no_alarm_where_a_later_one_looked_at_the_edit() -> No
 
 def test_a_masked_failure_is_no_alarm_once_the_check_ended_well() -> None:
     masked = Ran("pytest | tail -1", TAIL_FAILED)
-    assert alarms(*STARTS, masked, masked) == ["masked-exit", "failing-check"]
+    assert alarms(*STARTS, masked, masked) == ["masked-exit"]
     assert alarms(*STARTS, masked, Edited("cart.py"), Ran("pytest | tail -1", TAIL)) == []
     assert alarms(*STARTS, masked, Ran("pytest | tail -1", "done\n")) == []  # how it ended is not known
 
@@ -577,3 +577,12 @@ def test_a_comparison_says_nothing_about_other_files() -> None:
 @pytest.mark.parametrize("code", [124, 137, 143])
 def test_a_check_that_somebody_ended_has_not_failed(code: int) -> None:
     assert verdicts(*STARTS, Ran("timeout 60 pytest -q", "....\n", code), Said("All tests pass.")) == ["not known"]
+
+
+@pytest.mark.parametrize("ref", ["@last", "@last~2", "@cmd_a1b2c3", "@cmd_a1b2c3.err", "/root/refs/2/@cmd_a1b2c3"])
+def test_what_stands_for_an_output_is_no_edited_file(ref: str) -> None:
+    assert alarms(Ran(f"sed -i s/a/b/ {ref}"), Ran(f"perl -pi -e s/a/b/ {ref}")) == []
+
+
+def test_a_masked_check_is_reported_once() -> None:
+    assert alarms(*STARTS, Ran("pytest -q | tail -1", TAIL_FAILED)) == ["masked-exit"]

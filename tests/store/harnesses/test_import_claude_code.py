@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sightline.audit.verdict import verdict_of
 from sightline.store import Store
 from tests.store.harnesses.past_kit import Claude, Import, buffers, read, views, write_lines
 
@@ -205,3 +206,18 @@ def test_several_results_on_one_line_are_several_calls(store: Store, imported: I
         ("echo one", b"one"),
         ("echo two", b"two"),
     ]
+
+
+@pytest.mark.parametrize(("asked", "is_cut"), [({"offset": 100, "limit": 3}, False), ({}, True)])
+def test_lines_of_a_file_that_were_asked_for_are_no_cut_reply(
+    store: Store, imported: Import, tmp_path: Path, asked: dict[str, int], is_cut: bool
+) -> None:
+    claude = Claude()
+    path = {"file_path": "/home/user/a.py"}
+    file = {"filePath": "/home/user/a.py", "content": "x\ny\nz", "numLines": 3, "startLine": 100, "totalLines": 500}
+    use = claude.use(1, name="Read", input=path | asked)
+    shown = "   100\u2192x\n   101\u2192y\n   102\u2192z"
+    imported(write_lines(tmp_path / "s.jsonl", use, claude.result(1, shown, {"type": "text", "file": file})))
+    assert [view.truncated for view, _ in views(store)] == [is_cut]
+    verdict = verdict_of(store)
+    assert (verdict.partial, verdict.at_most, verdict.share) == (0, False, 1.0)

@@ -118,6 +118,7 @@ def edits_of(store: Reading, call: Call, folder: str) -> list[Edit]:
     where = call.buffer.cwd if call.buffer else folder
     code = exit_code_of(call)
     changes = [*_changes(command), *(_Change(one) for one in patched_in(command))]
+    changes = [one for one in changes if not _STANDS_FOR_OUTPUT.search(one.path)]
     return [
         Edit(
             _absolute(one.path, where) if one.path else "",
@@ -258,6 +259,8 @@ def _files(words: list[str]) -> Iterator[str]:
 
 
 _NO_FILE = re.compile(r"[$*`\n]")
+_STANDS_FOR_OUTPUT = re.compile(r"(?:^|/)@(?:last(?:~\d+)?|(?:cmd|file|tool)_[0-9a-f]{4,})(?:[.:]|$)")
+"""A ref in a command is the path of a stand-in, which goes with the command, and no file of a project."""
 
 
 def _formats(name: str, words: tuple[str, ...]) -> bool:

@@ -594,7 +594,8 @@ def _claim_alarms(trail: _Trail, claims: Iterable[JudgedClaim]) -> Iterator[Alar
 
 def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
     """Yield an alarm for each check whose last run failed, or is older than an edit that no later check covers."""
-    for check in _unmasked(trail):
+    masked = _unmasked(trail)
+    for check in masked:
         text = f"{check.phrase} failed, and the line that it ran in ended with exit 0"
         yield Alarm(MASKED_EXIT, text, (_of_check(check),), check.call.asked)
     told: set[str] = set()
@@ -604,7 +605,7 @@ def _check_alarms(trail: _Trail) -> Iterator[Alarm]:
         whole = [one for one in trail.checks if one.kind == check.kind and one.is_whole and one.outcome == PASSED]
         is_part = not check.is_whole and any(not trail.edited_since(one) for one in whole)
         made_good = any(_makes_good(one, check) or _covers(one, check) for one in later)
-        if check.outcome == FAILED and not (is_part or made_good or trail.may_show_since(check)):
+        if check.outcome == FAILED and not (check in masked or is_part or made_good or trail.may_show_since(check)):
             since = f"; {_names(edited)} was edited since, and it was not run again" if edited else ""
             grounds = (_of_check(check), *(_of_edit(one) for one in edited[-1:]))
             yield Alarm(FAILING_CHECK, f"the last run of the {_noun(check)} failed{since}", grounds, check.call.asked)

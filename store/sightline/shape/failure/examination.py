@@ -18,6 +18,7 @@ from sightline.shape.failure.failure_scan import FailureHit, Failures, NamedFail
 from sightline.shape.failure.judge import (
     CACHED_LINES,
     CAUSE,
+    EXCEPTION,
     EXIT,
     LOCATED,
     NAME,
@@ -225,7 +226,7 @@ class Examination:
             return not self._scope.why_not
         key = judged_part(data).translate(NUMBERS)
         known = self._counted.get(key)
-        if known is None and not verdict.rule and self._only_passed:
+        if known is None and self._only_passed and not self._may_end_badly(verdict):
             return False
         if known is None:
             known = self._scope.counts(verdict, self.judge.text(data), self._counts_failures)
@@ -250,7 +251,15 @@ class Examination:
         """
         if self._scope.failed or not self._scope.alone or self._counts_failures():
             return False
-        return any(one.numbers.get("passed") and one.rule.name in self.run for one in self.tallies)
+        is_named = bool(_NAMES_TESTS.search(self._command))
+        return any(
+            one.numbers and not _PASSES.isdisjoint(one.numbers) and (is_named or one.rule.name in self.run)
+            for one in self.tallies
+        )
+
+    def _may_end_badly(self, verdict: LineVerdict) -> bool:
+        """Return whether a line may say that a run of passing tests ended badly, as where coverage is too low."""
+        return bool(self._scope.hidden and verdict.rule and verdict.rank < EXCEPTION)
 
     def _counts_failures(self) -> bool:
         return any(tally.bad for tally in self.tallies)
@@ -373,6 +382,10 @@ SEARCHED_BYTES = 1 << 23
 """Up to this size, windows are where failure is mentioned, which costs reading the stream; above, evenly spaced."""
 
 SAMPLED_LINES = 150
+_PASSES = frozenset(("passed", "passed_packages", "tests"))  # counts that tools state of what passed
+_NAMES_TESTS = re.compile(
+    r"(?:(?<= )--|(?<![\w./-]))(?:run[-_])?(?:unit[-_:]?|integration[-_:]?)?(?:tests?|check|specs?)(?![\w/=-])"
+)
 _BEGINNING_BYTES, _BEFORE_JSON = 64, b"\xef\xbb\xbf \t\r\n"
 _WORDS = (b"FAIL", b"rror")
 _LINE_END = re.compile(rb"(?<!\r)\r+\n")

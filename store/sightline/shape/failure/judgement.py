@@ -74,6 +74,12 @@ _CRASH = re.compile(
 _LOG_READERS = "bat bzcat cat dmesg docker head journalctl kubectl less more podman sed tac tail xzcat zcat zless"
 _READ_LOGS = frozenset(_LOG_READERS.split())
 
+_TRIED_AGAIN = re.compile(
+    r"(?i)\b(?:re-?try(?:ing)?|re-?tried|trying again|try again in|will try again|attempt \d+ ?(?:of|/) ?\d+"
+    r"|backing off)\b"
+    r"(?!.*\b(?:giv(?:e|es|ing|en) up|gave up|exhausted|exceeded|no more|last attempt|aborting)\b)"
+)
+
 _SHELL_SAYS = re.compile(r"^(?:\S*/)?(?:(?:ba|da|k|z|c)?sh|\(eval\))(?:\[\d+\])?:(?: |\w*:?\d+: )")
 
 
@@ -110,6 +116,11 @@ class Judgement(NamedTuple):
         return bool(self.why_not and self.shown) and _READ_LOGS.issuperset(self.shown)
 
     @property
+    def ended_well(self) -> bool:
+        """Whether the command is known to have ended well, and thus the last attempt at what it tried again."""
+        return not (self.failed or self.unknown)
+
+    @property
     def all_counts(self) -> bool:
         """Whether everything that looks like a failure is one."""
         return self.failed and not self.shown
@@ -135,6 +146,8 @@ class Judgement(NamedTuple):
             return False
         if self.all_counts:
             return True
+        if self.ended_well and is_tried_again(text):
+            return False
         if not self.acts:
             return (
                 self._complains(text)
@@ -163,6 +176,11 @@ class Judgement(NamedTuple):
 
 EVERYTHING = Judgement(failed=True)
 """For a failed command: everything that looks like a failure is one."""
+
+
+def is_tried_again(text: str) -> bool:
+    """Return whether a line says of a failure that what failed is tried once more."""
+    return bool(_TRIED_AGAIN.search(text))
 
 
 def judgement_for(command: str, *, failed: bool, exit_code: int | None) -> Judgement:
