@@ -133,9 +133,9 @@ def _alone(pairs: Sequence[tuple[int, int]], text: Sequence[str], blank: Contain
     A cut within a line leaves a fragment, which may be like a whole line elsewhere. Left out are short lines, and those
     whose neighbour was found in another place.
     """
-    written = [place for place, line in enumerate(text) if line.strip() and place not in blank]
-    order = {place: at for at, place in enumerate(written)}
     lines = {place: line for line, place in pairs}
+    written = [place for place, line in enumerate(text) if place in lines or (line.strip() and place not in blank)]
+    order = {place: at for at, place in enumerate(written)}
     alone = set[int]()
     for place, line in lines.items():
         at = order[place]

@@ -227,6 +227,21 @@ def test_a_line_that_a_harness_cut_is_known_by_its_ends_next_to_whole_ones(head:
     assert whole <= told <= whole + 2
 
 
+NUMBERED = st.lists(st.sampled_from(["7:", "8:", "8", "", " ", "x", "7:x", "8→x", "9→", "9\ty"]), max_size=9)
+
+
+@given(rows=NUMBERED, text=NUMBERED, straight=st.booleans())
+@example(rows=["7:", "8:", "x"], text=["7:", "8:", "x"], straight=True)
+def test_a_line_that_is_only_a_number_is_found_where_it_stands(
+    rows: list[str], text: list[str], *, straight: bool
+) -> None:
+    found = match_parts(text, BytesSource("".join(f"{row}\n" for row in rows).encode()), How(straight=straight))
+    for first, last in found.lines:
+        assert all(not row.strip() or any(line.endswith(row) for line in text) for row in rows[first - 1 : last])
+    if rows == text and rows and all(row.strip() for row in rows):
+        assert size(found.lines) == len(rows)
+
+
 @given(
     period=st.integers(100, 3_000),
     head=st.integers(200, 2_000),
