@@ -1,5 +1,6 @@
 """What was purged is in no file any more, and the chains of all logs still hold."""
 
+import contextlib
 import json
 import os
 import re
@@ -215,11 +216,16 @@ def test_entries_of_0_2_0_stay_verifiable_and_can_be_purged(root: Path) -> None:
             log.verify(str(path))
 
 
+def _count_of_views(root: Path) -> int:
+    with contextlib.closing(sqlite3.connect(root / "index.sqlite")) as index:
+        return int(index.execute("SELECT count(*) FROM views").fetchone()[0])
+
+
 def test_the_index_keeps_its_rows_through_a_purge(cli: Any, root: Path) -> None:
     ref = captured(cli)
-    before = sqlite3.connect(root / "index.sqlite").execute("SELECT count(*) FROM views").fetchone()
+    before = _count_of_views(root)
     cli("rm", "--purge", ref)
-    assert sqlite3.connect(root / "index.sqlite").execute("SELECT count(*) FROM views").fetchone() == before
+    assert _count_of_views(root) == before
     assert (root / "index.sqlite-wal").stat().st_size == 0 if (root / "index.sqlite-wal").exists() else True
 
 
