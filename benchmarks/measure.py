@@ -6,13 +6,14 @@ import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
-SIGHTLINE = (sys.executable, "-P", "-c", "from sightline.doors.cli.main import main; main()")
-"""What the console script does, for this interpreter."""
+SIGHTLINE = (os.path.join(sysconfig.get_path("scripts"), "sightline"),)
+"""The command as it is installed beside this interpreter."""
 
 
 class Row(NamedTuple):

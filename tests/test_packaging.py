@@ -105,7 +105,7 @@ def test_wheel_has_a_name_that_is_free_on_the_index(wheel: Path) -> None:
 
 def test_wheel_puts_two_names_at_the_top(wheel: Path) -> None:
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert {name for name in tops if not name.endswith(".dist-info")} == {"sightline", "sightline_tui"}
+    assert {name for name in tops if not name.endswith((".dist-info", ".data"))} == {"sightline", "sightline_tui"}
 
 
 def _maintained_files() -> list[Path]:
@@ -160,6 +160,34 @@ def test_installed_command_runs(installed: Path, tmp_path: Path) -> None:
     assert _do(command, "query", "wc -l @last", folder=tmp_path, SIGHTLINE_HOME=home).startswith("1 @cmd_")
     assert _do(command, "list", "--match", "echo", folder=tmp_path, SIGHTLINE_HOME=home).startswith("@cmd_")
     assert "is private" in _do(command, "doctor", folder=tmp_path, SIGHTLINE_HOME=home, HOME=str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["with a blank", "long" * 50])
+def test_the_command_runs_wherever_its_environment_lies(name: str, wheel: Path, tmp_path: Path) -> None:
+    """An installer writes the path of the interpreter into what it makes itself, and a kernel reads 127 bytes of it."""
+    venv.create(tmp_path / name, with_pip=False)
+    place = tmp_path / name / "bin"
+    _pip("--python", place / "python", "install", "--quiet", "--no-deps", "--no-compile", wheel, folder=tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "first").symlink_to(place / "sightline")
+    (tmp_path / "bin" / "second").symlink_to("first")  # pipx and uv put links on the path
+    for command in (place / "sightline", tmp_path / "bin" / "second"):
+        assert _do(command, "--version", folder=tmp_path).startswith("sightline ")
+    told = _do("sh", "-c", f"PATH='{place}':$PATH; exec sightline query --help", folder=tmp_path)
+    assert told.startswith("usage: sightline query")
+
+
+def test_the_command_of_a_system_runs_with_the_interpreter_that_has_its_package(wheel: Path, tmp_path: Path) -> None:
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    base = Path(sys.base_prefix) / "bin" / version
+    _pip("install", "--quiet", "--no-deps", "--ignore-installed", "--prefix", tmp_path, wheel, folder=tmp_path)
+    others = tmp_path / "others"
+    others.mkdir()
+    (others / "python3").write_text("#!/bin/sh\necho an interpreter of another version\n")
+    (others / "python3").chmod(0o755)
+    (others / version).symlink_to(base)
+    given = {"PATH": f"{others}:/usr/bin:/bin", "PYTHONPATH": str(tmp_path / "lib" / version / "site-packages")}
+    assert _do(tmp_path / "bin" / "sightline", "--version", folder=tmp_path, **given).startswith("sightline ")
 
 
 def test_installed_packages_fit_each_other(installed: Path, tmp_path: Path) -> None:
