@@ -158,16 +158,17 @@ def as_page(text: str) -> str:
 
 def destructive() -> str:
     """The kinds of commands that wait, with their programs."""
-    from sightline.verbs.command_forms import ANY, read_kinds
+    from sightline.verbs.command_forms import read_kinds
     from sightline.verbs.safety import known_text
 
+    known = read_kinds(known_text())
     rows = [
         (
             f"`{kind.name}`",
             kind.does,
-            ", ".join(f"`{name}`" for name in kind.forms if name not in (ANY, "fork-bomb")) or "any",
+            ", ".join(f"`{name}`" for name in known.programs_of(kind) if name != "fork-bomb") or "any",
         )
-        for kind in read_kinds(known_text()).kinds
+        for kind in known.kinds
     ]
     return table(("kind", "what it does", "programs"), rows)
 

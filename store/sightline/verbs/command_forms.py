@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 ANY = "ANY"
 """Stands for every program."""
+OTHER = "OTHER"
+"""Stands for every program but readers, whose words are no subcommands."""
+OF_ALL = (ANY, OTHER)
 
 _SHORTEST_NAME = len("--abc")  # a shorter beginning of a long option may mean several
 
@@ -60,6 +63,7 @@ class Kinds(NamedTuple):
         same: by program, another one that takes the same arguments.
         runners: words before a program of a package, as in ``npx``, ``bundle exec``.
         programs: the programs that have forms of their own.
+        readers: the programs that forms of OTHER do not mean.
     """
 
     kinds: tuple[DestructiveKind, ...]
@@ -67,12 +71,18 @@ class Kinds(NamedTuple):
     same: dict[str, str]
     runners: frozenset[str]
     programs: frozenset[str]
+    readers: frozenset[str]
 
     def names_of(self, name: str) -> tuple[str, ...]:
         """The names under which forms of a program stand, most exact first."""
         base = name.partition(".")[0]  # mkfs.ext4, python3.11
-        found = dict.fromkeys((name, self.same.get(name, name), base, self.same.get(base, base), ANY))
-        return tuple(found)
+        own = (name, self.same.get(name, name), base, self.same.get(base, base))
+        return tuple(dict.fromkeys((*own, ANY) if base in self.readers else (*own, ANY, OTHER)))
+
+    def programs_of(self, kind: DestructiveKind) -> tuple[str, ...]:
+        """The programs that have forms of a kind."""
+        same = (name for name, program in self.same.items() if program in kind.forms)
+        return tuple(dict.fromkeys((*(name for name in kind.forms if name not in OF_ALL), *same)))
 
 
 @cache
@@ -80,16 +90,17 @@ def read_kinds(text: str) -> Kinds:
     """Return what the text of such a file holds."""
     tables = loads(text)
     takes = {name: frozenset(options.split()) for name, options in tables.pop("takes").items()}
-    same: dict[str, str] = tables.pop("same")
-    runners = frozenset(tables.pop("runners")["words"].split())
+    same = {name: program for program, names in tables.pop("same").items() for name in names.split()}
+    runners, readers = (frozenset(tables.pop(name)["names"].split()) for name in ("runners", "readers"))
     kinds = tuple(_kind(table) for table in tables.values())
-    return Kinds(kinds, takes, same, runners, frozenset(name for kind in kinds for name in kind.forms) - {ANY})
+    programs = frozenset(name for kind in kinds for name in kind.forms) - frozenset(OF_ALL)
+    return Kinds(kinds, takes, same, runners, programs, readers)
 
 
 def _kind(table: Mapping[str, str]) -> DestructiveKind:
-    rows = {name: text for name, text in table.items() if name not in ("name", "does")}
-    forms = {name: tuple(map(_form, text.split(";"))) for name, text in rows.items() if text}
-    return DestructiveKind(table["name"], table["does"], forms, frozenset(name for name in rows if not rows[name]))
+    rows = {name: text for name, text in table.items() if name not in ("name", "does", "words")}
+    forms = {name: tuple(map(_form, text.split(";"))) for name, text in rows.items()}
+    return DestructiveKind(table["name"], table["does"], forms, frozenset(table.get("words", "").split()))
 
 
 def _form(text: str) -> Form:
@@ -192,13 +203,21 @@ def kind_of(
     command: "Command",
     known: Kinds,
     chosen: Sequence[DestructiveKind],
+    of_all: Sequence[DestructiveKind],
     decide: Callable[[str, "Command", DestructiveKind], bool],
 ) -> DestructiveKind | None:
-    """Return the first of the chosen kinds that a command is of. ``decide`` runs the check of a form, by its name."""
+    """Return the first of the chosen kinds that a command is of; None if it is of no kind.
+
+    Args:
+        command: the command.
+        known: all that is known.
+        chosen: the kinds to look at.
+        of_all: those with forms of ANY or OTHER, which most commands need to be held against alone.
+        decide: runs the check of a form, by its name.
+    """
     names = known.names_of(command.name)
-    if known.programs.isdisjoint(names[:-1]):
-        names = (ANY,)  # as most are: a line may have 65,000 commands
-        chosen = [kind for kind in chosen if ANY in kind.forms]
+    if known.programs.isdisjoint(names):
+        names, chosen = names[names.index(ANY) :], of_all  # a line may have 65,000 commands
     takes = next((known.takes[name] for name in names if name in known.takes), frozenset[str]())
     for kind in chosen:
         for form in (form for name in names for form in kind.forms.get(name, ())):

@@ -51,9 +51,18 @@ def _empties_file(command: Command, folder: str, _: Collection[str]) -> bool:
     """Return whether the output of a command without output goes to a file that holds something."""
     if not command.emptied or not _is_silent(command):
         return False
-    paths = (os.path.expandvars(os.path.expanduser(path)) for path in command.emptied)
-    files = [os.path.join(folder, path) for path in paths]
-    return any(os.path.isfile(file) and os.path.getsize(file) > 0 for file in files)
+    return any(_holds_something(path, folder) for path in command.emptied)
+
+
+def _holds_something(path: str, folder: str) -> bool:
+    file = os.path.join(folder, os.path.expandvars(os.path.expanduser(path)))
+    return os.path.isfile(file) and os.path.getsize(file) > 0
+
+
+def _overwrites(command: Command, folder: str, _: Collection[str]) -> bool:
+    """Return whether ``dd`` writes to a device, or to a file that holds something."""
+    paths = [path for path in _values(command, ("of",)) if path not in ("/dev/null", "/dev/stdout", "/dev/stderr")]
+    return any(path.startswith("/dev/") or "$" in path or _holds_something(path, folder) for path in paths)
 
 
 def _writes_device(command: Command, _: str, __: Collection[str]) -> bool:
@@ -65,7 +74,7 @@ def _takes_nothing(command: Command, _: str, __: Collection[str]) -> bool:
     return [word for word in command.words[1:] if word[:1] != "-"][:1] == ["/dev/null"]
 
 
-_EMPTIED = r"\s(?:-[co]*s\s?|--size[= ])0+[A-Za-z]{0,2}(?=\s|$)"
+_EMPTIED = r"\s(?:-[co]*s\s?|--size[= ])(?:0+|[-<]\d+)[A-Za-z]{0,2}(?=\s|$)"
 
 
 def _cuts_to_nothing(command: Command, _: str, __: Collection[str]) -> bool:
@@ -179,13 +188,38 @@ def _kills(command: Command, _: str, __: Collection[str]) -> bool:
     return False
 
 
+# Other programs
+
+_NO_DELETE = _words("help get show describe list explain info search create new cache test run")
+_MOST_SUBCOMMANDS = 4
+_SUBCOMMAND = r"[a-z][a-z0-9_:-]{0,30}"
+
+
+def _says_delete(command: Command, _: str, verbs: Collection[str]) -> bool:
+    """Return whether a subcommand is a verb that deletes, as in ``tool --debug volume delete NAME``."""
+    before, passed = "", 0
+    for at, word in enumerate(command.words[1:], 2):
+        is_value = before.startswith("--") and "=" not in before  # as far as one can tell
+        if not is_value and not word.startswith("--"):
+            passed += 1
+            if word.rpartition(":")[2] in verbs:
+                return at < len(command.words) or passed > 1 or word not in ("delete", "drop")
+            if passed == _MOST_SUBCOMMANDS or word in _NO_DELETE or not re.fullmatch(_SUBCOMMAND, word):
+                return False
+        before = word
+    return False
+
+
 # Code
 
-_INTERPRETERS = _words("python ipython pypy node nodejs deno bun perl ruby php lua Rscript go tsx pwsh powershell")
-_TAKES_CODE = _words("-c -e -E -r -p -ne -ni -pe -i -le --eval --print --run -Command eval")
-_MEANT = {"remove": r"os\.remove", "delete": r"File\.delete"}  # by themselves, these words mean anything
+_INTERPRETERS = _words(
+    "python ipython pypy node nodejs deno bun perl ruby php lua Rscript go tsx pwsh powershell rails gitlab-rails"
+)
+_TAKES_CODE = _words("-c -e -E -r -p -ne -ni -pe -i -le --eval --print --run -Command eval runner")
+_MEANT = {"remove": r"os\.remove", "delete": r"(?:File\.|all\(\)\.)delete"}  # by themselves, these words mean anything
 _ONE_FILE = ("unlink", *_MEANT.values())
-_DELETES_BY_SHELL = r"\brm\s+-\w*[rR]|\bRemove-Item\b.*-Recurse"
+_RUNS_SHELL = r"(?:\b(?:system|\w*[pP]open|run|call|check_\w+|exec\w*|spawn\w*|shell_exec|passthru|qx|sh|cmd)\b|%x|`)"
+_DELETES_BY_SHELL = r"\brm['\",\s]{1,8}-\w*[rR]"
 
 
 def _deletes_in_code(command: Command, _: str, names: Collection[str]) -> bool:
@@ -198,11 +232,14 @@ def _deletes_in_code(command: Command, _: str, names: Collection[str]) -> bool:
 
 
 def _calls(code: str, names: Collection[str]) -> bool:
-    return bool(re.search(_DELETES_BY_SHELL, code) or re.search(rf"\b(?:{'|'.join(names)})\b", code))
+    shell = re.search(_RUNS_SHELL, code)
+    by_shell = shell and re.search(_DELETES_BY_SHELL, code[shell.end() :])
+    return bool(by_shell or re.search(rf"\b(?:{'|'.join(names)})\b(?!['\"])", code))
 
 
 CHECKS: dict[str, Callable[[Command, str, Collection[str]], bool]] = {
     "empties_file": _empties_file,
+    "overwrites": _overwrites,
     "writes_device": _writes_device,
     "takes_nothing": _takes_nothing,
     "cuts_to_nothing": _cuts_to_nothing,
@@ -215,5 +252,6 @@ CHECKS: dict[str, Callable[[Command, str, Collection[str]], bool]] = {
     "asks_to_delete": _asks_to_delete,
     "kills": _kills,
     "deletes_in_code": _deletes_in_code,
+    "says_delete": _says_delete,
 }
 """What the names in the data stand for: functions of the command, the folder that it runs in, and the kind's words."""

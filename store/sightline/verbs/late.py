@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sightline.shape.whole_body import whole as whole
     from sightline.shell_words.commands import commands_in as commands_in
     from sightline.verbs.byte_wise import reads_bytes as reads_bytes
+    from sightline.verbs.command_forms import OF_ALL as OF_ALL
     from sightline.verbs.command_forms import kind_of as kind_of
     from sightline.verbs.command_forms import read_kinds as read_kinds
     from sightline.verbs.destructive_checks import CHECKS as CHECKS
@@ -86,7 +87,7 @@ else:
             "shape.variants": ("cleaned", "cleaned_line", "text_of"),  # 2 ms, not for views of the default profile
             "shape.whole_body": ("SEPARATOR", "whole"),  # 1 ms: no output, no body
             "shell_words.commands": ("commands_in",),  # 4 ms: few lines have a word of commands that ask back
-            "verbs.command_forms": ("kind_of", "read_kinds"),  # 3 ms, for the same lines
+            "verbs.command_forms": ("OF_ALL", "kind_of", "read_kinds"),  # 3 ms, for the same lines
             "verbs.destructive_checks": ("CHECKS",),
             "verbs.byte_wise": ("reads_bytes",),  # `re`: few queries are of JSON results
             "verbs.structured_view": ("shape_output",),  # 10 ms: a short output needs no shape

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ALL = "all"
 """Stands for every known kind in ``[safety] confirm_not``."""
 
-_NO_PROGRAMS = frozenset(("name", "does", "words", ""))
+_NO_PROGRAMS = frozenset(("name", "does", "names", ""))
 _FORK_BOMB = frozenset("(){|&")
 
 
@@ -69,14 +69,19 @@ def known_text() -> str:
 
 
 def _may_wait(line: str, text: str) -> bool:
-    """Return whether a line has a word that the file of known kinds has at the beginning of a line, or a sign.
+    """Return whether a line has a sign, or a word that the file of known kinds has before a ``=`` or among `words`.
 
     Most lines have none, so no shell text needs to be read, and the file need not be parsed.
     """
-    if "$'" in line or "IFS" in line or _FORK_BOMB.issubset(line) or _may_empty(line):
+    if any(sign in line for sign in _SIGNS) or _FORK_BOMB.issubset(line) or _may_empty(line):
         return True
     plain = line.replace("\\\n", "").translate(_PLAIN)
-    words = {row.partition(" = ")[0] for row in text.split("\n")} - _NO_PROGRAMS
+    tables, _, same = text.partition("\n[same]\n")
+    words = set(same.translate(_PLAIN).split())
+    for row in tables.split("\n"):
+        name, _, value = row.partition(" = ")
+        words.update(value[1:-1].split() if name == "words" else (name,))
+    words -= _NO_PROGRAMS
     return not words.isdisjoint(plain.split()) or not words.isdisjoint(plain.lower().split())
 
 
@@ -96,6 +101,8 @@ def _may_empty(line: str) -> bool:
     return False
 
 
+_SIGNS = ("$'", "IFS", " rm-", *(f"{verb}{end}" for verb in ("delete", "destroy", "purge") for end in "-_"))
+_SIGNS += ("--delete", "--destroy", "--purge", "--wipe", "--erase", "--nuke")
 _SILENT = ("true", "false", "echo", "/dev/null", "then", "do", "else", "-n", "''", '""', "!")
 _DEVICES = ("/dev/", "/proc/")
 
@@ -104,6 +111,7 @@ def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folde
     def decide(name: str, command: "Command", kind: "DestructiveKind") -> bool:
         return late.CHECKS[name](command, folder, kind.words)
 
+    of_all = [kind for kind in kinds if not kind.forms.keys().isdisjoint(late.OF_ALL)]
     judged = set[tuple[object, ...]]()  # the same again would be judged the same, and a line may repeat it 65,000 times
     for command in late.commands_in(line):
         if (folder, command) in judged:
@@ -114,8 +122,8 @@ def _reason(line: str, known: "Kinds", kinds: "Sequence[DestructiveKind]", folde
             continue
         if command.name == "cd" and len(command.words) == 2:
             folder = os.path.join(folder, os.path.expanduser(command.words[1]))
-        for words in (command.words, _behind_runners(command.words, known.runners)):
-            if words and (kind := late.kind_of(command._replace(words=words), known, kinds, decide)):
+        for words in (_behind_runners(command.words, known.runners), command.words):
+            if words and (kind := late.kind_of(command._replace(words=words), known, kinds, of_all, decide)):
                 return f"{kind.name}: {kind.does}"
     return ""
 
