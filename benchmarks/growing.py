@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from benchmarks import stores
 from benchmarks.measure import SIGHTLINE, Ran, run_with_peak
 from benchmarks.screen import first_screen
-from sightline.audit.coverage_list import CoverageList
+from sightline.audit.kept_facts import facts_for
 from sightline.log.retention import collect
 from sightline.log.views import Shows, record_view
 from sightline.records import Buffer, Session, Shown
@@ -87,7 +87,7 @@ def of_views(root: str, count: int, size: int) -> Found:
         asking = Asker(store, _READER, lambda verb, **_: verb)
         made["log one more"] = _best(lambda: _log(store, buffer))
         made["read a page, in a server"] = _best(lambda: read_output(asking, ReadRequest(buffer.ref, lines="7-27")))
-        made["what was seen, for the list"] = _best(lambda: _overview(store, buffer))
+        made["what was seen, for the list"] = _best(lambda: facts_for(store, [buffer]))
     made["coverage"] = _ran(root, "coverage", buffer.ref)
     made["views"] = _ran(root, "views", buffer.ref)
     made["first screen of the buffer"] = _shown(root, b"worker-", [buffer.ref])
@@ -185,9 +185,3 @@ def _filtered(root: str) -> Found:
 def _log(store: Store, buffer: Buffer) -> None:
     shows = Shows("read_output", {"ref": buffer.ref}, (buffer.name,), (Shown(buffer.name, "out", 1, 20),))
     record_view(store, _READER, shows, [Segment("x\n")])
-
-
-def _overview(store: Store, buffer: Buffer) -> None:
-    overview = CoverageList(store)
-    overview.refresh([buffer.name])
-    overview.of(buffer)

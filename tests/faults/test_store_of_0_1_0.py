@@ -12,7 +12,7 @@ import pytest
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import told_share
-from sightline.audit.coverage_list import CoverageList
+from sightline.audit.kept_facts import facts_for, share_in
 from sightline.audit.timeline import calls_of, totals_of
 from sightline.doors.doctor.doctor import examine
 from sightline.errors import ExpiredRef
@@ -119,10 +119,8 @@ def test_lines_that_a_view_may_have_cut_are_seen_at_most(root: Path) -> None:
         assert told["items"] == "at most 1.4 %"  # of the line with its longest string only a marker was shown
         assert told["seq 1 500 | tail -2"] == "100 %"
         assert next(told[name] for name in told if name.startswith("seq 1 3000")) == "96.4 %"
-        overview = CoverageList(store)
-        overview.refresh()
-        shares = {name: told_share(overview.of(buffer)) for name, buffer in found.items() if name in told}
-        assert shares == told
+        facts = facts_for(store, found.values())
+        assert {name: told_share(share_in(facts[found[name].name], found[name])) for name in told} == told
         assert totals_of(calls_of(store), list(found.values())).at_most
         with store.open(Target(found[line], "out")) as source:
             for at in range(0, source.byte_count, 1 << 14):

@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from sightline.audit.coverage import share_of
-from sightline.audit.kept_facts import facts_for, facts_so_far
+from sightline.audit.kept_facts import facts_for, facts_so_far, share_in
 from sightline.audit.output_facts import UNSEEN
 from sightline.errors import UsageError
 from sightline.named_tuple import NamedTuple
@@ -232,14 +231,12 @@ def _judges(condition: Condition) -> Judges | None:
     """Return the test of what is known of an output; None for a condition that its record alone answers."""
     name, value = condition
     if name == OVERLOOKED or (name == "is" and _state_meant(value) == "overlooked"):
-        return lambda _, facts: bool(facts.flags & UNSEEN)
+        return lambda buffer, facts: buffer.state != "running" and bool(facts.flags & UNSEEN)
     if name != "seen":
         return None
     compares = _compared(value, "seen", {"": 1, "%": 1})
     return lambda buffer, facts: (
-        buffer.state != "evicted"
-        and bool(buffer.lines)
-        and compares(share_of(facts.seen, buffer.lines, partial=buffer.is_partial) * 100)
+        buffer.state != "evicted" and bool(buffer.lines) and compares(share_in(facts, buffer).share * 100)
     )
 
 

@@ -190,8 +190,12 @@ class Coverage(NamedTuple):
 
         A cut line counts by its part.
         """
-        weight = sum(stream.lines.weight for stream in self.streams.values())
-        return share_of(weight, self.total, partial=self.partial)
+        return share_of(self.weight, self.total, partial=self.partial)
+
+    @property
+    def weight(self) -> float:
+        """Number of lines that were seen; a cut line counts by its part."""
+        return sum(stream.lines.weight for stream in self.streams.values())
 
     @property
     def at_most(self) -> bool:
@@ -327,6 +331,32 @@ def rounded(share: float) -> float:
 def cut_data(lines: GradedLines) -> dict[str, Any]:
     """Encode cut lines for JSON: by number, how many bytes each has, and which were seen."""
     return {str(line): {"bytes": one.length, "seen": written(one.seen)} for line, one in sorted(lines.cut.items())}
+
+
+class Share(NamedTuple):
+    """How much of a buffer, or of several, was seen.
+
+    Attributes:
+        seen: number of lines that stood in some view; a cut line counts by its part.
+        total: number of lines.
+        partial: whether a buffer holds only a part of what was written.
+        unsure: whether lines that count as seen may have been cut.
+    """
+
+    seen: float
+    total: int
+    partial: bool = False
+    unsure: bool = False
+
+    @property
+    def share(self) -> float:
+        """The share, 0 to 1; 1 for a whole buffer without lines."""
+        return share_of(self.seen, self.total, partial=self.partial)
+
+    @property
+    def at_most(self) -> bool:
+        """Whether the share is an upper bound, because less may have been seen."""
+        return self.partial or self.unsure
 
 
 class HasShare(Protocol):

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of
-from sightline.audit.output_facts import UNSURE, facts_of, facts_of_removed, output_rules
+from sightline.audit.buffer_failures import failures_if_quick
+from sightline.audit.coverage import Share
+from sightline.audit.output_facts import UNSEEN, UNSURE, facts_of, facts_of_removed, output_rules
 from sightline.audit.people_views import Onlookers
 from sightline.audit.timeline import calls_about
 from sightline.errors import SightlineError, StoreFailed
@@ -34,11 +36,21 @@ def facts_for(store: Reading, buffers: Iterable[Buffer], *, most_bytes: int | No
 
 
 def facts_so_far(store: Reading, buffer: Buffer) -> OutputFacts:
-    """Return what is known of an output that is still captured: how much of it was shown."""
+    """Return what is known of an output that is not judged, since it runs or is large: above all what was shown of it.
+
+    Its failures count once somebody was shown some of it, if it can be examined in a moment.
+    """
     now = store.with_progress(buffer)
     coverage = coverage_of(store, now)
-    seen = sum(stream.lines.weight for stream in coverage.streams.values())
-    return OutputFacts(UNSURE if coverage.at_most else 0, lines=now.lines, seen=seen)
+    failures = (failures_if_quick(store, now) if coverage.contributions else None) or ()
+    unseen = sum(not one.is_seen(coverage) for one in failures)
+    flags = (UNSEEN if unseen else 0) | (UNSURE if coverage.at_most else 0)
+    return OutputFacts(flags, len(failures), unseen, now.lines, coverage.weight)
+
+
+def share_in(facts: OutputFacts, buffer: Buffer) -> Share:
+    """Return how much of an output was seen, by what is known of it."""
+    return Share(facts.seen, buffer.lines, buffer.is_partial, bool(facts.flags & UNSURE))
 
 
 def judge(store: Reading, wanted: Sequence[tuple[str, str]], unread: set[str] | None = None) -> dict[str, OutputFacts]:

@@ -88,7 +88,7 @@ def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call]) -> OutputFac
     flags |= LARGE if failures is None else 0
     flags |= LEAST if any(one.is_rest for one in unseen) else 0
     flags |= UNSURE if any(call.parts[buffer.name].unsure for call in told) else 0
-    seen = sum(stream.lines.weight for stream in coverage.streams.values())
+    seen = coverage.weight
     flags |= UNOPENED if buffer.lines and not seen else 0
     return OutputFacts(flags, len(failures or ()), len(unseen), buffer.lines, seen, again)
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import failures_if_quick
-from sightline.audit.coverage_list import CoverageList
 from sightline.errors import SightlineError
 from sightline.json_text import loads
 from sightline.log.log_index import list_views
@@ -65,9 +65,7 @@ def _short(text: str, most: int) -> str:
 
 def known_of(asking: Asker, buffers: Sequence[Buffer]) -> list[str]:
     """Return what an agent should know of each output: its failures, and how much of it the session has not seen."""
-    coverage = CoverageList(asking.local, asking.session.name)
-    coverage.refresh(only=[buffer.name for buffer in buffers])
-    return [", ".join(filter(None, (_failures(asking, buffer), _unseen(coverage, buffer)))) for buffer in buffers]
+    return [", ".join(filter(None, (_failures(asking, buffer), _unseen(asking, buffer)))) for buffer in buffers]
 
 
 def _failures(asking: Asker, buffer: Buffer) -> str:
@@ -80,12 +78,15 @@ def _failures(asking: Asker, buffer: Buffer) -> str:
     return f"{len(found):,} failure{'' if len(found) == 1 else 's'}" if found else ""
 
 
-def _unseen(coverage: CoverageList, buffer: Buffer) -> str:
-    share = coverage.of(buffer)
-    unseen = round(share.total - share.seen)
-    if not share.total:
+def _unseen(asking: Asker, buffer: Buffer) -> str:
+    try:
+        coverage = coverage_of(asking.local, buffer, session=asking.session.name)
+    except SightlineError:
+        return ""
+    unseen = round(coverage.total - coverage.weight)
+    if not coverage.total:
         return ""
     if unseen <= 0:
-        return "all seen, or nearly" if share.at_most else "all seen"
-    least = "at least " if share.at_most else ""
-    return "unseen" if unseen == share.total else f"{least}{unseen:,} unseen"
+        return "all seen, or nearly" if coverage.at_most else "all seen"
+    least = "at least " if coverage.at_most else ""
+    return "unseen" if unseen == coverage.total else f"{least}{unseen:,} unseen"

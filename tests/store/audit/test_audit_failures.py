@@ -12,8 +12,8 @@ from sightline.audit import buffer_failures as failures
 from sightline.audit.brief import make_brief
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.buffer_failures import Failure, failures_of, judgement_of, overlooked, overlooked_in, told_count
-from sightline.audit.coverage_list import CoverageList
 from sightline.audit.findings import CUT, OVERLOOKED, UNTOLD, audited
+from sightline.audit.kept_facts import facts_for
 from sightline.audit.report.data import as_data
 from sightline.audit.report.phrases import figures, overlooked_of
 from sightline.audit.report.report import gather
@@ -95,18 +95,15 @@ def test_what_a_person_was_shown_of_an_agent_s_output_no_agent_saw(
     buffer = _failed(store, keep(LOG))
     show(buffer, (1, 20), lines_total=61, exit_code=1, verb="run_command", truncated=True)
     told = coverage_of(store, buffer).share
-    shares = CoverageList(store)
-    shares.refresh()
     record_view(
         store,
         person,
         Shows(verb="query", request={}, refs=(buffer.name,), shown=(Shown(buffer.name, "out", 31, 31),)),
         [Segment("text\n")],
     )
-    shares.refresh()
     assert len(_overlooked(store, buffer)) == 1
     assert coverage_of(store, buffer).share == told
-    assert shares.of(buffer).seen == 20
+    assert facts_for(store, [buffer])[buffer.name].seen == 20
     assert coverage_of(store, buffer, session=person.name).seen_lines == 1, "it can be asked for"
     calls = calls_of(store)
     assert [call.looks_on for call in calls] == [False, True]

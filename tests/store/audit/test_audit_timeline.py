@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sightline.audit import timeline
-from sightline.audit.coverage_list import CoverageList
-from sightline.audit.overlooked_places import first_overlooked, missed_in, places_of
+from sightline.audit.kept_facts import facts_for, facts_so_far
+from sightline.audit.overlooked_places import first_overlooked, missed_in
 from sightline.audit.timeline import (
     Call,
     CallFilter,
@@ -235,53 +235,34 @@ def test_nothing_is_removed_of_a_session_that_still_captures(store: Store, keep:
     recording.seal(exit_code=0)
 
 
-def test_the_overview_keeps_up_with_what_is_shown(store: Store, keep: Keep, ask: Ask) -> None:
+def test_what_is_kept_of_an_output_keeps_up_with_what_is_shown(store: Store, keep: Keep, ask: Ask) -> None:
     one, two = keep(TEN), keep(b"a\nb\nc\nd\n")
-    overview = CoverageList(store)
-    assert overview.refresh() == set()
-    assert overview.of(one).share == 0.0
+
+    def seen() -> list[float]:
+        facts = facts_for(store, [one, two])
+        return [facts[buffer.name].seen for buffer in (one, two)]
+
+    assert seen() == [0, 0]
     ask(one, (1, 4), truncated=True)
-    assert overview.refresh() == {one.name}
-    assert overview.of(one)[:4] == (4, 10, 1, True)
+    assert seen() == [4, 0]
     ask(one, (3, 5), by="other")
     view = ask(two, verb="query", request={"pipeline": f"cat {two.ref}"}, text="b\nc\n")
-    assert overview.refresh() == {one.name, two.name}
-    assert overview.of(one)[:4] == (5, 10, 2, False)
-    assert overview.of(two, matched=False).seen == 0
-    assert overview.of(two).seen == 2
-    record_shown(store, view, Traced((Shown(two.name, "out", 2, 3),)))
-    overview.refresh()
-    assert overview.of(two).seen == 2
-    alone = CoverageList(store, "other")
-    alone.refresh()
-    assert alone.of(one).seen == 3
+    assert seen() == [5, 2]
+    record_shown(store, view, Traced((Shown(two.name, "out", 2, 4),)))
+    assert seen() == [5, 3]
+    assert store.index.seen_lines() == {one.name: 5, two.name: 3}
 
 
-def test_the_overview_takes_what_was_traced_after_it_had_looked(store: Store, keep: Keep, ask: Ask) -> None:
-    buffer = keep(TEN)
-    view = ask(buffer, verb="query", request={"pipeline": f"grep x {buffer.ref}"})
-    overview = CoverageList(store)
-    overview.refresh()
-    record_shown(store, view, Traced((Shown(buffer.name, "out", 2, 3),)))
-    assert overview.refresh() == {buffer.name}
-    assert overview.of(buffer, matched=False).seen == 2
-
-
-def test_the_overview_of_some_buffers_reads_no_view_of_others_at_first(
-    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other = keep(TEN), keep(b"a\nb\n")
-    ask(one, (1, 4))
-    ask(other, (1, 2))
-    overview = CoverageList(store)
-    with monkeypatch.context() as patched:
-        patched.setattr(type(store.index), "views_after", None)
-        assert overview.refresh(only=[one.name]) == {one.name}
-    assert overview.of(one).seen == 4
-    ask(one, (5, 6))
-    ask(other, (1, 1))
-    assert overview.refresh(only=[one.name]) == {one.name}
-    assert overview.of(one).seen == 6
+def test_of_an_output_that_runs_it_is_known_how_much_was_shown_so_far(store: Store, ask: Ask) -> None:
+    recording = store.begin("cmd", "make", "/", "s")
+    recording.register()
+    recording.append("out", b"fine\nERROR: out of paint\n")
+    (running,) = store.index.running()
+    assert facts_so_far(store, running)[1:5] == (0, 0, 2, 0)
+    ask(running, (1, 1))
+    assert facts_so_far(store, running)[1:5] == (1, 1, 2, 1)
+    assert facts_for(store, [running]) == {}
+    recording.seal(exit_code=2)
 
 
 def test_limits_take_a_removed_session_s_records_like_any(store: Store, keep: Keep, ask: Ask) -> None:
@@ -319,18 +300,15 @@ def test_a_followed_timeline_starts_anew_where_the_views_were_indexed_anew(
     one, two = keep(TEN), keep(TEN)
     views = [ask(buffer, (1, 1)) for buffer in (one, two, one)]
     rebuild_views(store)
-    followed, overview = Timeline(store), CoverageList(store)
+    followed = Timeline(store)
     followed.refresh()
-    overview.refresh()
     store.start_index_anew()
     store.index.put_buffer(one)
     rebuild_views(store)
     ask(one, (2, 2))
     followed.refresh()
-    overview.refresh()
     assert [call.view.id for call in followed.calls][:3] == [view.id for view in views]
     assert len(followed.calls) == 4
-    assert overview.of(one).views == 3
 
 
 def test_how_a_call_in_the_background_ended_is_known_when_it_has(
@@ -348,58 +326,14 @@ def test_how_a_call_in_the_background_ended_is_known_when_it_has(
     assert followed.calls[0].failed
 
 
-def test_an_overview_of_some_buffers_tells_of_them_as_one_of_all_does(store: Store, keep: Keep, ask: Ask) -> None:
-    a, b = keep(TEN), keep(TEN)
-    ask(a, (1, 4))
-    ask(b, (1, 2))
-    some = CoverageList(store)
-    assert some.refresh([a.name]) == {a.name}
-    assert (some.of(a).seen, some.of(b).seen) == (4, 0)
-    assert some.refresh([a.name]) == set()
-    ask(a, (5, 5))
-    ask(b, (3, 3))
-    assert some.refresh([a.name, b.name]) == {a.name, b.name}
-    assert (some.of(a).seen, some.of(b).seen) == (5, 3)
-    ask(b, (9, 9))
-    assert {a.name, b.name} <= some.refresh()
-    assert (some.of(a).seen, some.of(b).seen) == (5, 4)
-    assert some.seen_lines() == {a.name: 5, b.name: 4}
-
-
-def test_an_overview_of_some_buffers_holds_those_that_were_asked_about_last(
-    store: Store, keep: Keep, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sightline.audit.coverage_list.MOST_HELD", 2)
-    a, b, c = keep(TEN), keep(TEN), keep(TEN)
-    for buffer in (a, b, c):
-        ask(buffer, (1, 4))
-    some = CoverageList(store)
-    for buffer in (a, b, a, c):
-        some.refresh([buffer.name])
-        assert some.of(buffer).seen == 4
-    assert some.seen_lines() == {a.name: 4, c.name: 4}
-    ask(b, (5, 5))
-    some.refresh([b.name])
-    assert some.of(b).seen == 5
-    some.refresh([a.name, b.name, c.name])
-    assert some.seen_lines() == {a.name: 4, b.name: 5, c.name: 4}
-
-
 def test_a_failure_is_overlooked_until_a_view_shows_it(store: Store, keep: Keep, ask: Ask) -> None:
     buffer = keep(b"fine\n" * 5 + b"ERROR: out of paint\n" + b"fine\n" * 5, command="make")
-    overview = CoverageList(store)
     ask(buffer, (1, 2))
-    overview.refresh([buffer.name])
-    assert overview.overlooked_if_known(buffer) is None
-    overlooked = overview.overlooked(buffer)
-    assert overlooked is not None
     verdict_of(store)
     assert [one.failure.text for one in first_overlooked(store, missed_in(store), 9)] == ["ERROR: out of paint"]
-    assert overview.overlooked_if_known(buffer) == overlooked
     ask(buffer, (6, 6))
-    overview.refresh([buffer.name])
-    assert overview.overlooked_if_known(buffer) is None
-    assert overview.overlooked(buffer) == places_of(buffer, ())
+    verdict_of(store)
+    assert missed_in(store) == ()
 
 
 def test_a_long_timeline_can_be_taken_in_by_and_by(store: Store, keep: Keep, ask: Ask) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, told_share
-from sightline.audit.coverage_list import CoverageList
+from sightline.audit.kept_facts import facts_for, share_in
 from sightline.audit.line_spans import size
 from sightline.audit.timeline import calls_of, captured_by, totals_of
 from sightline.log.log_index import rebuild_views
@@ -60,9 +60,8 @@ def test_of_a_line_of_a_megabyte_a_kilobyte_was_seen(agent: Any, keep: Keep) -> 
     assert coverage.seen_lines == 0
     assert told_share(coverage) == "< 0.1 %"
     _holds_what_it_tells(agent, buffer)
-    overview = CoverageList(agent.store)
-    overview.refresh()
-    assert overview.of(buffer).share == coverage.share
+    facts = facts_for(agent.store, [buffer])[buffer.name]
+    assert share_in(facts, buffer).share == coverage.share
     totals = totals_of(calls_of(agent.store), captured_by(agent.store, ["s"]))
     assert totals.share == coverage.share
     assert (totals.seen_lines, totals.captured_lines) == (0, 1)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sightline.audit.buffer_coverage import coverage_of
 from sightline.audit.coverage import Coverage, cover
-from sightline.audit.coverage_list import CoverageList
+from sightline.audit.kept_facts import facts_for
 from sightline.audit.line_spans import Spans, size
 from sightline.records import Buffer
 from sightline.verbs import read_file as files
@@ -128,9 +128,8 @@ def test_what_a_filter_showed_of_its_command_is_matched_in_what_it_left_out(agen
     agent.run("for i in $(seq 90); do echo row $i kind x; done | tail -n 4")
     whole = next(item.buffer for item in agent.store.listed(5) if item.buffer.origin)
     assert coverage_of(agent.store, whole).streams["out"].lines.matched == ((87, 90),)
-    overview = CoverageList(agent.store)
-    overview.refresh()
-    assert overview.of(whole)[:4] == (4, 90, 1, False)
+    facts = facts_for(agent.store, [whole])[whole.name]
+    assert (facts.seen, facts.lines) == (4, 90)
 
 
 def test_a_json_reply_is_read_for_its_lines(agent: Any, buffer: Buffer) -> None:

@@ -10,11 +10,14 @@ from sightline.records import Buffer
 from sightline.store import Reading
 from sightline_tui.common import late
 
-if TYPE_CHECKING:  # loaded by the first read, for which the first screen does not wait
-    from sightline.audit.coverage_list import CoverageList
+if TYPE_CHECKING:
+    from sightline.records import OutputFacts
 
 STEP_SECONDS = 0.05
 """How long failures are looked for before what was found is drawn."""
+
+QUICK_BYTES = 16 << 20
+"""The largest buffer that is judged here; a larger one is judged when the header's verdict comes to it."""
 
 _PAUSE_SECONDS = 0.001  # pause between two buffers, so that the UI's thread gets its turn
 
@@ -54,42 +57,44 @@ class SeenReader:
 
     def __init__(self, store: Reading) -> None:
         self._store = store
-        self._coverage: CoverageList | None = None
-        self._has_all = False
+        self._lines: Mapping[str, float] = {}
 
     def read(self, buffers: Sequence[Buffer], *, everything: bool) -> SeenFacts:
-        """Shares of some buffers, and for a moment what was overlooked in them. Raises as the store does.
+        """What is known of some buffers; those in doubt are judged for a moment. Raises as the store does.
 
         Args:
             buffers: the records of those that are on the screen.
             everything: whether the order goes by how much was seen, so that all buffers are needed.
         """
-        if self._coverage is None:
-            self._coverage = late.CoverageList(self._store)
-        coverage = self._coverage
-        lines = None
-        if not everything:
-            coverage.refresh([buffer.name for buffer in buffers])
-        elif coverage.refresh() or not self._has_all:
-            lines = coverage.seen_lines()
-        self._has_all = everything
         seen, done, ends = dict[str, Seen](), True, time.monotonic() + STEP_SECONDS
+        known = late.facts_for(self._store, buffers, most_bytes=-1)
         for buffer in buffers:
-            share = coverage.of(buffer)
-            # While it runs, nothing counts as overlooked before somebody was shown some of it.
-            if buffer.state == "running" and not share.views:
-                missed: bool | None = False
-            else:
-                known = coverage.overlooked_if_known(buffer)
-                if known is None and time.monotonic() < ends:
-                    known = coverage.overlooked(buffer)
-                    time.sleep(_PAUSE_SECONDS)
-                elif known is None:
-                    done = False
-                missed = known.number > 0 if known is not None else None
-            fails = coverage.fails(buffer) if missed is not None and buffer.origin and buffer.kind == "cmd" else None
-            seen[buffer.name] = Seen(share.share, missed, share.at_most, fails)
-        return SeenFacts(seen, lines, done)
+            facts = known.get(buffer.name)
+            if facts is None and time.monotonic() >= ends:
+                done = False
+                continue
+            if facts is None:
+                facts = late.facts_for(self._store, [buffer], most_bytes=QUICK_BYTES).get(buffer.name)
+                time.sleep(_PAUSE_SECONDS)
+            seen[buffer.name] = self._seen(buffer, facts)
+        return SeenFacts(seen, self._lines_of_all() if everything else None, done)
+
+    def _seen(self, buffer: Buffer, facts: "OutputFacts | None") -> Seen:
+        is_known = facts is not None or buffer.state == "running"
+        facts = facts or late.facts_so_far(self._store, buffer)
+        share = late.share_in(facts, buffer)
+        fails = bool(facts.failures) if is_known and buffer.origin and buffer.kind == "cmd" else None
+        return Seen(share.share, bool(facts.unseen) if is_known else None, share.at_most, fails)
+
+    def _lines_of_all(self) -> Mapping[str, float] | None:
+        """Return how many lines were seen of each buffer; None if that is as before."""
+        index = self._store.index
+        lines = index.seen_lines()
+        lines |= {one.name: late.facts_so_far(self._store, one).seen for one in index.running()}
+        if lines == self._lines:
+            return None
+        self._lines = lines
+        return lines
 
 
 def percent(share: float, *, at_most: bool = False) -> str:

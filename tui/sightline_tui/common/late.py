@@ -6,7 +6,9 @@ from sightline.late_names import late_names
 
 if TYPE_CHECKING:
     from sightline.audit.buffer_coverage import first_unseen as first_unseen
-    from sightline.audit.coverage_list import CoverageList as CoverageList
+    from sightline.audit.kept_facts import facts_for as facts_for
+    from sightline.audit.kept_facts import facts_so_far as facts_so_far
+    from sightline.audit.kept_facts import share_in as share_in
     from sightline.audit.overlooked_places import missed_in as missed_in
     from sightline.audit.overlooked_places import places_in as places_in
     from sightline.audit.verdict import Scope as Scope
@@ -21,7 +23,7 @@ else:
     __getattr__ = late_names(
         "",
         **{
-            "sightline.audit.coverage_list": ("CoverageList",),  # 30 ms, in the thread that reads first
+            "sightline.audit.kept_facts": ("facts_for", "facts_so_far", "share_in"),  # 45 ms, in the thread that reads
             "sightline.audit.buffer_coverage": ("first_unseen",),  # loaded with audit.verdict
             "sightline.audit.overlooked_places": ("missed_in", "places_in"),  # likewise
             "sightline.audit.verdict": ("Scope", "VerdictReader"),  # 45 ms, in the same thread

@@ -3,8 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from sightline.audit.coverage import told_share
-from sightline.audit.coverage_list import Share
+from sightline.audit.coverage import Share, told_share
 from sightline.audit.line_spans import size
 from sightline_tui.common.command_words import command_parts
 from sightline_tui.common.phrases import counted
@@ -98,7 +97,7 @@ def covered_title(step: ReplayStep) -> list[StripPart]:
             StripPart("  no lines yet" if step.buffer.state == "running" else "  no lines", "dim"),
         ]
     weight, unsure = sum(one.cut_weight for one in step.streams), any(one.unsure for one in step.streams)
-    share = Share(seen + weight, total, 0, False, step.buffer.is_partial, unsure)
+    share = Share(seen + weight, total, step.buffer.is_partial, unsure)
     in_part = f", {cut:,} in part" if (cut := sum(size(one.cut) for one in step.streams)) else ""
     parts = [
         StripPart(f" {step.buffer.ref}", "strong"),
