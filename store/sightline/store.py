@@ -81,7 +81,8 @@ _DAY_SECONDS = 86_400
 _ROOM_BYTES = 1 << 19  # needed for SQLite and a tombstone, with some reserve
 _RETRY_SECONDS = 2.0  # between two tries to write to a store that could not be written to
 _CLOCK_SECONDS = 60.0  # between two looks whether the clock has jumped
-_COMPARING_SECONDS = 60.0  # between two looks at the status of all files, which take 0.4 s for 100,000 outputs
+_COMPARING_SECONDS = 60.0  # between two looks at the status of all files: 0.4 s for 100,000 outputs, from a disk 20 s
+_COMPARED_AT_ONCE = 1_000  # outputs
 _RULES_SECONDS = 1.0  # between two looks at added files of rules
 
 
@@ -132,7 +133,7 @@ class Reading(Protocol):
     def changes(self, tell: "Callable[[Change], None]", *, polls: Callable[[str], None] | None = None) -> "Feed":
         """Return a feed of other processes' changes, to be started; see `Changes`."""
 
-    def look_for_changes(self, *, seldom: bool = False) -> None:
+    def look_for_changes(self, seconds: float | None = None) -> None:
         """Compare all outputs with their seals, so far as that is possible here; see `Store.look_for_changes`."""
 
     def bring_up_to_date(self, since: float | None = None, /) -> bool:
@@ -198,6 +199,7 @@ class Store:
     Attributes:
         notices: what a person must know of the store, a sentence each, for whoever opened it to print.
         filled: gets how many outputs of how many are read while a lost index is made anew; None for nobody.
+        judged: gets how many outputs or sessions of how many are judged while a verdict takes long; None for nobody.
     """
 
     def __init__(
@@ -249,6 +251,7 @@ class Store:
                 ) from error
         self.notices = list[str]()
         self.filled: Callable[[int, int], None] | None = None
+        self.judged: Callable[[int, int, str], None] | None = None
         self._opened = time.time()
         self._clock: Clock | None = None
         self._patience = patience
@@ -260,7 +263,8 @@ class Store:
         self._opening = _thread.RLock()  # held while an index is opened, so that only one is
         self._waiting = deque[IndexChange]()  # for the index
         self._seals = dict[str, str]()  # by name, those that could not be kept in the record
-        self._compared = 0.0  # when all files were last compared with their seals
+        self._compared_to = ""  # the output up to which files were compared with their seals; empty for none
+        self._compare_again = 0.0  # when the next comparison of all may begin, by the monotonic clock
         self._wake: Callable[[], None] | None = None
 
     def __enter__(self) -> "Store":
@@ -669,21 +673,26 @@ class Store:
             self._keep_seals(made)
         return made
 
-    def look_for_changes(self, *, seldom: bool = False) -> None:
+    def look_for_changes(self, seconds: float | None = None) -> None:
         """Compare the status of all files with their seals; what differs is hashed once, as `checked` does.
 
         Args:
-            seldom: whether to do so at most once a minute, whoever does it.
+            seconds: how long to go on with that, where the last such call has stopped, and at most once a minute
+                through all; None to compare all now.
         """
-        last = max(self._compared, self.index.compared_at())
-        if seldom and 0 <= time.time() - last < _COMPARING_SECONDS:
+        now = time.monotonic()
+        if seconds is not None and not self._compared_to and now < self._compare_again:
             return
-        for name in disk.suspects(self.layout, self.index.seals()):
-            if (buffer := self.index.buffer(name)) is not None:
-                self.checked(buffer)
-        self._compared = time.time()
-        if seldom:
-            self.index.note_compared(self._compared)
+        ends = float("inf") if seconds is None else now + seconds
+        at = "" if seconds is None else self._compared_to
+        while page := self.index.seals(at, _COMPARED_AT_ONCE):
+            for name in disk.suspects(self.layout, page):
+                if (buffer := self.index.buffer(name)) is not None:
+                    self.checked(buffer)
+            self._compared_to = at = page[-1][0]
+            if time.monotonic() >= ends:
+                return
+        self._compared_to, self._compare_again = "", time.monotonic() + _COMPARING_SECONDS
 
     def rehashed(self, buffer: Buffer, took: Callable[[int], None] | None = None) -> Buffer:
         """Return the record of a sealed buffer after hashing all of its files, whatever their status; see `checked`.

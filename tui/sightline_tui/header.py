@@ -134,10 +134,10 @@ def whole_facts(facts: Sequence[Sequence[StripPart]], width: float) -> list[Stri
 def verdict_parts(verdict: "Verdict") -> list[StripPart]:
     """The verdict, a fact a part; it says also that the search goes on."""
     if verdict.has_findings:
-        so_far = [] if verdict.is_done else [StripPart("so far", "dim")]
+        so_far = [] if verdict.is_done else [StripPart(f"so far, {verdict.progress:.0%} judged", "dim")]
         return [StripPart(f"{'' if at else '! '}{words}", "failed") for at, words in enumerate(verdict.facts)] + so_far
     if not verdict.is_done:
-        return [StripPart("looking for failures…", "dim")]
+        return [StripPart(f"looking for failures… {verdict.progress:.0%}", "dim")]
     return [
         StripPart(verdict.mark + verdict.words, "ok" if verdict.is_good else "dim"),
         *(StripPart(words, "dim") for words in verdict.left_out),

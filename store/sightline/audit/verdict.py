@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 CLAIMS = ("contradicted", "stale-claim", "no-evidence")
 """The kinds of alarm that are about a claim."""
 
-_MANY = 10_000  # outputs; to compare the files of more with their seals takes longer than all else
+_MANY = 10_000  # outputs; the files of more are compared with their seals by an audit, or behind a screen
+_LOOK_SECONDS = 0.02  # of a step for that
+_TOLD_SECONDS = 0.2  # between two reports of how far it is
 _SHARE = 4  # a session that goes on is judged again after this many times the seconds that it took
 
 
@@ -107,6 +109,11 @@ class Verdict(NamedTuple):
     def is_done(self) -> bool:
         """Whether all is judged."""
         return not self.left
+
+    @property
+    def progress(self) -> float:
+        """Share of the outputs and sessions that are judged, about; 0 to 1."""
+        return self.captured / (self.captured + self.left) if self.left else 1.0
 
     @property
     def claims(self) -> int:
@@ -280,21 +287,36 @@ def verdict_of(store: Reading, scope: Scope = ALL) -> Verdict:
 
 
 class VerdictReader:
-    """Judges what is new in a store, in steps, and sums up. Only one thread at a time may use it."""
+    """Judges what is new in a store, in steps, and sums up. Only one thread at a time may use it.
+
+    Attributes:
+        scope: what the verdict is about; outputs of all scopes are judged.
+        judging: ``outputs`` or ``sessions``: what the last step came to.
+    """
 
     def __init__(self, store: Reading, scope: Scope = ALL) -> None:
         """Prepare to read; nothing is read before `step`."""
         self._store = store
         self.scope = scope
+        self.judging = "outputs"
         self._unread: set[str] = set()
         self._not_before: dict[str, float] = {}
         self._patient = True
         self._sizes: dict[str, tuple[int, int]] = {}
 
     def all(self) -> Verdict:
-        """Judge everything, and return the verdict."""
+        """Judge everything, and return the verdict. Where somebody watches, it is told how far that is."""
         self._patient = False
-        return self.step(float("inf"))
+        if self._store.index.totals().buffers <= _MANY:
+            self._store.look_for_changes()
+        told, most = self._store.local.judged, dict[str, int]()
+        while not (verdict := self.step(_TOLD_SECONDS if told else float("inf"))).is_done:
+            most[self.judging] = max(most.get(self.judging, 0), verdict.left)
+            if told:
+                told(most[self.judging] - verdict.left, most[self.judging], self.judging)
+        if told and most:
+            told(most[self.judging], most[self.judging], self.judging)
+        return verdict
 
     def step(self, seconds: float) -> Verdict:
         """Judge what is new for this many seconds, and return the verdict so far. Raises what the store raises."""
@@ -304,10 +326,13 @@ class VerdictReader:
         _take_in_logs(self._store, self._sizes)
         self._store.index.renew_copies()
         self._unread.clear()
-        self._store.look_for_changes(seldom=self._patient or self._store.index.totals().buffers > _MANY)
-        left = self._judge_outputs(ends)
-        sessions, waiting = self._judge_sessions(ends) if not left else ({}, 0)
-        return self._summed(sessions, left + waiting)
+        if self._patient:
+            self._store.look_for_changes(_LOOK_SECONDS)
+        self.judging = "outputs"
+        if left := self._judge_outputs(ends):
+            return self._summed({}, left)
+        self.judging = "sessions"
+        return self._summed(*self._judge_sessions(ends))
 
     @property
     def rules(self) -> str:
@@ -346,7 +371,7 @@ class VerdictReader:
 
     def _judge_sessions(self, ends: float) -> tuple[dict[str, JudgedSession], int]:
         """Judge sessions of the scope that have changed until a time; return what is known, and how many are left."""
-        store, found, left = self._store, dict[str, JudgedSession](), 0
+        store, found, left, judged = self._store, dict[str, JudgedSession](), 0, 0
         everyone = {one.name: one for one in store.index.sessions()}
         wanted = sorted(self._sessions(everyone))
         related = families(everyone.values())
@@ -358,9 +383,10 @@ class VerdictReader:
             known, record = kept.get(name, ("", ""))
             if known != made_from:
                 now = time.monotonic()
-                if now >= ends or (self._patient and now < self._not_before.get(name, 0.0)):
+                if (judged and now >= ends) or (self._patient and now < self._not_before.get(name, 0.0)):
                     left += 1
                 else:
+                    judged += 1
                     try:
                         record = dumps(_judged(store, name, session, entries.get(name, 0)))
                         store.index.put_session_verdict(name, made_from, record)

@@ -178,7 +178,6 @@ CREATE TABLE replies (
     cut INTEGER NOT NULL,
     buffer TEXT NOT NULL
 );
-ALTER TABLE totals ADD COLUMN compared REAL NOT NULL DEFAULT 0; -- when all files were last compared with their seals
 CREATE INDEX buffers_by_origin ON buffers (origin) WHERE origin <> '';
 CREATE TRIGGER verdict_added AFTER INSERT ON buffers BEGIN {_NEW_VERDICT} END;
 CREATE TRIGGER verdict_changed AFTER UPDATE OF {_FACTS} ON buffers

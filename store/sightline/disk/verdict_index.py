@@ -129,19 +129,13 @@ class VerdictIndex(ViewIndex):
         )
         return [(str(row[0]), OutputFacts._make(row[1:])) for row in rows]
 
-    def seals(self) -> list[tuple[str, str]]:
-        """Return (name, seals) of all outputs that have any."""
-        return self._db.rows("SELECT name, seals FROM buffers WHERE seals <> '' AND state <> 'evicted'")
-
-    def compared_at(self) -> float:
-        """Return when all files were last compared with their seals, in seconds since the epoch; 0 for never."""
-        row = self._db.row("SELECT compared FROM totals")
-        return float(row[0]) if row and isinstance(row[0], int | float) else 0.0
-
-    def note_compared(self, when: float) -> None:
-        """Note that all files were compared with their seals, if that can be kept now."""
-        with suppress(sqlite3.OperationalError), self._db.hurried():
-            self._db.execute("UPDATE totals SET compared = ?", (when,))
+    def seals(self, after: str, limit: int) -> list[tuple[str, str]]:
+        """Return (name, seals) of the first outputs behind a name that have any, in the order of names."""
+        return self._db.rows(
+            "SELECT name, seals FROM buffers WHERE name > ? AND seals <> '' AND state <> 'evicted'"
+            " ORDER BY name LIMIT ?",
+            (after, limit),
+        )
 
     def seen_lines(self) -> dict[str, float]:
         """Return the number of seen lines of each output of which any were shown, as last judged."""

@@ -431,7 +431,7 @@ class SharedStore:
         """Return the record as it is: whatever is read here is verified by its hash."""
         return buffer
 
-    def look_for_changes(self, *, seldom: bool = False) -> None:
+    def look_for_changes(self, seconds: float | None = None) -> None:
         """Do nothing, because hosts report what was changed there."""
 
     def with_progress(self, buffer: Buffer) -> Buffer:

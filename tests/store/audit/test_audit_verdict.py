@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline import disk
+from sightline import store as stores
 from sightline.audit import kept_facts, output_facts
 from sightline.audit import verdict as verdicts
 from sightline.audit.brief import as_data, make_brief
@@ -152,20 +153,25 @@ def test_filters_read_what_the_verdict_has_kept(store: Store, monkeypatch: pytes
         assert list(BufferFilter(store, parsed(text).conditions).names()) == found
 
 
-def test_files_of_a_large_store_are_compared_with_their_seals_once_a_minute(
+def test_files_of_a_large_store_are_compared_with_their_seals_by_an_audit_and_bit_by_bit_behind_a_screen(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(verdicts, "_MANY", 0)
-    ran(store)
-    looks = list[str]()
-    monkeypatch.setattr(disk, "suspects", lambda *_: looks.append("look") or ())
-    for _ in range(2):
-        verdict_of(store)
+    monkeypatch.setattr(verdicts, "_LOOK_SECONDS", -1)
+    monkeypatch.setattr(stores, "_COMPARED_AT_ONCE", 2)
+    for _ in range(3):
+        ran(store)
+    looks = list[int]()
+    monkeypatch.setattr(disk, "suspects", lambda _, page: looks.append(len(page)) or ())
+    verdict_of(store)
+    assert looks == []
+    audited(store, ALL)
+    assert looks == [2, 1]
     with Store(store.root) as other:
-        verdict_of(other)
-    assert len(looks) == 1
-    audited(store, ALL)  # whoever audits wants to know how it is now
-    assert len(looks) == 2
+        reader = VerdictReader(other)
+        for _ in range(5):
+            reader.step(1)
+    assert looks == [2, 1, 2, 1]  # and then not before a minute has passed
 
 
 def test_what_is_removed_stays_gone_in_its_session_when_the_index_is_made_anew(store: Store) -> None:

@@ -154,7 +154,7 @@ class Door:
         """
         self.local = Store(insist=insist, waits=waits)
         if os.isatty(2):
-            self.local.filled = _show_filling
+            self.local.filled, self.local.judged = _show_filling, _show_judging
         if self.local.layout.waiting_sessions():  # usually none wait, because a hook's next event takes them in, too
             from sightline.imports.live_transcript import catch_up  # 40 ms
 
@@ -231,16 +231,25 @@ class Door:
 
 def _show_filling(done: int, total: int) -> None:
     """Show how far a lost index is made anew, which takes seconds for a hundred thousand outputs."""
-    from sightline.doors.cli.progress_line import ProgressLine, bar  # few commands find an index lost
+    _show_progress(done, total, "outputs listed anew")
 
-    global _filling
-    _filling = _filling or ProgressLine()
-    _filling.show(f"{bar(done / max(total, 1))} of {total:,} outputs listed anew")
+
+def _show_judging(done: int, total: int, what: str) -> None:
+    """Show how far outputs or sessions are judged that no verdict was ever about."""
+    _show_progress(done, total, f"{what} judged for the first time")
+
+
+def _show_progress(done: int, total: int, what: str) -> None:
+    from sightline.doors.cli.progress_line import ProgressLine, bar  # few commands have to wait
+
+    global _progress
+    _progress = _progress or ProgressLine()
+    _progress.show(f"{bar(done / max(total, 1))} of {total:,} {what}")
     if done == total:
-        _filling.remove()
+        _progress.remove()
 
 
-_filling: "ProgressLine | None" = None
+_progress: "ProgressLine | None" = None
 
 
 def log_streamed(door: Door, verb: str, request: dict[str, Any], buffer: Buffer, *, shown: bool = True) -> None:
