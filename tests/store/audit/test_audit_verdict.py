@@ -259,6 +259,21 @@ def test_a_step_judges_some_and_says_how_many_are_left(store: Store) -> None:
     assert reader.all().unseen == AT_ONCE + 5
 
 
+def test_whoever_watches_sees_how_far_a_first_verdict_is(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "_TOLD_SECONDS", -1)
+    for at in range(AT_ONCE + 5):
+        ran(store, b"ERROR: bad %d\n" % at, session=f"agent-{at % 3}")
+    for at in range(3):
+        append_events(store.root, session_of(f"agent-{at}"), [AgentMessage(2.0, "All tests pass.")])
+    told = list[tuple[int, int, str]]()
+    store.judged = lambda *progress: told.append(progress)
+    assert verdict_of(store).claims == 3
+    assert told == [(0, 5, "outputs"), (0, 2, "sessions"), (1, 2, "sessions"), (2, 2, "sessions")]
+    told.clear()
+    verdict_of(store)
+    assert told == []
+
+
 def test_nothing_is_green_while_something_could_not_be_judged(store: Store) -> None:
     assert not verdict_of(store).is_good
     whole = ran(store, b"fine\n", exit_code=0)
