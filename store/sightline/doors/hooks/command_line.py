@@ -4,15 +4,16 @@ import os
 import site
 import sys
 
+import sightline
 from sightline.harnesses import find
 from sightline.harnesses.base import MODES
 from sightline.named_tuple import NamedTuple
 from sightline.shell_words.quoting import join_quoted
 
-ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
+ENTRY = os.path.join(os.path.dirname(os.path.abspath(sightline.__file__)), "hook.py")
 """The file that a hook runs: by its path, which starts 6 ms sooner than ``-m``."""
 
-_TAIL = os.path.join("sightline", "doors", "hooks", "__main__.py")
+_TAILS = ("sightline/hook.py", "sightline/doors/hooks/__main__.py")  # the other is 0.2.0's
 FLAGS = ("-E", "-P", "-S")
 """Flags of the interpreter. They keep out what a project has in ``PYTHONPATH`` or beside it, and put off ``site``.
 
@@ -81,7 +82,7 @@ def read_line(command: str) -> HookLine | None:
         return None
     entry, harness, event, _, mode = words[-5:]
     flags = next((flags for flags in _WRITTEN_FLAGS if words[-5 - len(flags) : -5] == flags), None)
-    if flags is None or len(words) < 6 + len(flags) or not (entry.endswith(_TAIL) or entry == ENTRY):
+    if flags is None or len(words) < 6 + len(flags) or not (entry.endswith(_TAILS) or entry == ENTRY):
         return None
     *before, python = words[: -5 - len(flags)]
     if find(harness) is None or mode not in MODES or _OPERATORS.intersection("".join(before)):

@@ -277,7 +277,7 @@ def test_the_script_and_its_rule_are_known_again() -> None:
 
 def test_a_hook_starts_where_only_site_would_tell_that_we_are_installed(tmp_path: Path) -> None:
     """Hooks start without `site`, which adds the folder of installed packages to what Python looks through."""
-    package = ENTRY.removesuffix("/doors/hooks/__main__.py")
+    package = ENTRY.removesuffix("/hook.py")
     (tmp_path / "sightline").symlink_to(package)
     entry = tmp_path / "sightline" / ENTRY.removeprefix(package + "/")
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(tmp_path / "root")}

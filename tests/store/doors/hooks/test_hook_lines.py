@@ -31,7 +31,7 @@ def test_a_line_of_ours_is_known_again_and_no_other() -> None:
     assert found == ("codex", "PostToolUse", "shape", sys.executable, ENTRY, "")
     through = hook_line("claude-code", "PreToolUse", "keep", "/a b/sightline-capture")
     assert read_line(through) == ("claude-code", "PreToolUse", "keep", sys.executable, ENTRY, "/a b/sightline-capture")
-    moved = "'/a b/sightline/doors/hooks/__main__.py' gemini AfterTool --mode keep"
+    moved = "'/a b/sightline/hook.py' gemini AfterTool --mode keep"
     assert read_line(f"/other/python -I {moved}") == read_line(f"/other/python -E -P {moved} || true") is not None
     for other in ("", "'", "make", line.replace("-E", "-c"), line.replace("codex", "hal"), line + " more"):
         assert read_line(other) is None
@@ -90,7 +90,7 @@ def test_who_installs_us_for_themselves_alone_has_hooks_too(tmp_path: Path, monk
     packages, program = tmp_path / "lib" / "site-packages", tmp_path / "bin" / "sightline"
     monkeypatch.setattr(site, "USER_SITE", str(packages))
     monkeypatch.setattr(site, "USER_BASE", str(tmp_path))
-    monkeypatch.setattr(lines, "ENTRY", str(packages / "sightline/doors/hooks/__main__.py"))
+    monkeypatch.setattr(lines, "ENTRY", str(packages / "sightline/hook.py"))
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
