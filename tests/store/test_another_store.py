@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -217,6 +218,51 @@ def test_a_link_in_a_folder_that_others_may_write_makes_it_anothers(tmp_path: Pa
     (tmp_path / "shared").chmod(0o777)
     assert others_could_write(str(tmp_path / "shared" / "link"))
     assert others_could_write(str(tmp_path / "mine")) == ""
+
+
+def test_each_link_of_a_chain_counts(tmp_path: Path) -> None:
+    for name in ("mine", "shared", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "shared" / "second").symlink_to("../mine")
+    (tmp_path / "first").symlink_to("shared/second")
+    assert others_could_write(str(tmp_path / "first" / "yet" / "to" / "be" / "made")) == ""
+    (tmp_path / "shared").chmod(0o777)
+    assert others_could_write(str(tmp_path / "first")).startswith(f"{tmp_path}/shared can be written by others")
+    (tmp_path / "other" / "around").symlink_to("around")
+    assert others_could_write(str(tmp_path / "other" / "around")) == ""  # and nobody can open it
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="the system has no such access lists")
+def test_an_access_list_that_lets_others_write_makes_a_folder_anothers(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir(mode=0o700)
+    try:
+        give_access(mine, user=4242, bits=5)
+    except OSError:
+        pytest.skip("the file system has no access lists")
+    assert others_could_write(str(mine)) == ""  # that user may read
+    give_access(mine, user=4242, bits=7)
+    assert "access list" in others_could_write(str(mine))
+    assert "access list" in others_could_write(str(mine / "store"))
+
+
+def give_access(folder: Path, user: int, bits: int) -> None:
+    """Do what `setfacl -m u:USER:BITS FOLDER` does: the entries are owner, user, group, mask and others."""
+    nobody = 0xFFFFFFFF
+    entries = [(0x01, 7, nobody), (0x02, bits, user), (0x04, 0, nobody), (0x10, bits, nobody), (0x20, 0, nobody)]
+    os.setxattr(
+        folder, "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries)
+    )
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_a_store_of_anothers_without_an_index_gets_none(eve: Path, run: Run, has_index: bool) -> None:
+    if not has_index:
+        for path in (eve / "store").glob("index.sqlite*"):
+            path.unlink()
+    before = files_of(eve)
+    assert "seq 3" in run("list").stdout.decode()
+    assert files_of(eve) == before
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

@@ -310,7 +310,7 @@ def _connected_to_read(path: str, patience: float, *, is_anothers: bool) -> sqli
     if is_anothers:
         is_there = os.path.exists(path + "-wal") and os.path.exists(path + "-shm")
         looking = "mode=ro&readonly_shm=1" if is_there else ""
-    for how in filter(None, (looking, "immutable=1" if is_all else "")):
+    for how in filter(None, (looking, "mode=ro&immutable=1" if is_all else "")):
         try:
             connection = _connected(f"{address}?{how}", patience)
         except sqlite3.OperationalError:  # it is not there
