@@ -535,6 +535,10 @@ class Store:
         """Return what is left of a gone buffer; None if it never existed."""
         return disk.read_tombstone(self.layout, name)
 
+    def gone_names(self) -> list[str]:
+        """Return the names of all buffers of which only a tombstone is left."""
+        return disk.gone_names(self.layout)
+
     def with_progress(self, buffer: Buffer) -> Buffer:
         """Return the record with the present facts of its streams, if it is still running."""
         if buffer.name in self._seals:

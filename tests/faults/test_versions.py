@@ -343,7 +343,7 @@ def test_what_a_newer_version_left_of_a_buffer_is_left_alone_and_named(store: St
     with pytest.raises(OfNewerVersion, match=f"what is left of @{buffer.name} was written by a newer Sightline"):
         store.resolve(buffer.ref)
     with pytest.raises(OfNewerVersion):
-        purge_gone(store, buffer.name)
+        purge_gone(store, [buffer.name])
     assert wrong(store) == []
     assert [finding.level for finding in examine(store, rebuild=True) if finding.level == "problem"] == []
     assert unknowable(store, calls_of(store), ["agent"]) == []

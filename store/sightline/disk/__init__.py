@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sightline.disk.stream_files import take_bytes as take_bytes
     from sightline.disk.stream_files import with_progress as with_progress
     from sightline.disk.tombstones import gone as gone
+    from sightline.disk.tombstones import gone_names as gone_names
     from sightline.disk.tombstones import read_tombstone as read_tombstone
 else:
     __getattr__ = late_names(
@@ -62,7 +63,7 @@ else:
             "take_bytes",
             "with_progress",
         ),  # 1 ms, which lists do not need
-        tombstones=("gone", "read_tombstone"),
+        tombstones=("gone", "gone_names", "read_tombstone"),
     )
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     "facts_of",
     "fill_index",
     "gone",
+    "gone_names",
     "new_buffer",
     "open_merged",
     "open_pretty",

@@ -514,6 +514,10 @@ class Index(VerdictIndex):
         """Forget the requests to confirm a command."""
         self._db.execute("DELETE FROM acks WHERE instr(request, ?)", (dumps(command)[1:-1],))
 
+    def forget_session_acks(self, session: str) -> None:
+        """Forget what a session was asked to confirm."""
+        self._db.execute("DELETE FROM acks WHERE session = ?", (session,))
+
     def scrub(self) -> None:
         """Leave nothing in its files of what was removed; see `Database.scrub`."""
         self._db.scrub()

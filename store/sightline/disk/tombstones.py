@@ -1,10 +1,11 @@
 """Reads what is left of buffers that are gone, and makes the errors about them."""
 
+import os
 import time
 
 from sightline.disk.layout import Layout
 from sightline.disk.meta import decode_buffer, is_newer
-from sightline.disk.record_check import is_time
+from sightline.disk.record_check import is_buffer_name, is_time
 from sightline.errors import ExpiredRef, OfNewerVersion, StoreFailed, UnknownRef
 from sightline.json_text import loads
 from sightline.private_files import read_file
@@ -27,6 +28,13 @@ def read_tombstone(layout: Layout, name: str) -> dict[str, Any] | None:
         return {"format": tombstone["format"]}
     except (FileNotFoundError, ValueError):
         return None
+
+
+def gone_names(layout: Layout) -> list[str]:
+    """Return the names of all buffers of which only a tombstone is left."""
+    files = os.listdir(layout.tombstones)
+    names = (file.removesuffix(".json") for file in files if file.endswith(".json"))
+    return sorted(name for name in names if is_buffer_name(name))
 
 
 def _is_whole(tombstone: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 
 from sightline import disk
@@ -150,6 +150,7 @@ def remove_session(store: Store, session: Session) -> RemovedSession:
     _ask_for_purge(store, set(purged.names))
     append_entry(store, session, {"kind": "removed", "time": time.time()})
     _take_in_blanked(store, [session.name])
+    store.index.forget_session_acks(session.name)
     scrub(store, purged)
     return RemovedSession(len(buffers), sum(buffer.bytes for buffer in buffers), blanked)
 
@@ -161,12 +162,14 @@ def _blank_all(store: Store, session: str) -> int:
         return 0
 
 
-def purge_gone(store: Store, name: str) -> None:
-    """Do what purging does for a buffer that is gone already, of which a tombstone and views are left."""
-    found = empty_tombstone(store, name)
-    purged = found._replace(names=found.names | {name})
+def purge_gone(store: Store, names: Collection[str]) -> None:
+    """Do what purging does for buffers that are gone already, of which tombstones and views are left."""
+    if not names:
+        return
+    found = [empty_tombstone(store, name) for name in names]
+    purged = Purged(frozenset(names), frozenset(command for one in found for command in one.commands))
     _blank(store, purged)
-    _ask_for_purge(store, {name})
+    _ask_for_purge(store, set(names))
     scrub(store, purged)
 
 

@@ -191,7 +191,7 @@ def _may_keep(store: Store, session: Session, shows: Shows, of: Reading) -> bool
     here, request = working_directory(), shows.request
     asked = [session.cwd, here]
     if shows.verb == RUN_COMMAND and (cwd := request.get("cwd")):
-        asked = [os.path.join(here, os.path.expanduser(str(cwd)))]
+        asked = [here, os.path.join(here, os.path.expanduser(str(cwd)))]
     elif shows.verb == READ_FILE and (path := request.get("path")):
         asked.append(os.path.dirname(os.path.realpath(os.path.join(here, os.path.expanduser(str(path))))))
     asked += [os.path.dirname(one.command) if one.kind == "file" else one.cwd for one in shows.buffers(of)]

@@ -221,7 +221,7 @@ def _foreground(asking: Asker, request: RunRequest, start: Start, doorway: Doorw
         timeout=request.limit_secs(asking.profile),
         stdin=doorway.stdin,
         own_group=doorway.own_group,
-        keep=asking.local.settings.captures(start.cwd),
+        keep=_may_keep(asking, start.cwd),
         stand_ins=start.stand_ins,
         split=split,
         echo=doorway.echo,
@@ -312,7 +312,7 @@ def _unfiltered_fields(unfiltered: "Unfiltered") -> dict[str, Any]:
 
 
 def _background(asking: Asker, request: RunRequest, start: Start) -> Reply:
-    if not asking.local.settings.captures(start.cwd):
+    if not _may_keep(asking, start.cwd):
         raise UsageError("nothing is kept of what runs in this folder (capture = off)", "run it in the foreground")
     name = late.start_in_background(
         asking.local,
@@ -347,12 +347,19 @@ def _goes_on(asking: Asker, request: RunRequest, name: str) -> Reply:
         return Reply({**fields, "warning": warning}, (), Shows(VERB, request.logged(), (name,)), missing=True)
 
 
+def _may_keep(asking: Asker, cwd: str) -> bool:
+    """Return whether the store may keep what runs in a folder and is asked for from the current one."""
+    return all(map(asking.local.settings.captures, (cwd, working_directory())))
+
+
 def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
-    if not asking.local.settings.captures(request.cwd) or others_could_write(asking.local.layout.index):
+    kept = dumps(request._asdict())
+    fields, redaction = loads(kept), asking.local.redaction()
+    has_secret = redaction is not None and redaction.value(fields) != fields  # which it could not be run without
+    if has_secret or not _may_keep(asking, request.cwd) or others_could_write(asking.local.layout.index):
         raise UsageError(f"not run, because {reason}", _WITHOUT_ASKING)
     token = f"@ack_{os.urandom(4).hex()}"
     now = time.time()
-    kept = dumps(request._asdict())
     try:
         asking.local.index.put_ack(token, kept, asking.session.name, now, now - ACK_KEPT_SECONDS)
     except Exception as error:  # testing for its class would load SQLite
@@ -361,7 +368,7 @@ def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
             f"not run, because {reason}, and the confirmation cannot be stored: {what}",
             _WITHOUT_ASKING,
         ) from error
-    fields = in_order(
+    told = in_order(
         {
             "pending_ack": token,
             "reason": reason,
@@ -369,8 +376,8 @@ def _ask_back(asking: Asker, request: RunRequest, reason: str) -> Reply:
             "hint": "it was not run; run the ack ref to confirm, or leave it",
         }
     )
-    fields.pop("exit_code", None)
-    return Reply(fields, (), Shows(VERB, request.logged()), missing=True, exit_code=1)
+    told.pop("exit_code", None)
+    return Reply(told, (), Shows(VERB, request.logged()), missing=True, exit_code=1)
 
 
 def _confirmed(asking: Asker, request: RunRequest) -> RunRequest:

@@ -19,9 +19,10 @@ class StoredSecret(NamedTuple):
     Attributes:
         kind: name of its format.
         ref: the output, with its stream; or the session whose log has it.
-        line: number of its line, from 1 on; 0 for the output's command.
+        line: number of its line, from 1 on; 0 for the output's command or label.
         buffer: name of the output; empty for the log.
         session: name of the session, for the log.
+        is_gone: whether the output was removed, and the secret stands in what is left of it.
     """
 
     kind: str
@@ -29,35 +30,49 @@ class StoredSecret(NamedTuple):
     line: int
     buffer: str = ""
     session: str = ""
+    is_gone: bool = False
 
     @property
     def where(self) -> str:
         """Its place as people read it."""
         if self.session:
             return f"log of session {self.session}, entry {self.line}"
-        return f"{self.ref}:{self.line}" if self.line else f"{self.ref}, its command"
+        if self.is_gone:
+            return f"{self.ref}, what is left of it"
+        return f"{self.ref}:{self.line}" if self.line else f"{self.ref}, its command or label"
 
 
 def stored_secrets(
-    store: Reading, buffers: Iterable[Buffer], sessions: Iterable[str], looked: Callable[[int], None]
+    store: Reading,
+    buffers: Iterable[Buffer],
+    gone: Iterable[str],
+    sessions: Iterable[str],
+    looked: Callable[[int], None],
 ) -> Iterator[StoredSecret]:
     """Yield the secrets in outputs and in the logs of sessions; what is hidden already is none.
 
     Args:
         store: the store.
         buffers: the outputs.
+        gone: names of outputs of which only a tombstone is left.
         sessions: names of the sessions.
         looked: is called with the bytes that were looked through since the last call.
     """
     rules = load_rules(True, ())
     for buffer in buffers:
-        for kind in _kinds(rules, buffer.command.encode(errors="replace")):
+        for kind in _kinds(rules, f"{buffer.command}\n{buffer.label}".encode(errors="replace")):
             yield StoredSecret(kind, buffer.ref, 0, buffer.name)
         for stream in buffer.streams:
             try:
                 yield from _in_stream(store, buffer, stream, rules, looked)
             except SightlineError:
                 looked(0)  # altered or gone meanwhile: `doctor` reports it
+    for name in gone:
+        left = store.tombstone(name) or {}
+        texts = [str(left.get(field, "")) for field in ("command", "label")]
+        texts += left.get("quotes", {}).values()
+        for kind in _kinds(rules, "\n".join(texts).encode(errors="replace")):
+            yield StoredSecret(kind, format_ref(name), 0, name, is_gone=True)
     for session in sessions:
         try:
             with store.open_log(session) as log:

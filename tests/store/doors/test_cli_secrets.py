@@ -57,6 +57,23 @@ def test_purging_leaves_nothing_of_a_secret_in_any_file(cli: Any) -> None:
     assert not [path for path in files if TOKEN.encode() in path.read_bytes()]
 
 
+def test_labels_and_what_is_left_of_removed_outputs_are_looked_through(cli: Any) -> None:
+    cli("run", "--label", TOKEN, "--", "true")
+    labelled = cli("list", "--json").data[0]["ref"]
+    gone = _keep(cli, "a line\n" * 3_000 + f"a {TOKEN}\n")
+    cli("show", gone, "--lines", "1-3001")  # of which the log has the place, and a tombstone the text
+    cli("rm", gone)
+    cli("run", "--", "echo", TOKEN)
+    [of_command, *_] = cli("list", "--json").data
+    cli("rm", of_command["ref"])
+    found = {one["ref"]: one for one in cli("secrets", "--json").data["secrets"] if one["buffer"]}
+    assert set(found) == {labelled, of_command["ref"], gone}
+    assert f"{gone}, what is left of it" in cli("secrets").out
+    cli("secrets", "--purge")
+    assert cli("secrets").code == 0
+    assert not [path for path in Path(cli.home).rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+
+
 def test_a_secret_at_any_edge_of_a_window_is_found_once(cli: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(module, "_WINDOW_BYTES", 256)
     monkeypatch.setattr(module, "_OVERLAP_BYTES", 64)
@@ -64,6 +81,6 @@ def test_a_secret_at_any_edge_of_a_window_is_found_once(cli: Any, monkeypatch: A
     with Store(str(cli.home)) as store:
         [buffer] = [one.buffer for one in store.listed(9)]
         looked: list[int] = []
-        found = [one.line for one in stored_secrets(store, [buffer], [], looked.append)]
+        found = [one.line for one in stored_secrets(store, [buffer], [], [], looked.append)]
     assert found == list(range(1, 61))
     assert sum(looked) == buffer.bytes

@@ -95,6 +95,9 @@ def test_the_command_line_keeps_nothing(
         ["list", "--json", "--match", MARK],
         ["grep", MARK],
         ["diff", kept, f"@cmd_{MARK}"],
+        ["run", "-C", "../open", "-c", LOUD],
+        ["run", "--json", "-C", "../open", "-c", f"rm -rf {MARK}"],
+        ["run", "--background", "-C", "../open", "-c", LOUD],
     ]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "SIGHTLINE_HOME": str(root), **agent}
     said = b""
@@ -133,6 +136,7 @@ def test_the_mcp_server_keeps_nothing(root: Path, private: Path, kept: str, fork
         ("run_command", {"command": LOUD, "background": True}),
         ("run_command", {"command": f"git push --force {MARK}"}),
         ("run_command", {"command": LOUD, "cwd": str(private)}),
+        ("run_command", {"command": LOUD, "cwd": str(private.parent / "open")}),
         ("run_command", {"command": LOUD, "nothing": MARK}),
         ("read_file", {"path": "file"}),
         ("read_file", {"path": str(private / "long"), "start_line": 2}),

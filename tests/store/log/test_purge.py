@@ -99,6 +99,7 @@ def command_of(root: Path, ref: str) -> str:
 def test_nothing_of_a_removed_session_is_left_in_any_file(cli: Any, root: Path) -> None:
     captured(cli)
     content = sha256_hex(f"{MARK}\nout {MARK} 42\n".encode())
+    assert "pending_ack" in cli("run", "--json", "-c", f"rm -rf {MARK}", agent="one").stdout.decode()
     done = cli("sessions", "rm", "claude-code-one")
     assert done.returncode == 0, done.stderr
     assert files_with(root, MARK, content) == {}
@@ -114,7 +115,7 @@ def test_what_had_expired_is_purged_from_its_tombstone_and_the_index(cli: Any, r
         assert evict(store, store.resolve(ref).buffer)
     assert f"tombstones/{ref[1:]}.json" in files_with(root, MARK)
     with Store(str(root)) as store:
-        purge_gone(store, ref[1:])
+        purge_gone(store, [ref[1:]])
     assert files_with(root, MARK) == {}
     chains_hold(root)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sightline.config import Settings
-from sightline.errors import ExpiredRef, UnknownRef
+from sightline.errors import ExpiredRef, UnknownRef, UsageError
 from sightline.store import Store
 from sightline.verbs import run_command as running
 
@@ -70,6 +70,18 @@ def test_acknowledged_risk_runs_at_once(agent: Any, tmp_path: Path) -> None:
 def test_error_in_a_ref_comes_before_the_question(agent: Any) -> None:
     with pytest.raises(UnknownRef):
         agent.run("rm -rf folder; cat @cmd_deadbeef")
+
+
+def test_a_command_with_a_secret_waits_for_no_ack_that_would_keep_it(agent: Any, tmp_path: Path) -> None:
+    agent.store.settings = Settings(redact_patterns=("pin-[0-9]{4}",))
+    secret = "pin-" + "1234"
+    with pytest.raises(UsageError, match="not run, because rm -rf"):
+        agent.run(f"rm -rf {secret}")
+    assert "pending_ack" in agent.run("rm -rf folder").fields
+    agent.store.close()
+    files = [path for path in Path(agent.store.root).rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
 
 
 def test_the_settings_add_to_what_waits_and_take_from_it(caller: Any) -> None:

@@ -116,8 +116,7 @@ def _removed(door: Door, given: Namespace) -> list[str]:
                 raise
             gone.append(expired.name)  # the replies that showed it can still be blanked
     retention.remove(door.local, buffers.values(), purge=given.purge)
-    for name in gone:
-        retention.purge_gone(door.local, name)
+    retention.purge_gone(door.local, gone)
     return [format_ref(name) for name in (*buffers, *gone)]
 
 

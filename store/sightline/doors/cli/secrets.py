@@ -4,6 +4,7 @@ from sightline.doors.cli.arguments import CommandParser, Namespace, command_pars
 from sightline.doors.cli.output import Door, print_json, write_err, write_out
 from sightline.doors.cli.progress_line import ProgressLine, bar
 from sightline.log import retention
+from sightline.refs import format_ref
 from sightline.shape.summary import counted
 from sightline.verbs.list_outputs import ListRequest, find_buffers
 from sightline.verbs.printable_text import printable
@@ -43,6 +44,7 @@ def main(given: Namespace) -> int:
         buffers = find_buffers(door.local, ListRequest(match=given.match, limit=_ALL))
         buffers = [buffer for buffer in buffers if buffer.state != "evicted"]
         sessions = [] if given.match else [session.name for session in door.local.index.sessions()]
+        gone = [] if given.match else door.local.gone_names()
         total = sum(buffer.bytes for buffer in buffers) or 1
         done = 0
 
@@ -51,13 +53,16 @@ def main(given: Namespace) -> int:
             done += more
             line.show(f"  {bar(done / total)} looked through")
 
-        found = list(stored_secrets(door.local, buffers, sessions, looked))
+        found = list(stored_secrets(door.local, buffers, gone, sessions, looked))
         line.remove()
         purged: list[str] = []
         if given.purge:
             holding = {one.buffer for one in found}
-            purged = [buffer.ref for buffer in buffers if buffer.name in holding]
-            retention.remove(door.local, [buffer for buffer in buffers if buffer.name in holding], purge=True)
+            here = [buffer for buffer in buffers if buffer.name in holding]
+            gone = [name for name in gone if name in holding]
+            purged = [*(buffer.ref for buffer in here), *map(format_ref, gone)]
+            retention.remove(door.local, here, purge=True)
+            retention.purge_gone(door.local, gone)
         left = [one for one in found if not (given.purge and one.buffer)]
         if given.json:
             print_json({"secrets": [one._asdict() for one in found], "purged": purged})
