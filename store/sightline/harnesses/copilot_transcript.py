@@ -7,8 +7,8 @@ success, result: {content}, error: {message}, shellExecution: {exitCode}}`` with
 long outputs, which results name, are removed when a session ends, so that only their first 500 characters are left.
 
 A command that goes on says so at the end of its result, with a ``shellId``. What it writes then is in results of
-``read_bash {shellId}``, and its exit code there, or in ``system.notification {kind: {type: shell_completed, shellId,
-exitCode}}`` (1.0.64 to 1.0.68).
+``read_bash {shellId}``, and its exit code there, or before that in ``system.notification {kind: {type: shell_completed,
+shellId, exitCode}}`` (1.0.64 to 1.0.68).
 """
 
 import re
@@ -27,6 +27,7 @@ from sightline.typing_names import Any
 
 _GOES_ON = re.compile(r"\n?<command with (?:shellId|id): (\S{1,120}) is still running[^\n]*>\s*\Z")
 _END = "its end was never written down"
+_REST = "what it wrote after its last reply was never shown"
 _NAMES = {"bash": "Bash", "view": "Read"}
 """How its hooks, which have Claude Code's names, call the tools that were seen in both."""
 
@@ -52,9 +53,9 @@ class Parser(SessionParser):
         return bool(self._going)
 
     def finish(self) -> Iterator[TranscriptItem]:
-        """Yield commands whose end was never written."""
+        """Yield commands whose end, or the rest of whose output, was never written."""
         for shell in list(self._going):
-            yield from self._ended(shell, None)
+            yield from self._left(shell)
 
     def items(self, record: dict[str, Any], line: int) -> Iterator[TranscriptItem]:
         """Yield the calls and events that a line completes."""
@@ -72,30 +73,37 @@ class Parser(SessionParser):
             yield from self._result(self._call(data, line), text_of(dict_of(arguments).get("shellId")))
         elif kind == "system.notification":
             about = dict_of(data.get("kind"))
-            code = about.get("exitCode")
-            if isinstance(code, int):
-                yield from self._ended(text_of(about.get("shellId")), code)
+            shell, code = text_of(about.get("shellId")), about.get("exitCode")
+            if isinstance(code, int) and shell in self._going:  # a later read shows the rest of its output
+                self._going[shell] = self._going[shell]._replace(exit_code=code, ended=self._time)
 
     def _result(self, call: ToolCall, shell: str) -> Iterator[ToolCall]:
         """Yield a call unless it goes on, and the command in a shell that it shows to have ended."""
         goes_on = _GOES_ON.search(call.text)
         if goes_on and call.kind == "cmd" and call.exit_code is None:
+            yield from self._left(goes_on[1])  # another command takes its shell
             self._going[goes_on[1]] = call.with_text(call.text[: goes_on.start()])
             return
         yield call
-        if shell in self._going:
+        if shell in self._going and not call.failed and not call.tool.startswith("stop_"):
             left, code = exit_code_in(call.text)
             going = self._going[shell]
+            code = going.exit_code if code is None else code
             if code is not None or goes_on:
                 self._going[shell] = going.with_text(going.text + left[: goes_on.start() if goes_on else None])
-            if code is not None:
+            if code is not None and not goes_on:
                 yield from self._ended(shell, code)
 
     def _ended(self, shell: str, code: int | None) -> Iterator[ToolCall]:
         if call := self._going.pop(shell, None):
-            gaps = () if code is not None else (Gap("out", call.text.count("\n") + 1, None, ""),)
-            ended, partial = (0.0, _END) if code is None else (self._time, "")
-            yield call._replace(exit_code=code, ended=ended, partial=partial, gaps=gaps)
+            yield call._replace(exit_code=code, ended=call.ended or (0.0 if code is None else self._time))
+
+    def _left(self, shell: str) -> Iterator[ToolCall]:
+        """Yield a command of which nothing more is told."""
+        for call in self._ended(shell, self._going[shell].exit_code if shell in self._going else None):
+            lines = call.text.count("\n") + bool(call.text and not call.text.endswith("\n"))
+            why = _END if call.exit_code is None else _REST
+            yield call._replace(partial=why, gaps=(Gap("out", lines, None, ""),))
 
     def named(self, tool: str) -> str:
         """Its hooks have Claude Code's names."""

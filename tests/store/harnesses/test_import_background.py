@@ -204,17 +204,20 @@ def _call(use: str, tool: str, arguments: dict[str, Any], shown: str) -> list[tu
 
 
 GOES_ON = "<command with shellId: 30 is still running after 30 seconds. Use read_bash to continue.>"
+NOT_SHOWN = (4, "what it wrote after its last reply was never shown", b"one\n")
 COMPLETED = ("system.notification", {"kind": {"type": "shell_completed", "shellId": "30", "exitCode": 4}})
 
 
 @pytest.mark.parametrize(
     ("later", "ended"),
     [
-        ([COMPLETED], (4, "", b"one\n")),
+        ([COMPLETED], NOT_SHOWN),
+        ([COMPLETED, *_call("c2", "read_bash", {"shellId": "30"}, "two")], (4, "", b"one\ntwo")),
+        ([COMPLETED, *_call("c2", "stop_bash", {"shellId": "30"}, "<command with id: 30 stopped>")], NOT_SHOWN),
         (_call("c2", "read_bash", {"shellId": "30"}, "two\n<exited with exit code 4>"), (4, "", b"one\ntwo")),
         ([], (None, "its end was never written down", b"one\n")),
     ],
-    ids=["notification", "read", "never"],
+    ids=["notification", "notification and read", "notification and stop", "read", "never"],
 )
 def test_a_command_of_copilot_that_goes_on_has_the_exit_code_that_comes_later(
     store: Store, imported: Import, tmp_path: Path, later: list[tuple[str, dict[str, Any]]], ended: tuple[Any, ...]
