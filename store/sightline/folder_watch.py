@@ -1,4 +1,9 @@
-"""Watches folders; if the system has no more watches, or none at all, says why."""
+"""Watches folders; if the system has no more watches, or none at all, says why.
+
+It uses the class behind `watchfiles.watch`, a private name. That generator has one step for as long as it lives, where
+we wait 2 ms beside a running capture and 8 ms otherwise; and it does not say when its watches stand, after which
+whoever has read a folder must read it once more.
+"""
 
 from collections.abc import Iterable, Iterator
 

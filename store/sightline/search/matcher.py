@@ -1,6 +1,7 @@
 """Ranks the titles of outputs for a filter's text, as fzf does: for the inspector's list and every ``--match``.
 
-If a text finds little, titles are found that come close to it, so that typos are forgiven.
+rapidfuzz finds titles that come close to a text, which forgives typos where little else is found. What it has no
+scorer for is here: letters in order, the starts of words, and the signs ``' ^ $ !``.
 """
 
 import re
