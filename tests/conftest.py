@@ -1,12 +1,15 @@
 """What tests of both rooms share: a store of their own, and other processes beside it."""
 
+import atexit
 import contextlib
 import functools
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +21,7 @@ import pytest
 # Images of containers often forbid it: each worker would then compile for ten seconds, hypothesis among the rest.
 sys.dont_write_bytecode = False
 
+from sightline import entry_points as plugins
 from sightline.capture.command import CommandCapture
 from sightline.config import Settings
 from sightline.records import Buffer
@@ -52,6 +56,29 @@ def _lie_in_memory() -> None:
 
 
 _lie_in_memory()
+
+
+def _leave_home() -> None:
+    """Have an empty home: what a developer has installed, or set, changes no test."""
+    home = os.path.expanduser("~")
+    os.environ.setdefault("PIP_CACHE_DIR", os.path.join(home, ".cache", "pip"))  # or each wheel would be loaded again
+    for name in list(os.environ):
+        if name.startswith(("SIGHTLINE_", "XDG_", "CLAUDE", "CODEX", "COPILOT", "GEMINI", "QWEN")):
+            del os.environ[name]
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="home-of-tests-")
+    atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
+
+
+def _leave_plugins() -> None:
+    """Overlook what other packages of this environment add, which are none of the tests' own."""
+    theirs = [entry for group in (plugins.RULES, plugins.HARNESSES) for entry in plugins.entry_points(group=group)]
+    if theirs:
+        found = plugins.entry_points
+        plugins.entry_points = lambda **given: [entry for entry in found(**given) if entry not in theirs]
+
+
+_leave_home()
+_leave_plugins()
 
 _GARBAGE_OBJECTS = 1_000_000  # looking for it as often as Python does takes a fifth of what the tests do
 gc.set_threshold(_GARBAGE_OBJECTS, 20, 20)
