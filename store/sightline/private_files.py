@@ -186,6 +186,23 @@ def write_all(fd: int, data: bytes | memoryview) -> None:
             written += os.write(fd, view[written : written + _WRITE_BYTES])
 
 
+def written_end(fd: int, size: int) -> int:
+    """Return where the bytes of a file end that were written.
+
+    A sparse file of a terabyte takes no room, and its zeros would be read for many minutes.
+    """
+    if not hasattr(os, "SEEK_HOLE"):
+        return size
+    end = 0
+    try:
+        while end < size:
+            end = os.lseek(fd, os.lseek(fd, end, os.SEEK_DATA), os.SEEK_HOLE)
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # which means that there is no data after this place
+            return size
+    return end
+
+
 class TooLarge(ValueError):
     """A file is larger than any that is read whole."""
 

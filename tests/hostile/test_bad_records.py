@@ -13,8 +13,8 @@ from benchmarks.bad_records import AGENT, ODD_VALUES, Sample, make_sample, surve
 from sightline.config import Settings
 from sightline.disk.meta import decode_buffer, encode_buffer
 from sightline.doors.doctor.doctor import examine
-from sightline.log.log import read_all
-from sightline.log.log_index import list_views
+from sightline.log.log import lines_of, read_all, verify
+from sightline.log.log_index import append_entry, list_views
 from sightline.records import Buffer
 from sightline.store import Store
 
@@ -142,6 +142,29 @@ def test_a_file_of_a_sparse_terabyte_is_not_read_when_its_writer_has_died(sample
         with Store(sample.root, Settings()) as store:
             buffer = store.checked(store.resolve("@" + name).buffer)
             assert buffer.stream("out").bytes < 1 << 20 and buffer.altered  # a file system finds holes by blocks
+
+
+def test_a_log_that_is_a_sparse_terabyte_is_read_to_its_hole_and_reported(sample: Sample) -> None:
+    path = os.path.join(sample.root, "audit", f"{AGENT.name}.jsonl")
+    entries = [entry for _, entry in read_all(path)]
+    os.truncate(path, 1 << 40)
+    with open(path, "rb") as file:
+        assert sum(len(line) for _, line in lines_of(file)) < 1 << 20
+    assert faults(sample, *QUICK, ("brief",), ("secrets",)) == []
+    assert [entry for _, entry in read_all(path)][: len(entries)] == entries, "gc has blanked texts"
+    with Store(sample.root, Settings()) as store:
+        problems = [found.text for found in examine(store) if found.level == "problem"]
+    assert any(f"{AGENT.name}.jsonl:{len(entries) + 1} is not what was written" in text for text in problems)
+    assert faults(sample, ("rm", "--purge", f"@{sample.names[2]}")) == []
+
+
+def test_a_session_whose_log_is_a_sparse_terabyte_goes_on_after_its_last_whole_line(sample: Sample) -> None:
+    path = os.path.join(sample.root, "audit", f"{AGENT.name}.jsonl")
+    lines = verify(path)
+    os.truncate(path, 1 << 40)
+    with Store(sample.root, Settings()) as store:
+        append_entry(store, AGENT, {"kind": "message", "text": "on", "time": 10.0})
+    assert verify(path) == lines + 1
 
 
 def test_records_that_cannot_be_read_are_reported_when_the_index_is_made_anew(sample: Sample) -> None:

@@ -3,7 +3,6 @@
 Both use only what lies in the folders, and memory that does not depend on how much that is.
 """
 
-import errno
 import os
 from collections.abc import Iterator, Mapping
 
@@ -18,7 +17,7 @@ from sightline.disk.stream_files import with_progress
 from sightline.errors import OfNewerVersion
 from sightline.light_library import suppress
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, open_stored, remove_file, remove_folder
+from sightline.private_files import open_private, open_stored, remove_file, remove_folder, written_end
 from sightline.records import Buffer, Seal, StreamInfo, written_seals
 from sightline.sha256 import hash_file
 from sightline.typing_names import Any
@@ -227,19 +226,10 @@ def sealed_file(path: str, name: str) -> tuple[StreamInfo, Seal]:
 
 
 def _written_end(fd: int, size: int) -> int:
-    """Return where the bytes of a file end that were written, since a capture only appends.
-
-    A sparse file of a terabyte takes no room, and its zeros would be read for many minutes.
-    """
-    if size <= _HOLE_BYTES or not hasattr(os, "SEEK_HOLE"):
+    """Return where the bytes of a stream end, to which a capture only appends, without a hole that no capture made."""
+    if size <= _HOLE_BYTES:
         return size
-    end = 0
-    try:
-        while end < size:
-            end = os.lseek(fd, os.lseek(fd, end, os.SEEK_DATA), os.SEEK_HOLE)
-    except OSError as error:
-        if error.errno != errno.ENXIO:  # which means that there is no data after this place
-            return size
+    end = written_end(fd, size)
     return end if size - end > _HOLE_BYTES else size
 
 

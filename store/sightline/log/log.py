@@ -15,7 +15,7 @@ from sightline.json_text import encoder, loads
 from sightline.light_library import closing, suppress
 from sightline.log.entry_check import checked_entry
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, remove_file, write_all, write_atomically
+from sightline.private_files import open_private, remove_file, write_all, write_atomically, written_end
 from sightline.records import storable
 from sightline.regular_files import MOST_READ_BYTES
 from sightline.sha256 import sha256_hex
@@ -342,9 +342,10 @@ def _open_locked(path: str) -> int:
 
 def _without_torn_line(fd: int) -> int:
     """Cut off an unfinished last line, which a writer that died never sent, and return the size then."""
-    size = end = os.fstat(fd).st_size
+    size = os.fstat(fd).st_size
     if not size or os.pread(fd, 1, size - 1) == b"\n":
         return size
+    end = written_end(fd, size)
     while end:
         start = max(0, end - _READ_BYTES)
         newline = os.pread(fd, end - start, start).rfind(b"\n")
@@ -389,7 +390,7 @@ def read_entry(file: BinaryIO, number: int, offset: int, length: int) -> dict[st
     if entry.get("n") == number:
         return entry
     file.seek(0)
-    for _, line in _lines_of(file):
+    for _, line in lines_of(file):
         with suppress(BrokenChain):
             if (entry := entry_of(line)).get("n") == number:
                 return entry
@@ -411,7 +412,7 @@ def logged_sessions(folder: str) -> dict[str, int]:
 def read_all(path: str) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
     """Yield all whole lines with their places; an empty entry for what no version wrote, which `verify` reports."""
     with open(open_private(path, os.O_RDONLY), "rb") as file:
-        for place, line in _lines_of(file):
+        for place, line in lines_of(file):
             yield place, _entry_or_nothing(line, path)
 
 
@@ -420,7 +421,7 @@ def read_from(path: str, offset: int) -> Iterator[tuple[LinePlace, dict[str, Any
     with open(open_private(path, os.O_RDONLY), "rb") as file:
         file.seek(offset)
         number = -1
-        for place, line in _lines_of(file, offset):
+        for place, line in lines_of(file, offset):
             entry = _entry_or_nothing(line, path)
             number = entry.get("n", number + 1)
             yield place._replace(number=number), entry
@@ -433,17 +434,33 @@ def _entry_or_nothing(line: bytes, path: str) -> dict[str, Any]:
         return {}
 
 
-def _lines_of(file: BinaryIO, offset: int = 0) -> Iterator[tuple[LinePlace, bytes]]:
-    """Yield the whole lines from where one begins, with the last even if it is longer than any that is read."""
+def lines_of(file: BinaryIO, offset: int = 0) -> Iterator[tuple[LinePlace, bytes]]:
+    """Yield the whole lines from where one begins.
+
+    What no version wrote and is longer than any line that is read comes last; of a hole in a sparse file the beginning,
+    with a length of 0, so that whoever goes on from there finds it again.
+    """
     number = 0
-    while line := file.readline(MOST_READ_BYTES):
-        if not line.endswith(b"\n") and len(line) < MOST_READ_BYTES:
+    while line := _line_of(file):
+        is_hole = line.endswith(_HOLE)
+        if not line.endswith(b"\n") and len(line) < MOST_READ_BYTES and not is_hole:
             return  # unfinished: never sent
-        yield LinePlace(number, offset, len(line)), line
+        yield LinePlace(number, offset, 0 if is_hole else len(line)), line
         if not line.endswith(b"\n"):
             return
         offset += len(line)
         number += 1
+
+
+_HOLE = bytes(_READ_BYTES)  # no entry has as many zeros, since JSON writes each as an escape
+
+
+def _line_of(file: BinaryIO) -> bytes:
+    """Read a line, to the beginning of a hole at most."""
+    line = piece = file.readline(_READ_BYTES)
+    while len(piece) == _READ_BYTES and not piece.endswith(b"\n") and piece != _HOLE and len(line) < MOST_READ_BYTES:
+        line += (piece := file.readline(_READ_BYTES))
+    return line
 
 
 def entry_of(line: bytes, path: str = "the log") -> dict[str, Any]:
@@ -470,7 +487,7 @@ def blank(path: str, wanted: Callable[[dict[str, Any]], bool], *, purge: bool = 
     try:
         lines, blanked = list[bytes](), 0
         with open(os.dup(fd), "rb") as file:
-            for _, line in _lines_of(file):
+            for _, line in lines_of(file):
                 try:
                     entry = entry_of(line, path)
                 except BrokenChain:
@@ -508,7 +525,7 @@ def verify_lines(file: BinaryIO, name: str, take: Callable[[LinePlace, dict[str,
         OfNewerVersion: names the first line that only a newer version can check.
     """
     previous, count = NO_HASH, 0
-    for place, line in _lines_of(file):
+    for place, line in lines_of(file):
         try:
             entry = entry_of(line, name)
         except BrokenChain as error:

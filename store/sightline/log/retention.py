@@ -25,6 +25,7 @@ from sightline.store import Store
 from sightline.typing_names import Any
 
 _BATCH = 64
+_BLOCK_BYTES = 512  # of st_blocks, whatever the file system
 
 
 class StillRunning(SightlineError):
@@ -203,7 +204,7 @@ def _logs_with(store: Store, purged: Purged) -> Iterator[str]:
         path = os.path.join(store.layout.audit, file)
         if file.endswith(".jsonl"):
             with open(open_private(path, os.O_RDONLY), "rb") as lines:
-                if any(word in line for line in lines for word in wanted):
+                if any(word in line for _, line in log.lines_of(lines) for word in wanted):
                     yield path
 
 
@@ -287,7 +288,7 @@ def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, .
     """
     paths = [store.layout.audit_file(session) for session in log.logged_sessions(store.layout.audit)]
     sizes = {path: os.stat(path) for path in paths}
-    over = sum(status.st_size for status in sizes.values()) - store.settings.max_view_bytes
+    over = sum(map(_written_bytes, sizes.values())) - store.settings.max_view_bytes
     lacked: set[str] = set()
     if over > 0 and not with_unshipped:
         lacked = unshipped_logs(store, {_session_of(path): status.st_size for path, status in sizes.items()})
@@ -301,9 +302,14 @@ def _limit_log(store: Store, *, with_unshipped: bool) -> tuple[int, tuple[str, .
             waiting.append(session)
             continue
         blanked[session] = log.blank(path, _has_words, durable=store.settings.durable)
-        over -= sizes[path].st_size - os.stat(path).st_size
+        over -= _written_bytes(sizes[path]) - _written_bytes(os.stat(path))
     _take_in_blanked(store, [session for session, count in blanked.items() if count])
     return sum(blanked.values()), tuple(waiting)
+
+
+def _written_bytes(status: os.stat_result) -> int:
+    """Return how many bytes a log has; a hole of a terabyte must not have all others blanked."""
+    return min(status.st_size, status.st_blocks * _BLOCK_BYTES or status.st_size)  # some disks count no blocks
 
 
 def _session_of(path: str) -> str:

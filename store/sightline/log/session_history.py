@@ -25,7 +25,6 @@ from sightline.log.session_events import (
 )
 from sightline.named_tuple import NamedTuple
 from sightline.records import Session, known_fields
-from sightline.regular_files import MOST_READ_BYTES
 from sightline.sha256 import sha256_hex
 from sightline.store import Reading, Store, cause_of
 
@@ -191,7 +190,7 @@ def _read(store: Reading, session: str) -> _Found:
                     if file.read(len(found.last)) != found.last:
                         found = known[session] = _Found()
                         file.seek(0)
-                while line := file.readline(MOST_READ_BYTES):
+                for _, line in log.lines_of(file):
                     if not line.endswith(b"\n"):
                         break
                     found.end += len(line)

@@ -1,6 +1,7 @@
 """Finds secrets of known formats in what is stored already: outputs, their commands, and the log."""
 
 from sightline.errors import SightlineError
+from sightline.log.log import lines_of
 from sightline.named_tuple import NamedTuple
 from sightline.records import Buffer
 from sightline.redact import keys
@@ -75,8 +76,8 @@ def stored_secrets(
             yield StoredSecret(kind, format_ref(name), 0, name, is_gone=True)
     for session in sessions:
         try:
-            with store.open_log(session) as log:
-                for number, entry in enumerate(log, 1):
+            with store.open_log(session) as file:
+                for number, (_, entry) in enumerate(lines_of(file), 1):
                     looked(len(entry))
                     for kind in _kinds(rules, entry):
                         yield StoredSecret(kind, "", number, session=session)
