@@ -158,6 +158,15 @@ def test_a_log_that_is_a_sparse_terabyte_is_read_to_its_hole_and_reported(sample
     assert faults(sample, ("rm", "--purge", f"@{sample.names[2]}")) == []
 
 
+@pytest.mark.parametrize("file", ["hooks.log", "queries"])
+def test_a_purge_leaves_no_file_that_is_too_large_to_be_searched(sample: Sample, file: str) -> None:
+    path = Path(sample.root, file)
+    path.touch(0o600)
+    os.truncate(path, 1 << 40)
+    assert faults(sample, ("rm", "--purge", "@WHOLE")) == []
+    assert not path.exists()
+
+
 def test_a_session_whose_log_is_a_sparse_terabyte_goes_on_after_its_last_whole_line(sample: Sample) -> None:
     path = os.path.join(sample.root, "audit", f"{AGENT.name}.jsonl")
     lines = verify(path)

@@ -13,7 +13,7 @@ from sightline.errors import OfNewerVersion, StoreFailed
 from sightline.json_text import dumps, loads
 from sightline.log.unshipped_items import QUEUE_FOLDER
 from sightline.named_tuple import NamedTuple
-from sightline.private_files import open_private, read_file, remove_file, write_all, write_atomically
+from sightline.private_files import TooLarge, open_private, read_file, remove_file, write_all, write_atomically
 from sightline.records import Buffer
 from sightline.store import Store
 from sightline.typing_names import Any, Iterable
@@ -146,11 +146,14 @@ def _loaded(path: str) -> dict[str, Any]:
 
 
 def _scrub_lines(path: str, words: Iterable[str]) -> None:
-    """Remove the lines of a small file that have one of these words."""
+    """Remove the lines of a small file that have one of these words; a file too large to be ours goes as a whole."""
     wanted = [word.encode(errors="surrogateescape") for word in words if word.strip()]
     try:
         lines = read_file(path).splitlines(keepends=True)
     except FileNotFoundError:
+        return
+    except TooLarge:
+        remove_file(path)
         return
     left = [line for line in lines if not any(word in line for word in wanted)]
     if left != lines:
