@@ -28,6 +28,7 @@ from sightline.private_files import (
     open_private,
     open_stored,
     opened_folder,
+    refuse_all_but_file,
     refuse_closed,
     remove_file,
     write_all,
@@ -412,13 +413,10 @@ def _copy(source: int, fd: int) -> None:
 
 
 def _make_read_only(path: str) -> None:
-    """Take write permission back from a stored file that a command had as a link."""
+    """Give a stored file that a command had as a link its mode back; by name, as that mode may let nobody open it."""
     with suppress(OSError, UnsafeStore):  # it was removed meanwhile
-        fd = open_private(path, os.O_RDONLY)
-        try:
-            os.fchmod(fd, SEALED_MODE)
-        finally:
-            os.close(fd)
+        refuse_all_but_file(path)
+        os.chmod(path, SEALED_MODE)
 
 
 def _release_later(folder: str, use: str) -> None:

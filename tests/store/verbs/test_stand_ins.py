@@ -35,10 +35,11 @@ WRITES = (
     """sh -c 'echo X > "$0"' @last""",
     """sh -c 'echo X >> "$0"' @last""",
     "truncate -s 3 @last",
-    "echo X | dd of=@last conv=notrunc",
+    """sh -c 'echo X | dd of="$0" conv=notrunc' @last""",
     "sort -r -o @last @last",
     """chmod u+w @last && sh -c 'echo X > "$0"' @last""",
     """python3 -c 'import sys; open(sys.argv[1], "r+").write("X")' @last""",
+    "chmod 000 @last",
 )
 """They change or remove the file that they are given, as far as its mode allows it."""
 
