@@ -27,16 +27,16 @@ from sightline.disk.layout import Layout as Layout  # exported here, like other 
 from sightline.disk.live import marker_names
 from sightline.disk.meta import encode_buffer, fields_in, rewrite_meta
 from sightline.disk.sqlite import sqlite3
-from sightline.errors import OfNewerVersion, SightlineError, StoreFailed
+from sightline.errors import OfNewerVersion, SightlineError, StoreFailed, UnsafeStore
 from sightline.late_names import late_names
-from sightline.light_library import deque, suppress
+from sightline.light_library import contextmanager, deque, suppress
 from sightline.private_files import open_private, remove_file, remove_folder, why_closed, write_atomically
 from sightline.project import Project, find_project
 from sightline.records import Buffer, Note
 from sightline.records import Narrowing as Narrowing
 from sightline.records import Target as Target
 from sightline.refs import Ref
-from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Protocol
+from sightline.typing_names import TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Iterator, Protocol
 
 if TYPE_CHECKING:
     from sightline.disk.changes import Change as Change
@@ -637,14 +637,16 @@ class Store:
 
         Its status shows whether it is what was sealed. Where it does not, it is hashed once; see `checked`.
         """
-        reader = disk.open_stream(self.layout, target.buffer, target.stream)
+        with self._checked_if_lost(target.buffer):
+            reader = disk.open_stream(self.layout, target.buffer, target.stream)
         if reader.byte_count and disk.standing(target.buffer, target.stream, reader.status) == disk.UNKNOWN:
             self.checked(target.buffer, target.stream)
         return reader
 
     def open_merged(self, buffer: Buffer) -> "MergedReader":
         """Open both streams of a buffer in order of arrival. Raises what `open` raises."""
-        merged = disk.open_merged(self.layout, buffer)
+        with self._checked_if_lost(buffer):
+            merged = disk.open_merged(self.layout, buffer)
         self.checked(buffer, *buffer.streams)
         return merged
 
@@ -676,6 +678,15 @@ class Store:
         if made.seals != known:
             self._keep_seals(made)
         return made
+
+    @contextmanager
+    def _checked_if_lost(self, buffer: Buffer) -> Iterator[None]:
+        """Note that an output is altered if the file that is opened meanwhile is gone, or something else."""
+        try:
+            yield
+        except (StoreFailed, UnsafeStore):
+            self.checked(buffer)
+            raise
 
     def look_for_changes(self, seconds: float | None = None) -> None:
         """Compare the status of all files with their seals; what differs is hashed once, as `checked` does.
@@ -725,7 +736,8 @@ class Store:
             target: the stream.
             to_come: for an empty stream that is still written, whether to return the file that it will have.
         """
-        path = disk.stream_path(self.layout, target.buffer, target.stream)
+        with self._checked_if_lost(target.buffer):
+            path = disk.stream_path(self.layout, target.buffer, target.stream)
         self.checked(target.buffer, *(target.buffer.streams if target.stream == "all" else (target.stream,)))
         if to_come and path == os.devnull and target.buffer.state == "running":
             return self.layout.stream(target.buffer.name, target.stream)

@@ -88,7 +88,12 @@ def read_output(asking: Asker, request: ReadRequest) -> Reply:
     if request.stream:
         target = target._replace(stream=stream_of(target.buffer, request.stream))
     budget_for(request.verbosity or "auto", True, asking.profile.budgets)  # reports a wrong word
-    reply = _shown(asking, target, request, named=bool(request.stream or parse_ref(ref).stream))
+    try:
+        reply = _shown(asking, target, request, named=bool(request.stream or parse_ref(ref).stream))
+    except BadRange as error:
+        if altered := asking.store.checked(target.buffer).altered:
+            raise BadRange(error.message, f"{error.hint}; {altered}") from error
+        raise
     if target.buffer.kind != "file":
         return reply
     return telling_changes(asking.store, reply, (target.buffer,))

@@ -66,6 +66,30 @@ def test_what_shows_it_says_so(cli: Any, altered: str, words: tuple[str, ...]) -
     assert TOLD in cli(*(word.format(altered) for word in words), "--json").out
 
 
+@pytest.mark.parametrize("words", [("show", "{}"), ("show", "{}.all"), ("path", "{}"), ("query", "wc -l {}")])
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_list_knows_that_a_file_is_lost_once_it_was_asked_for(
+    cli: Any, words: tuple[str, ...], is_link: bool
+) -> None:
+    cli("run", "-c", "seq 1 4000; echo e >&2")
+    ref = cli.last()
+    path = Path(cli("path", ref).out.strip())
+    path.unlink()
+    if is_link:
+        path.symlink_to("/etc/hostname")
+    assert cli(*(word.format(ref) for word in words)).code
+    lost = "out is no longer a file" if is_link else "out is missing"
+    assert [one["altered"] for one in cli("list", "--json").data] == [lost]
+
+
+def test_lines_that_an_altered_output_lacks_are_said_to_be_gone_by_that(cli: Any, altered: str) -> None:
+    path = Path(cli("path", altered).out.strip())
+    path.chmod(0o600)
+    path.write_bytes(b"")
+    for words in (("--lines", "7-8"), ("--offset", "12")):
+        assert "out was changed after its capture: 0 B instead of 18,893 B" in cli("show", altered, *words).err
+
+
 def test_an_altered_output_is_never_given_as_whole(cli: Any) -> None:
     """What is short comes without a head if it is whole."""
     cli("run", "-c", "echo short")
