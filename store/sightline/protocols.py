@@ -148,6 +148,9 @@ class Rows(Protocol):
     def previous_run(self, buffer: Buffer, *, anywhere: bool = False) -> Buffer | None:
         """Return the newest older buffer of the same command, in the same folder or, with ``anywhere``, in any."""
 
+    def later_run(self, buffer: Buffer) -> Buffer | None:
+        """Return the newest later buffer of the same command and session, in the same folder."""
+
     def session(self, name: str) -> Session | None:
         """Return the record of a session."""
 
@@ -176,6 +179,9 @@ class Rows(Protocol):
 
     def views_after(self, number: int, *, session: str | None = None, limit: int = -1) -> list[tuple[int, IndexedView]]:
         """Return (number, view) for views added after a number, in that order."""
+
+    def first_view_of(self, buffer: str) -> int:
+        """Return the number of the first view of a buffer that was added, 0 for none."""
 
     def newest_view(self) -> int:
         """Return the largest number of a view, 0 if there is none; it falls only when all are numbered anew."""

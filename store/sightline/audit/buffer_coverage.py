@@ -12,6 +12,7 @@ from sightline.audit.coverage import Contribution, Coverage, contribution, cover
 from sightline.audit.line_spans import Spans
 from sightline.audit.people_views import Onlookers
 from sightline.audit.quoted_lines import How, how_made, match_lines
+from sightline.audit.quoting_views import quoting_contributions
 from sightline.errors import OfNewerVersion, SightlineError
 from sightline.json_text import dumps, loads
 from sightline.log.log import BrokenChain
@@ -57,6 +58,11 @@ def coverage_of(
     if until is not None:
         views = [one for one in views if _place(one.view) <= _place(until)]
     made = [contribution_of(store, buffer, indexed) for indexed in reversed(views)]
+    made += [
+        one
+        for one in quoting_contributions(store, buffer, session)
+        if until is None or _place(one.view) <= _place(until)
+    ]
     totals = {name: info.lines for name, info in buffer.streams.items()}
     return cover(buffer.name, totals, made, partial=buffer.is_partial)
 

@@ -92,6 +92,14 @@ class Failure(NamedTuple):
         place = self.places[0]
         return format_ref(buffer, place.stream, place.first, place.last)
 
+    def is_shown_whole(self, coverage: Coverage) -> bool:
+        """Return whether every line that tells of it stood in a view."""
+        return all(
+            (stream := coverage.streams.get(place.stream)) is not None
+            and common(place.telling, stream.seen) == place.telling
+            for place in self.places
+        )
+
     def is_seen(self, coverage: Coverage) -> bool:
         """Return whether any line that tells of it stood in a view; of a cut line, its telling part; of a rest, all."""
         if self.is_rest:
@@ -292,7 +300,20 @@ def _not_counting(store: Reading, buffer: Buffer, judgement: Judgement) -> Itera
 
 def overlooked_in(store: Reading, buffer: Buffer, coverage: Coverage) -> list[Failure]:
     """Return the failures of a buffer that stood in no view of a coverage. Raises what `failures_of` raises."""
-    return [failure for failure in failures_of(store, buffer) if not failure.is_seen(coverage)]
+    return unseen_of(store, buffer, failures_of(store, buffer), coverage)
+
+
+def unseen_of(store: Reading, buffer: Buffer, failures: Iterable[Failure], coverage: Coverage) -> list[Failure]:
+    """Return those of a buffer's failures that stood in no view, without those that a later run of it has again."""
+    unseen = [one for one in failures if not one.is_seen(coverage)]
+    later = store.index.later_run(buffer) if unseen else None
+    if later is None or later.state == "running":
+        return unseen
+    try:
+        again = {one.name or one.text for one in failures_if_quick(store, later) or ()}
+    except SightlineError:
+        return unseen
+    return [one for one in unseen if (one.name or one.text) not in again]
 
 
 def overlooked(

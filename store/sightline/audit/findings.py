@@ -1,6 +1,6 @@
 """Lists what went wrong unseen in a scope: the findings behind the numbers of its verdict."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sightline.audit.buffer_failures import Overlooked, not_judged, overlooked
 from sightline.audit.evidence.session_evidence import ALARMS, evidence_of
@@ -26,7 +26,10 @@ ALTERED = "altered-output"
 
 KINDS = {
     OVERLOOKED: "a failure in an output, of which no line was in any reply",
-    CUT: "a failed command whose reply was cut, and whose output was never asked for again",
+    CUT: (
+        "a failed command whose reply was cut before a line that tells of the failure, and which was neither asked for "
+        "nor run again"
+    ),
     PARTIAL: (
         "an output of which only a part reached the store, for instance because a harness cut it, and which failed "
         "or may have failed"
@@ -147,7 +150,7 @@ def audited(store: Reading, scope: Scope) -> Audited:
 def found_in(store: Reading, scope: Scope) -> OutputFindings:
     """Return the findings about the outputs of a scope, oldest first, after `verdict_of` has judged them."""
     flagged = store.index.with_flags(output_rules(store), FOUND | GONE, scope, order="created, buffer")
-    return findings_of(store, [name for name, _ in flagged])
+    return findings_of(store, [name for name, _ in flagged], flags={name: facts.flags for name, facts in flagged})
 
 
 def of_sessions(verdict: Verdict) -> list[Finding]:
@@ -161,6 +164,7 @@ def findings_of(
     only_cut: Sequence[str] = (),
     scope: Scope = ALL,
     unread: set[str] | None = None,
+    flags: Mapping[str, int] | None = None,
 ) -> OutputFindings:
     """Return the findings about some outputs.
 
@@ -170,6 +174,7 @@ def findings_of(
         only_cut: further outputs, of which only cut replies are of interest.
         scope: others than those of its session and project are left out.
         unread: gets the names of outputs that cannot be read.
+        flags: what is kept of each output; None where nothing is, as of other hosts.
     """
     found = OutputFindings([], [], [], 0, 0)
     listed, captured, unjudged, people = [*names, *only_cut], 0, 0, Onlookers(store)
@@ -183,7 +188,9 @@ def findings_of(
         there = [one for one in known if one.name in examined and one.state != "evicted" and not one.is_unanswered]
         found.overlooked.extend(overlooked(store, there, unread=unread))
         for buffer in known:
-            found.others.extend(_ended(buffer, calls[buffer.name], only_cut=buffer not in there))
+            is_told = flags is not None and not flags.get(buffer.name, 0) & IS_CUT
+            about = calls[buffer.name]
+            found.others.extend(_ended(buffer, about, only_cut=buffer not in there, is_told=is_told))
         expired = [one for one in known if one.name in examined and one.state == "evicted"]
         found.gone.extend(name for one in expired for name in not_shown_whole([one], calls[one.name]))
         captured, unjudged = captured + len(there), unjudged + not_judged(there)
@@ -195,8 +202,8 @@ def _is_wanted(buffer: Buffer, scope: Scope) -> bool:
     return scope.session in (None, buffer.session) and belongs(buffer, scope.project)
 
 
-def _ended(buffer: Buffer, calls: Sequence[Call], *, only_cut: bool) -> Iterable[Finding]:
-    for one in ended(buffer, calls):
+def _ended(buffer: Buffer, calls: Sequence[Call], *, only_cut: bool, is_told: bool) -> Iterable[Finding]:
+    for one in ended(buffer, calls, is_told=is_told):
         if only_cut and one.flag != IS_CUT:
             continue
         asked, view = (one.call.asked, one.call.view.id) if one.call else (buffer.command, "")

@@ -7,15 +7,24 @@ with its row, and the verdict of any scope is a sum.
 from collections.abc import Iterable, Sequence
 
 from sightline.audit.buffer_coverage import coverage_of, filtered_from
-from sightline.audit.buffer_failures import QUICK_BYTES, Failure, failures_if_quick, failures_of, judgement_of, rules_of
+from sightline.audit.buffer_failures import (
+    QUICK_BYTES,
+    Failure,
+    failures_if_quick,
+    failures_of,
+    judgement_of,
+    rules_of,
+    unseen_of,
+)
 from sightline.audit.coverage import Coverage, cover
+from sightline.audit.quoting_views import find_quotes
 from sightline.audit.timeline import Call, count_lines, not_shown_whole
 from sightline.named_tuple import NamedTuple
 from sightline.records import TOOL_FAILED, Buffer, OutputFacts
 from sightline.refs import format_ref
 from sightline.store import Reading
 
-_VERSION = "verdict/2"  # raise the number when the same output would be judged differently
+_VERSION = "verdict/3"  # raise the number when the same output would be judged differently
 
 RAN, FAILED, UNSEEN, LEAST, CUT, UNTOLD, LOST, ALTERED = (1 << bit for bit in range(8))
 PARTIAL, INCOMPLETE, UNJUDGED, UNSEALED, GONE, UNOPENED, UNSURE, EXPIRED, AGAIN, LARGE, UNANSWERED, REMOVED = (
@@ -75,15 +84,16 @@ def facts_of(store: Reading, buffer: Buffer, calls: Sequence[Call]) -> OutputFac
     """
     if buffer.is_unanswered:
         return OutputFacts(UNANSWERED)
-    flags = sum(one.flag for one in ended(buffer, calls)) | _of_record(buffer)
     told = [call for call in calls if not call.looks_on]
     again = _shown_again(calls)
-    flags |= AGAIN if again else 0
+    flags = _of_record(buffer) | (AGAIN if again else 0)
     if buffer.state == "evicted":
+        flags |= sum(one.flag for one in ended(buffer, calls))
         return OutputFacts(flags | EXPIRED | _gone(buffer, told), again=again)
-    coverage = _coverage(store, buffer, told)
     failures = _failures(store, buffer)
-    unseen = [one for one in failures or () if not one.is_seen(coverage)]
+    coverage = _coverage(store, buffer, told, failures or ())
+    unseen = unseen_of(store, buffer, failures or (), coverage)
+    flags |= sum(one.flag for one in ended(buffer, calls, is_told=_is_told(store, buffer, failures or (), coverage)))
     flags |= UNSEEN if unseen else 0
     flags |= LARGE if failures is None else 0
     flags |= LEAST if any(one.is_rest for one in unseen) else 0
@@ -118,12 +128,26 @@ def _failures(store: Reading, buffer: Buffer) -> tuple[Failure, ...] | None:
     return failures_if_quick(store, buffer) if is_far else failures_of(store, buffer)
 
 
-def _coverage(store: Reading, buffer: Buffer, told: Iterable[Call]) -> Coverage:
-    if filtered_from(buffer):  # what its filters passed on was shown, too
-        return coverage_of(store, buffer)
+def _coverage(store: Reading, buffer: Buffer, told: Iterable[Call], failures: Iterable[Failure]) -> Coverage:
+    """Return the coverage of an output, after later replies were searched for failures that were not shown."""
     made = [call.parts[buffer.name] for call in told]
     totals = {name: info.lines for name, info in buffer.streams.items()}
-    return cover(buffer.name, totals, made, partial=buffer.is_partial)
+    coverage = cover(buffer.name, totals, made, partial=buffer.is_partial)
+    unseen = [
+        (place.stream, place.telling) for one in failures if not one.is_shown_whole(coverage) for place in one.places
+    ]
+    if unseen:
+        find_quotes(store, buffer, unseen)
+    elif not filtered_from(buffer):  # what its filters passed on was shown, too
+        return coverage
+    return coverage_of(store, buffer)
+
+
+def _is_told(store: Reading, buffer: Buffer, failures: Sequence[Failure], coverage: Coverage) -> bool:
+    """Return whether all that failed was shown, whatever else was cut, or the command was run again."""
+    if failures and all(one.is_shown_whole(coverage) for one in failures):
+        return True
+    return buffer.failed and store.index.later_run(buffer) is not None
 
 
 def _shown_again(calls: Iterable[Call]) -> int:
@@ -131,10 +155,16 @@ def _shown_again(calls: Iterable[Call]) -> int:
     return sum(count_lines(call.view, call.parts, seen)[1] for call in calls)
 
 
-def ended(buffer: Buffer, calls: Sequence[Call]) -> list[Ended]:
-    """Return what is to be said of how an output ended, by the calls about it, oldest first."""
+def ended(buffer: Buffer, calls: Sequence[Call], *, is_told: bool = False) -> list[Ended]:
+    """Return what is to be said of how an output ended.
+
+    Args:
+        buffer: its record.
+        calls: the calls about it, oldest first.
+        is_told: whether all that failed in it was shown, so that nothing of that was cut.
+    """
     told = [call for call in calls if not call.looks_on]
-    found = [Ended(CUT, text, call) for call, text in _cut(buffer.name, told)]
+    found = [Ended(CUT, text, call) for call, text in ([] if is_told else _cut(buffer.name, told))]
     if buffer.state == "evicted":
         return found
     if buffer.altered:

@@ -319,6 +319,19 @@ class Index(VerdictIndex):
             1 << 62,
         )
 
+    def later_run(self, buffer: Buffer) -> Buffer | None:
+        """Return the newest later buffer of the same command and session, in the same folder; None for none."""
+        return self._first(
+            "WHERE kind = ? AND command = ? AND (origin = '') = ? AND state <> 'evicted' AND cwd = ? AND session = ?"
+            " AND number > (SELECT number FROM buffers WHERE name = ?) ORDER BY number DESC LIMIT 1",
+            buffer.kind,
+            buffer.command,
+            buffer.origin == "",
+            buffer.cwd,
+            buffer.session,
+            buffer.name,
+        )
+
     def of_artifact(self, artifact: str) -> Buffer | None:
         """Return the buffer that was imported under an id."""
         return self._first("WHERE artifact = ? AND artifact <> '' ORDER BY number DESC LIMIT 1", artifact)

@@ -137,6 +137,8 @@ def _row_values(which: str) -> str:
 
 
 _IN_DOUBT = "'?' || hex(randomblob(8))"
+_MISSED = 20  # the flags UNSEEN and CUT of `audit.output_facts`: what was missed may stand in any later reply
+_QUOTED_SECONDS = 3600  # between an output and a reply that quotes it
 # The conflict policy of a statement would replace that of its trigger, so nothing here relies on one.
 _NEW_VERDICT = f"""
     DELETE FROM verdicts WHERE buffer = NEW.name;
@@ -193,6 +195,12 @@ CREATE TRIGGER verdict_seen AFTER INSERT ON views_of BEGIN
     UPDATE verdicts SET judged = {_IN_DOUBT} WHERE judged <> '~' AND (
         buffer = NEW.buffer OR buffer IN (SELECT name FROM buffers WHERE origin = NEW.buffer AND origin <> '')
     );
+END;
+CREATE INDEX verdicts_missed ON verdicts (session, created) WHERE flags & {_MISSED} <> 0;
+CREATE TRIGGER verdict_quoted AFTER INSERT ON views BEGIN
+    UPDATE verdicts SET judged = {_IN_DOUBT}
+        WHERE session = NEW.session AND created BETWEEN NEW.time - {_QUOTED_SECONDS} AND NEW.time
+        AND flags & {_MISSED} <> 0 AND judged <> '~' AND judged > '@';
 END;
 CREATE TRIGGER verdict_amended AFTER UPDATE OF record ON views BEGIN
     UPDATE verdicts SET judged = {_IN_DOUBT} WHERE judged <> '~' AND buffer IN (

@@ -328,6 +328,11 @@ class ViewIndex:
         rows = self._db.rows(statement, (*parameters, number, limit))
         return self._each(lambda row: (row[0], _view(row[1:])), rows)
 
+    def first_view_of(self, buffer: str) -> int:
+        """Return the number of the first indexed view of a buffer; 0 for none."""
+        row = self._db.row("SELECT MIN(view) FROM views_of WHERE buffer = ?", (buffer,))
+        return int(row[0] or 0) if row else 0
+
     def newest_view(self) -> int:
         """Return the largest number of a view, 0 if there is none; it falls only when all are indexed anew."""
         row = self._db.row("SELECT MAX(number) FROM views")

@@ -38,10 +38,7 @@ def test_each_question_is_answered_by_items_that_lead_there(store: Store) -> Non
     assert told["running"] == ["@cmd_00000d"]
     assert told["unopened"] == ["@cmd_00000a"]
     assert told["again"] == ["@cmd_00000c"]
-    assert (
-        brief.verdict
-        == "! 2 commands failed · 1 cut before its end · 1 failure unseen · 1 failed after the last reply · 1 doubt"
-    )
+    assert brief.verdict == "! 2 commands failed · 1 failure unseen · 1 failed after the last reply · 1 doubt"
     assert (brief.judged.ran, brief.judged.failed) == (4, 2)
 
 
@@ -65,7 +62,7 @@ def test_text_markdown_and_data_tell_the_same(store: Store) -> None:
 
 def test_what_is_the_same_of_many_runs_is_one_item_with_the_newest_ref(store: Store) -> None:
     for at in range(12):
-        add(store, f"cmd_00000{at:x}", "make", BROKEN, exit_code=2, ago=100 - at)
+        add(store, f"cmd_00000{at:x}", "make", BROKEN, exit_code=2, ago=100 - at, session=f"agent-{at}")
     add(store, "cmd_0000ff", "make test", BROKEN, exit_code=2, ago=200)
     brief = make_brief(store)
     missed = next(section for section in brief.sections if section.name == "missed")

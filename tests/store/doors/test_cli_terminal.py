@@ -232,7 +232,8 @@ def test_what_a_command_left_behind_is_told_at_the_end(cli: Any, terminals: list
 
 
 def test_what_a_person_reads_on_a_terminal_no_agent_saw(cli: Any, terminals: list[Terminal]) -> None:
-    cli("run", "--verbosity", "silent", "-c", "seq 1 900; echo ERROR: no luck; seq 1 900; exit 1")
+    failing = "seq 1 900; echo ERROR: no luck; seq 1 900; echo ERROR: none at all; seq 1 900; exit 1"
+    cli("run", "--verbosity", "silent", "-c", failing)
     asked = ("audit", "--fail-on", "cut-failure")
     assert cli(*asked).code == 1
     terminal = Terminal(cli, "show", "@last", "--lines", "890-910", SIGHTLINE_SESSION="")
