@@ -48,3 +48,21 @@ def test_one_project_is_shown_then_all_then_one_that_is_chosen(filled: Store) ->
             assert buffers(pilot).rows.selected == "cmd_00000c"
 
     run(body)
+
+
+def test_a_project_that_was_imported_below_all_others_is_listed(filled: Store) -> None:
+    old = add(filled, "cmd_00000d", "make", BROKEN, exit_code=2, cwd="/nowhere/attic", ago=900, artifact="call-1")
+    filled.index.place({old.name: 1.0})
+    assert filled.index.listed(9)[-1].used <= 0
+
+    async def body() -> None:
+        project = project_of("/nowhere/attic", filled.index.folders())
+        app = InspectorApp(filled, project=project, clock=lambda: NOW, live=False)
+        async with app.run_test(size=(120, 36), notifications=True) as pilot:
+            await until(pilot, lambda: "2 failures unseen" in text(app.screen_stack[0].query_one("#header"))[0])
+            assert [buffers(pilot).rows.name(at) for at in range(len(buffers(pilot).rows))] == [old.name]
+            add(filled, "cmd_00000e", "make", BROKEN, exit_code=2, cwd="/nowhere/attic")
+            buffers(pilot).store_changed(index=True, live=frozenset())
+            await until(pilot, lambda: len(buffers(pilot).rows) == 2)
+
+    run(body)

@@ -91,9 +91,9 @@ class Catalog:
         return len(self.entries)
 
     @property
-    def newest(self) -> int:
-        """The place in the order of the first entry; 0 if there is none."""
-        return self.entries.columns.used[self.entries.places[0]] if self.entries else 0
+    def newest(self) -> int | None:
+        """The place in the order of the first entry, 0 or less for what was imported below others."""
+        return self.entries.columns.used[self.entries.places[0]] if self.entries else None
 
     @property
     def oldest(self) -> int | None:

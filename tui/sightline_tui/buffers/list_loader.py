@@ -23,7 +23,7 @@ class ListNeeds(NamedTuple):
     """What the list needs.
 
     Attributes:
-        newest: place of its newest entry; 0 for none.
+        newest: place of its newest entry; None for none.
         oldest: place of its last entry; None for none.
         fresh: whether to look for buffers used since.
         more: how many entries are needed beyond the last one.
@@ -33,7 +33,7 @@ class ListNeeds(NamedTuple):
         quick: whether to read the index only, without marking captures whose writers died.
     """
 
-    newest: int
+    newest: int | None
     oldest: int | None
     fresh: bool
     more: int
@@ -91,15 +91,15 @@ def records_of(store: Reading, names: Iterable[str]) -> dict[str, Buffer]:
 
 def _newer(store: Reading, request: ListNeeds, records: dict[str, Buffer]) -> tuple[list[ListEntry], bool]:
     """Entries newer than the newest known; if none is known, one page, and whether that is all."""
-    newer, before = list[ListEntry](), None
-    size = _NEW_PAGE if request.newest else PAGE
+    newer, before, newest = list[ListEntry](), None, request.newest
+    size = PAGE if newest is None else _NEW_PAGE
     while True:
         page = (store.index if request.quick else store).listed(size, before=before, project=request.project)
-        above = [item for item in page if item.used > request.newest]
+        above = [item for item in page if newest is None or item.used > newest]
         _keep(page, records)
         newer += [entry_of(item) for item in above]
-        if len(page) < size or not request.newest:
-            return newer, len(page) < size and not request.newest
+        if len(page) < size or newest is None:
+            return newer, len(page) < size and newest is None
         if len(above) < len(page):
             return newer, False
         before, size = page[-1].used, PAGE
