@@ -103,7 +103,7 @@ def _takes(change: ContextChange, use: str) -> str:
     return UNKNOWN if change.event == COMPACTING else HELD
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _use_of(request: str) -> str:
     """Return the harness' id of the tool use that a view answered; empty if it is not recorded."""
     caller = loads(request).get("caller") if '"tool_use"' in request else None

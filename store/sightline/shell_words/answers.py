@@ -39,7 +39,7 @@ class Wrote(NamedTuple):
     err: bool = False
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def answer_of(command: str, wrote: Wrote) -> str:
     """Return what exit code 1 of a command says, such as ``no match``; empty if the command failed.
 

@@ -54,7 +54,7 @@ class NamedCheck(NamedTuple):
         return self.phrase in check_table()["silent"]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def check_named(words: tuple[str, ...]) -> NamedCheck | None:
     """Return the check that a program's words name; None if they name none.
 
@@ -84,7 +84,7 @@ def check_named(words: tuple[str, ...]) -> NamedCheck | None:
     return None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def may_run_checks(words: tuple[str, ...]) -> bool:
     """Return whether a program that names no check may run some: a script, a git hook, a task that people named."""
     table = check_table()
@@ -156,7 +156,7 @@ def _kind_of_task(task: str, own: Mapping[str, str]) -> tuple[str, str, tuple[st
     return (kinds[last], last, (place,) if place else ()) if last in kinds else ("", "", ())
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def may_be_the_same(phrase: str, other: str) -> bool:
     """Return whether two phrases may run the same tests: one hides what it runs, or both are of one language."""
     wrappers, families = check_table()["wrappers"], check_table()["families"].values()

@@ -91,7 +91,7 @@ class Check(NamedTuple):
         return self.kind, self.phrase, self.folder
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _programs(command: str) -> tuple[WritingProgram, ...] | None:
     try:
         return programs_of(command)
@@ -283,7 +283,7 @@ def command_of(call: Call) -> str:
     return ""
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def _request(text: str) -> Mapping[str, object]:
     found = loads(text)
     return found if isinstance(found, dict) else {}

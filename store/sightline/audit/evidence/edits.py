@@ -173,7 +173,7 @@ class _Change(NamedTuple):
     rewrites: bool = True
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _stages(command: str) -> tuple[Stage, ...] | None:
     try:
         return tuple(_all_stages(Pipelines(tokens_of(command).tokens).all_pipelines()))
@@ -272,7 +272,7 @@ def _formats(name: str, words: tuple[str, ...]) -> bool:
     return needed is not None and _CHECKING.isdisjoint(words) and (not needed or not set(needed).isdisjoint(words))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _is_open(command: str) -> bool:
     stages = _stages(command)
     if stages is None:

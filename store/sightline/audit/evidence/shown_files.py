@@ -18,7 +18,7 @@ _SEARCH = frozenset(("grep", "egrep", "fgrep", "rg"))
 _READERS = frozenset(("cat", "head", "tail", "sed", "awk", "less", "more", "nl", "bat", "xxd"))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def shows_lines(command: str) -> str:
     """Return NAMED if a command may show lines of files that it names, AT_LARGE for files unnamed, else NOTHING."""
     try:
