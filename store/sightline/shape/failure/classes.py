@@ -53,6 +53,12 @@ def _class(name: str, *ways: tuple[str, str], any_case: bool = False) -> ErrorCl
 
 
 _NO_WARNING = r"^(?!.*\bwarn(?:ing)?\b).*"
+_NO_NAME, _NO_NAME_AFTER = (
+    r"(?<![\w./@-])",
+    r"(?!\w|/\S*\.\w|[.-]\w|\s*[=<>~]=|\s+v?\d+\.\d)|\b(?:error|failure|exception)s?:",
+)
+"""Around a word, so that it is no part of the name of a file, a package or an option."""
+
 _LOCATION = r"(?:\.\w{1,10}(?::\d+|\(\d+)|\b[Mm]akefile:\d+|\bline \d+)"
 
 STEMS = (
@@ -152,7 +158,7 @@ CLASSES = (
         "word",
         (
             "error|fail|exception|panic|undefined",
-            r"\b(?:errors?|fail(?:ed|s|ures?|ing)|exceptions?|panic(?:ked)?|undefined)\b",
+            rf"{_NO_NAME}(?:errors?|fail(?:ed|s|ures?|ing)|exceptions?|panic(?:ked)?|undefined){_NO_NAME_AFTER}",
         ),
         (
             "not found|no such|killed|abort|rejected|refused|timed out|denied",
@@ -189,8 +195,9 @@ SEARCH = "error|fail|exception|panic|traceback|fatal|assert"
 """A search that finds most of what the classes find, for a reader who wants to see the rest."""
 
 _NONE_OF_THEM = re.compile(
-    r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|exceptions?)\b"
-    r"|\b(?:errors?|failures?|failed|failing|exceptions?)\s?[:=]\s?0\b(?!\.)",
+    r"\b(?:0|no|none|zero|without(?: any)?) (?:\w+ )?(?:errors?|failures?|failed|exceptions?)\b"
+    r"|\b(?:errors?|failures?|failed|failing|exceptions?)(?: \w+)?\s*[:=]?\s*0(?:\.0+)?%?(?![\w.%])"
+    r"|\b(?:error|failure) (?:summary|count|rate)\b",
     re.IGNORECASE,
 )
 _FRAME = re.compile(
@@ -200,8 +207,13 @@ _FRAME = re.compile(
     r"|File \")"
 )
 _PASSED = re.compile(
-    r"^\s*(?:✓|✔|√|ok\b|PASS(?:ED)?\b|--- PASS\b|\[\s*(?:OK|PASSED)\s*\])|\b(?:PASSED|ok)\s*(?:[\[(][^)\]]*[)\]])?\s*$"
+    r"^\s*(?:✓|✔|√|ok\b|PASS(?:ED)?\b|--- PASS\b|SUCCESS:|\[\s*(?:OK|PASS(?:ED)?)\s*\])"
+    r"|^(?!\s*not ok\b).*(?<!not )\b(?:PASSED|ok)\s*(?:[\[(][^)\]]*[)\]]|\d[\d.]* ?m?s)?\s*$"
+    r"|\|\s*PASS(?:ED)?\s*\||\bOK,\s(?:passed|proved)\b|(?:\.\.\.?|…|:)\s*(?:passed|none)\s*$"
 )
+
+
+_WORD = len(CLASSES) - 1
 
 
 def is_frame(text: str) -> bool:
@@ -209,14 +221,18 @@ def is_frame(text: str) -> bool:
     return bool(_FRAME.match(text))
 
 
-_NONE_HAS = ("0", "no ", "zero ", "without")
-_PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√")
+_NONE_HAS = ("0", "no ", "none ", "zero ", "without")
+_PASSED_HAS = ("ok", "OK", "PASS", "✓", "✔", "√", "passed", "none", "SUCCESS")
+_OPTION = re.compile(r"^\s*-{1,2}[A-Za-z][\w-]*(?:[ =,<\[].*?)?\s{2,}\S")
+"""The description of an option, as usage has it."""
 
 
 def class_of(text: str) -> int:
     """Return the index of a cleaned line's class, 0 for the most specific one; -1 for none."""
     rank = _first_match(text)
     if rank < 0 or _FRAME.match(text) or (any(one in text for one in _PASSED_HAS) and _PASSED.search(text)):
+        return -1
+    if rank == _WORD and _OPTION.match(text):
         return -1
     lowered = text.lower()
     if any(one in lowered for one in _NONE_HAS) and _NONE_OF_THEM.search(text):

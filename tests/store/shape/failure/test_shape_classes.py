@@ -81,6 +81,52 @@ def test_a_line_belongs_to_its_most_specific_class(line: str, name: str) -> None
         assert any(stem in line.lower().encode() for stem in STEMS), "would not even be looked at"
 
 
+@each(
+    ("line",),
+    [
+        ("error handling … OK, proved property",),
+        ("+++ OK, passed 100 tests: prop_failed_parse",),
+        ("Login fails with wrong password :: Error case         | PASS |",),
+        ("[PASS] handles missing file error",),
+        ("t/errors.t .. ok    12 ms",),
+        ("error parsing: passed",),
+        ("check for undefined symbols... passed",),
+        ("checking for fatal errors: none",),
+        ("Failed tests: 0",),
+        ("Failures 0",),
+        ("Error rate: 0.00%",),
+        ("ERROR SUMMARY: 0 errors from 0 contexts (suppressed: 0 from 0)",),
+        ("All 40 assertions passed, none failed",),
+        ("SUCCESS: error handler installed",),
+        ("Compiling error-chain v0.12.4",),
+        ("Installing exceptions 0.10",),
+        ("  Dependency exceptions ==0.10",),
+        ("  CC      lib/error.o",),
+        ("GET https://registry.example.org/http-errors 200 12ms",),
+        ("  -e, --errexit     exit immediately on error",),
+        ("2026-01-01 12:00:00 (5.00 MB/s) - 'error-pages.html' saved [1234]",),
+    ],
+)
+def test_what_passed_and_names_that_hold_a_word_of_failure_are_no_errors(line: str) -> None:
+    assert name_of(line) == ""
+
+
+@each(
+    ("line",),
+    [
+        ("not ok 5 - the error is ok",),
+        ("Login | FAIL |",),
+        ("1 error, 0 failures",),
+        ("error: expected PASSED but got FAILED",),
+        ("Error: 3 tests passed, but coverage failed",),
+        ("parse-error: unexpected end",),
+        ("errors/warnings: 3/5",),
+    ],
+)
+def test_what_failed_stays_an_error_beside_words_of_passing(line: str) -> None:
+    assert name_of(line)
+
+
 def test_lines_that_say_the_same_of_different_things_are_of_one_kind() -> None:
     assert kind_of("src/a.py:3:1: E501 line too long (83 > 79)") == kind_of(
         "lib/b.py:14:80: E501 line too long (91 > 79)"
