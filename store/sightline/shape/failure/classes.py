@@ -204,7 +204,11 @@ _FRAME = re.compile(
     r"^\s*(?:at\s+\S+.*[:(]"
     r"|#\d+\s+(?:0x[0-9a-f]+ |\{main\}|\[internal |\S+ ?\()"  # from gdb, sanitizers, PHP, Dart
     r"|\d+:\s+(?:0x[0-9a-f]+ |<.*::|[\w$]+::)"  # from Rust
-    r"|File \")"
+    r"|File \""
+    r"|\.\.\. \d+ (?:more|common frames)"
+    r"|from \S+:\d+:in "  # from Ruby
+    r"|(?:\S+:\d+|\[C\]): in (?:function|upvalue|local|method|main chunk)"  # from Lua
+    r"|/\S+\.go:\d+ \+0x)"
 )
 _PASSED = re.compile(
     r"^\s*(?:✓|✔|√|ok\b|PASS(?:ED)?\b|--- PASS\b|SUCCESS:|\[\s*(?:OK|PASS(?:ED)?)\s*\])"

@@ -3,7 +3,8 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from sightline.named_tuple import NamedTuple
 from sightline.shape.failure.ci_steps import CiStep, Steps, lines_above, spans_of_lines
@@ -66,6 +67,7 @@ Layers = tuple[tuple[Span, ...], ...]
 CONTEXT_LINES = 5
 """Lines shown at most on each side of what looks like an error."""
 
+HOLE_LINES = 2
 NEAR_LINES = 2
 BESIDE_LINES = 6
 TOLD_ABOVE_LINES = 60  # before a verdict, among which its reason begins
@@ -74,6 +76,7 @@ DETAIL_LINES = 4  # lines after a failure that are shown with it at once, such a
 PARAGRAPH_LINES = 14
 KEY_LINES = 8  # of a block, shown at once
 SHORT_BLOCK_LINES = 8  # a shorter block is shown whole at once
+LONG_BLOCK_LINES = 24  # of a longer one, the lines near its key lines come before the others
 HEADER_LINES = 400  # how far above a line its header is searched
 
 _DETAIL = re.compile(
@@ -305,14 +308,17 @@ def _of_block(hit: FailureHit, block: BlockRule, source: Source, judge: Judge) -
         keys = [*keys[:5], *keys[-3:]]
     if len(keys) > KEY_LINES:
         keys = [*keys[: KEY_LINES - 2], *keys[-2:]]
-    core = spans_of_lines([hit.line, *keys])
-    near = spans_of_lines(
-        [
-            hit.line,
-            *(line for key in keys for line in range(max(hit.line, key - NEAR_LINES), min(last, key + NEAR_LINES) + 1)),
-        ]
-    )
-    return ((*above, *core), (*above, *near), whole)
+    core = spans_of_lines(_without_holes([hit.line, *keys]))
+    frames = {hit.line + at for at, text in enumerate(texts) if is_frame(text)} - {*keys}
+    lines = range(hit.line, last + 1)
+    near = {line for line in lines if any(abs(line - key) <= NEAR_LINES for key in (hit.line, *keys))}
+    told = [spans_of_lines({*some} - frames) for some in ((near, lines) if length > LONG_BLOCK_LINES else (lines,))]
+    return ((*above, *core), *((*above, *spans) for spans in told), whole)
+
+
+def _without_holes(lines: Sequence[int]) -> list[int]:
+    """Return lines, in order, with those between two of them if they are as few as a marker is worth."""
+    return [*lines, *(one for a, b in pairwise(lines) if b - a <= HOLE_LINES + 1 for one in range(a + 1, b))]
 
 
 def _block_length(texts: Sequence[str], block: BlockRule) -> int:
@@ -338,7 +344,6 @@ def _of_region(hit: FailureHit, source: Source, judge: Judge) -> Layers:
     count = source.line_count
     before = _place_before(texts, at) or (_heading_before(texts, at) if hit.verdict.rank == EXCEPTION else ())
     core = spans_of_lines(first + one for one in (*before, at, *_details(texts, at)))
-    near = ((max(1, hit.line - NEAR_LINES), min(count, hit.line + NEAR_LINES)),)
     if hit.verdict.rank == WORD:
         return (core,)
     begin = end = at
@@ -346,14 +351,15 @@ def _of_region(hit: FailureHit, source: Source, judge: Judge) -> Layers:
         begin -= 1
     while end + 1 < len(texts) and texts[end + 1].strip():
         end += 1
-    paragraph = _without_frames(texts[begin : end + 1], first + begin)
-    around = ((first, min(count, hit.line + CONTEXT_LINES)),)
-    return (core, near, paragraph, around)
+    around = range(max(0, at - CONTEXT_LINES), min(len(texts), at + CONTEXT_LINES + 1))
+    near = range(max(0, at - NEAR_LINES), min(len(texts), at + NEAR_LINES + 1))
+    told = [_without_frames(texts, lines, first) for lines in (near, range(begin, end + 1), around)]
+    return (core, *told, ((first, min(count, hit.line + CONTEXT_LINES)),))
 
 
-def _without_frames(texts: Sequence[str], first: int) -> tuple[Span, ...]:
-    """Return lines from one on, without the frames of stacks, of which the first ones are shown with their message."""
-    return spans_of_lines(first + at for at, text in enumerate(texts) if not is_frame(text))
+def _without_frames(texts: Sequence[str], places: Iterable[int], first: int) -> tuple[Span, ...]:
+    """Return some lines, from one on, without the frames of stacks, of which the first ones are shown otherwise."""
+    return spans_of_lines(first + at for at in places if not is_frame(texts[at]))
 
 
 def _place_before(texts: Sequence[str], at: int) -> range:
@@ -372,7 +378,7 @@ def _heading_before(texts: Sequence[str], at: int) -> range:
 
 
 def _details(texts: Sequence[str], at: int) -> list[int]:
-    """Return the lines after one that belong to it: of a stack, the first frames, and the first outside libraries."""
+    """Return the lines after one that belong to it: of a stack, the first frame outside libraries."""
     depth = _indent(texts[at])
     found: list[int] = []
     skipped = False
@@ -384,7 +390,7 @@ def _details(texts: Sequence[str], at: int) -> list[int]:
             skipped = True
             continue
         found.append(place)
-        if skipped:
+        if skipped or is_frame(text):
             break
     return found
 
