@@ -1,6 +1,7 @@
 """Picks lines of a stream for a body of a given size, and counts an upper bound of the bytes that each takes."""
 
 import heapq
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sightline.shape.failure.ci_steps import Steps
@@ -30,6 +31,12 @@ STEP = 4.0  # how far down the order the next layer of a failure waits
 STEP_END = 1.0  # the same for the layers above the end of a failed step
 AGAIN = 6.0  # how far down the order a failure waits whose lines are all shown already
 BRIDGE_LINES = 2  # a shorter gap is filled if its marker would take as much room
+
+
+LONG_TEXT = 30  # characters of a line that says the same only about the same
+SAID_CHARS = 160  # of a line, by which two are compared
+_LEVELS = re.compile(r"^(?:\s|[\[(]?(?:ERROR|FATAL|WARN(?:ING)?|[Ee]rror|error|[Ff]atal)\b[\])]?:?|Caused by:|E(?=  ))+")
+"""What two lines that say the same may differ in."""
 
 
 _Step = tuple[float, int, int]
@@ -133,14 +140,19 @@ class Picker:
         self._steps = sorted([*self._steps, *misfits])
 
     def _says_again(self, line: int, core: tuple[Span, ...]) -> bool:
-        """Return whether the text of a failure is shown already, word for word, as when a run was retried."""
+        """Return whether the text of a failure is shown already, as when a run was retried, or a tool sums it up."""
+        own = self._texts(((line, line),))
+        if any(len(text) >= LONG_TEXT and text in self._said for text in own) and line not in self._alone:
+            return True
         new = self._texts(core) - self._said
-        return not new or (line in self._alone and new == self._texts(((line, line),)))
+        return not new or (line in self._alone and new == own)
 
     def _texts(self, spans: Iterable[Span]) -> set[str]:
-        """Return the texts of the lines in some spans."""
+        """Return what the lines in some spans say, without their levels."""
         lines = (line for span in spans for line in self._source.lines(*span))
-        return {text for line in lines if (text := self._judge.text(line.data).strip())}
+        return {
+            text[:SAID_CHARS] for line in lines if (text := _LEVELS.sub("", self._judge.text(line.data)).strip())
+        }
 
     def _add(self, spans: Iterable[Span], *, core: bool) -> bool:
         """Pick all lines of some spans, or none; return whether they fit."""
