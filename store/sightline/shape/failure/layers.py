@@ -301,10 +301,8 @@ def _of_block(hit: FailureHit, block: BlockRule, source: Source, judge: Judge) -
     whole = (*above, (hit.line, last))
     if length <= SHORT_BLOCK_LINES:
         return (whole,)
-    if block.key:
-        keys = [hit.line + at for at, text in enumerate(texts) if block.key.search(text)]
-    else:
-        keys = [hit.line + at for at, text in enumerate(texts) if text.strip()]
+    keys = [hit.line + at for at in _without_further_frames(texts, block.key)]
+    if not block.key:
         keys = [*keys[:5], *keys[-3:]]
     if len(keys) > KEY_LINES:
         keys = [*keys[: KEY_LINES - 2], *keys[-2:]]
@@ -312,8 +310,26 @@ def _of_block(hit: FailureHit, block: BlockRule, source: Source, judge: Judge) -
     frames = {hit.line + at for at, text in enumerate(texts) if is_frame(text)} - {*keys}
     lines = range(hit.line, last + 1)
     near = {line for line in lines if any(abs(line - key) <= NEAR_LINES for key in (hit.line, *keys))}
-    told = [spans_of_lines({*some} - frames) for some in ((near, lines) if length > LONG_BLOCK_LINES else (lines,))]
-    return ((*above, *core), *((*above, *spans) for spans in told), whole)
+    outer = [spans_of_lines({*some} - frames) for some in ((near, lines) if length > LONG_BLOCK_LINES else (lines,))]
+    return ((*above, *core), *((*above, *spans) for spans in outer), whole)
+
+
+def _without_further_frames(texts: Sequence[str], key: LatePattern | None) -> list[int]:
+    """Return the key lines, or without a key those with any text; of the frames below a line, only the first of them.
+
+    Without a key, that is the first frame outside libraries.
+    """
+    found: list[int] = []
+    frames = 0
+    for at, text in enumerate(texts):
+        is_key = key.search(text) if key else text.strip() and not (is_frame(text) and _LIBRARY.search(text))
+        if not is_frame(text):
+            frames = 0
+        elif is_key:
+            frames += 1
+        if is_key and frames <= 1:
+            found.append(at)
+    return found
 
 
 def _without_holes(lines: Sequence[int]) -> list[int]:

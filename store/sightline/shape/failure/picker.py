@@ -3,12 +3,15 @@
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from sightline.shape.failure.ci_steps import Steps
+from sightline.shape.failure.classes import kind_of
 from sightline.shape.failure.failure_scan import Failures
-from sightline.shape.failure.judge import Judge
+from sightline.shape.failure.judge import CAUSE, Judge
 from sightline.shape.failure.layers import STEP as OF_STEP
 from sightline.shape.failure.layers import Layers, in_order, layers_of, rare_in_order
+from sightline.shape.failure.tool_rules import BlockRule
 from sightline.shape.repeated_lines import (
     EqualLines,
     IsError,
@@ -28,14 +31,19 @@ CONTEXT_LINE_BYTES = 512
 PART_LINES = 3  # lines after one whose core does not fit
 MISFITS = 48  # picks in a row that do not fit, after which no more are tried
 STEP = 4.0  # how far down the order the next layer of a failure waits
+WHOLE = 6.0  # how much further down the last of several layers waits, which has the frames of stacks
 STEP_END = 1.0  # the same for the layers above the end of a failed step
+NEW_KIND = 0.3  # place of the first block that says another thing, before the names of others
+KIND_BLOCKS, FEW_KINDS = 48, 2  # blocks that are compared, and most of them that come so early
 AGAIN = 6.0  # how far down the order a failure waits whose lines are all shown already
 BRIDGE_LINES = 2  # a shorter gap is filled if its marker would take as much room
 
 
 LONG_TEXT = 30  # characters of a line that says the same only about the same
 SAID_CHARS = 160  # of a line, by which two are compared
-_LEVELS = re.compile(r"^(?:\s|[\[(]?(?:ERROR|FATAL|WARN(?:ING)?|[Ee]rror|error|[Ff]atal)\b[\])]?:?|Caused by:|E(?=  ))+")
+_LEVELS = re.compile(
+    r"^(?:\s|[\[(]?(?:ERROR|FATAL|WARN(?:ING)?|[Ee]rror|error|[Ff]atal)\b[\])]?:?|Caused by:|E(?=  ))+"
+)
 """What two lines that say the same may differ in."""
 
 
@@ -97,10 +105,13 @@ class Picker:
         self._alone: set[int] = set()
         self._said: set[str] = set()
         self._late: set[int] = set()
-        self._steps: list[_Step] = [(one.place, at, 0) for at, one in enumerate(placed)]
+        self._layers: dict[int, Layers] = {}
+        first = self._first_of_kinds()
+        self._steps: list[_Step] = [
+            (min(one.place, NEW_KIND) if at in first else one.place, at, 0) for at, one in enumerate(placed)
+        ]
         self._steps += [(one.alone, at, ALONE) for at, one in enumerate(placed) if one.alone is not None]
         self._steps.sort()
-        self._layers: dict[int, Layers] = {}
 
     def include(self, runs: list[EqualLines], cost: int) -> None:
         """Take lines that were picked elsewhere, and their bytes."""
@@ -133,11 +144,26 @@ class Picker:
                     self._said.update(self._texts(layers[0]))
                 if step + 1 < len(layers):
                     further = STEP if self._hits[at].verdict.rank != OF_STEP else STEP_END
+                    if 2 < step + 2 == len(layers):
+                        further += WHOLE
                     heapq.heappush(self._steps, (place + further, at, step + 1))
             else:
                 in_a_row += 1
                 misfits.append((place, at, step))
         self._steps = sorted([*self._steps, *misfits])
+
+    def _first_of_kinds(self) -> set[int]:
+        """Return the blocks that say what no other one says, if they are few among many that say the same."""
+        found: dict[tuple[str, ...], list[int]] = {}
+        causes = (at for at, hit in enumerate(self._hits) if hit.verdict.rank == CAUSE)
+        blocks = (at for at in causes if isinstance(self._hits[at].verdict.sort, BlockRule))
+        for at in islice(blocks, KIND_BLOCKS):
+            hit = self._hits[at]
+            layers = self._layers[at] = layers_of(hit, self._source, self._judge, self._marked)
+            own = self._texts(((hit.line, hit.line),))
+            found.setdefault(tuple(sorted({kind_of(text) for text in self._texts(layers[0]) - own})), []).append(at)
+        few = [places[0] for places in found.values() if len(places) == 1]
+        return set(few) if len(few) <= FEW_KINDS and len(found) == len(few) + 1 else set()
 
     def _says_again(self, line: int, core: tuple[Span, ...]) -> bool:
         """Return whether the text of a failure is shown already, as when a run was retried, or a tool sums it up."""
@@ -150,9 +176,7 @@ class Picker:
     def _texts(self, spans: Iterable[Span]) -> set[str]:
         """Return what the lines in some spans say, without their levels."""
         lines = (line for span in spans for line in self._source.lines(*span))
-        return {
-            text[:SAID_CHARS] for line in lines if (text := _LEVELS.sub("", self._judge.text(line.data)).strip())
-        }
+        return {text[:SAID_CHARS] for line in lines if (text := _LEVELS.sub("", self._judge.text(line.data)).strip())}
 
     def _add(self, spans: Iterable[Span], *, core: bool) -> bool:
         """Pick all lines of some spans, or none; return whether they fit."""

@@ -1,0 +1,48 @@
+"""In what order a small view shows what was said: messages before stacks, one copy of each, other kinds before more."""
+
+from benchmarks.failure_recall import Case, view
+
+_FRAMES = [f"\tat shop.tills.Drawer{at}.open(Drawer{at}.java:{at})" for at in range(40)]
+
+
+def _view(lines: list[str], command: str, verbosity: str = "concise") -> str:
+    data = ("\n".join(lines) + "\n").encode()
+    return view(Case({"exit_code": 1, "command": command, "kind": "fail", "id": "made"}, data, b""), verbosity).reply
+
+
+def test_messages_come_before_the_frames_of_stacks() -> None:
+    blocks = []
+    for at in range(6):
+        blocks += [f"opens{at}(shop.DrawerTest)  Time elapsed: 0.{at} sec  <<< FAILURE!", "java.lang.AssertionError:"]
+        blocks += ["Drawer says:", f" <drawer {at} of the till is stuck>", f" <coin {at} is in the way>", *_FRAMES, ""]
+    shown = _view(["[INFO] Scanning for projects...", *blocks, "Tests run: 9, Failures: 6, Errors: 0"], "mvn test")
+    assert all(f"coin {at} is in the way" in shown for at in range(6))
+
+
+def test_causes_of_causes_come_before_the_frames_of_the_first() -> None:
+    chain = []
+    for at in range(8):
+        chain += [f"{'Caused by: ' if at else ''}shop.StockException: shelf {at} cannot be reached", *_FRAMES]
+    shown = _view([*chain, "done"], "./stock")
+    assert all(f"shelf {at} cannot" in shown for at in range(8))
+
+
+def test_message_that_a_tool_prints_again_with_a_level_takes_no_room_of_another() -> None:
+    parcels = "abcdefghijklmnopqrst"
+    said = [f"error: parcel {word} does not fit into the van, because of its height" for word in parcels]
+    noise = [f"loaded crate {at}" for at in range(500)]
+    again = [line.replace("error: ", "[ERROR] ") for line in said]
+    shown = _view([*said, *noise, *again, *noise, "error: the van is not insured for crates", *noise], "./load")
+    assert "error: the van is not insured for crates" in shown
+    assert all(f"error: parcel {word} does" in shown for word in parcels)
+
+
+def test_failure_of_another_kind_comes_before_the_names_of_many_of_one_kind() -> None:
+    lines = ["= FAILURES ="]
+    for at in range(30):
+        odd = at == 21
+        lines += [f"_______ test_the_sum_of_basket_number_{at}_is_what_the_ledger_says _______", ""]
+        lines += [f"    def test_{at}():", "        basket = load()", ">       check(basket)"]
+        lines += ["E       KeyError: 'price'" if odd else f"E       assert {at} == {at + 1}", ""]
+    shown = _view([*lines, "======= 30 failed in 0.30s ======="], "pytest")
+    assert "KeyError: 'price'" in shown.partition("\n")[2]
