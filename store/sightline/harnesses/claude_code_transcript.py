@@ -84,7 +84,8 @@ from sightline.records import Gap
 from sightline.typing_names import Any
 
 _RECORDS = """user assistant system attachment progress summary file-history-snapshot queue-operation api-request
-api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event mode"""
+api-request-shape api-request-blob tools-used last-prompt cost-state atis-latch result stream_event mode pr-link
+permission-mode agent-name custom-title ai-title worktree-state frame-link"""
 _KNOWN = frozenset(_RECORDS.split())
 _SHELLS = ("Bash", "PowerShell")
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?:\n|\Z)")
