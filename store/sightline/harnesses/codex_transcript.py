@@ -70,7 +70,8 @@ TURN = b'"type":"turn_context"'
 """Bytes in the line that begins a turn."""
 
 KEPT_BYTES = 65_536
-_RECORDS = "session_meta turn_context world_state response_item event_msg token_usage_record compacted"
+_RECORDS = """session_meta turn_context world_state response_item event_msg token_usage_record compacted
+inter_agent_communication_metadata"""
 _KNOWN = frozenset(_RECORDS.split())
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
