@@ -150,6 +150,12 @@ def inner_filter(command: str, *, split: bool = False) -> str:
     return next(_inner_filters(command, kept.write_at if kept else -1), "")
 
 
+def unseen_input(command: str) -> str:
+    """Return a note on what a command filtered away, if only its own output was captured; empty if it did not."""
+    program = inner_filter(command) if "|" in command else ""
+    return program and f"what went into {program} was not seen"
+
+
 def _inner_filters(command: str, kept: int) -> Iterator[str]:
     if len(command) > LONGEST_COMMAND:
         return  # nothing started it

@@ -6,6 +6,7 @@ Nothing of it is indexed here, so that another process can write many; see `batc
 import os
 from collections.abc import Iterator, Mapping
 
+from sightline.capture.filters import unseen_input
 from sightline.capture.finished_output import Deposit, begin_finished
 from sightline.capture.result import TEXT_MIME, call_text, sealed_result
 from sightline.harnesses.file_changes import files_changed
@@ -16,7 +17,7 @@ from sightline.log.sessions import safe_name, use_key
 from sightline.log.views import Shows
 from sightline.named_tuple import NamedTuple
 from sightline.private_files import remove_folder
-from sightline.records import LONG_ID, TOOL_FAILED, Buffer, Session, Shown
+from sightline.records import LONG_ID, TOOL_FAILED, Buffer, Session, Shown, joined_notes
 from sightline.shape.json.sampling import Sampling
 from sightline.store import Store
 from sightline.typing_names import Any
@@ -201,7 +202,7 @@ def _sealed(store: Store, call: ToolCall, deposit: Deposit) -> Buffer:
         except _Unreadable as error:
             partial = partial or str(error)
     failed = TOOL_FAILED if call.failed and call.kind == "tool" else ""
-    note = "; ".join(filter(None, (failed, call.note)))
+    note = joined_notes(failed, call.note, unseen_input(call.command) if call.kind == "cmd" else "")
     if structured and call.kind == "tool" and TEXT_MIME in mimes.values():
         return sealed_result(store, deposit, mimes, note, Sampling(), partial=partial, gaps=call.gaps)
     return deposit.seal(exit_code=call.exit_code, note=note, mimes=mimes, partial=partial, gaps=call.gaps)

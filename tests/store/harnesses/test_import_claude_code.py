@@ -173,6 +173,12 @@ def test_each_line_that_was_read_is_kept(
     assert read(store, made) == kept
 
 
+def test_what_went_into_a_filter_was_not_seen(store: Store, imported: Import, tmp_path: Path) -> None:
+    claude = Claude()
+    imported(write_lines(tmp_path / "s.jsonl", *claude.ran(1, "1\n"), *claude.ran(2, "2\n", "make 2>&1 | tail -2")))
+    assert [one.note for one in buffers(store)] == ["merged", "merged; what went into tail was not seen"]
+
+
 @pytest.mark.parametrize("order", [("main", "helper"), ("helper", "main"), ("main",), ("helper",)], ids=str)
 def test_calls_of_a_helper_that_its_parent_tells_too_count_once(
     store: Store, imported: Import, tmp_path: Path, order: tuple[str, ...]

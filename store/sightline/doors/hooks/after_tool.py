@@ -12,7 +12,7 @@ from sightline.harnesses.base import AFTER, BATCH, BEFORE, FAILED, SHAPE, Harnes
 from sightline.harnesses.tool_call import ToolCall, shown_of
 from sightline.late_pattern import re
 from sightline.light_library import AbstractContextManager, nullcontext
-from sightline.records import Buffer, Session, Shown
+from sightline.records import Buffer, Session, Shown, joined_notes
 from sightline.store import Store
 from sightline.typing_names import TYPE_CHECKING, Any
 
@@ -99,11 +99,11 @@ def _kept(
 ) -> Buffer | None:
     """The result's buffer: made now, or made while the command ran, which then gets its exit code."""
     if pending is None and harness.shell_start and call.kind == "cmd":
-        return late_hooks.take_recorded(store, session, call) or keep(store, session, call)
+        return late_hooks.take_recorded(store, session, call) or keep(store, session, _with_note(call))
     if pending and pending.parts:
         return late_hooks.keep_list(store, session, call, pending)
     if pending is None or pending.filtered:
-        buffer = keep(store, session, call)
+        buffer = keep(store, session, call if pending else _with_note(call))
         unfiltered = find_buffer(store, session, call, unfiltered=True, since=pending.written) if pending else None
         if buffer and unfiltered:
             store.amend(unfiltered.name, origin=buffer.name)
@@ -112,6 +112,13 @@ def _kept(
     if buffer is None:
         return keep(store, session, call)
     return buffer if call.exit_code is None else store.amend(buffer.name, exit_code=call.exit_code)
+
+
+def _with_note(call: ToolCall) -> ToolCall:
+    """The call of a command, with a note on what nothing has kept of it."""
+    if call.kind != "cmd" or "|" not in call.command:
+        return call
+    return call._replace(note=joined_notes(call.note, late.unseen_input(call.command)))
 
 
 def _log(store: Store, session: Session, harness: Harness, call: ToolCall, buffer: Buffer | None, added: str) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sightline.audit.quoted_lines import has_long_lines as has_long_lines
     from sightline.capture.file import FileNotReadable as FileNotReadable
     from sightline.capture.file import capture_file as capture_file
+    from sightline.capture.filters import unseen_input as unseen_input
     from sightline.capture.result import ResultBlock as ResultBlock
     from sightline.capture.result import capture_result as capture_result
     from sightline.harnesses.file_changes import files_changed as files_changed
@@ -33,6 +34,7 @@ else:
             ),  # if asked for
             "audit.quoted_lines": ("has_long_lines",),  # few calls are of files
             "capture.file": ("FileNotReadable", "capture_file"),  # likewise
+            "capture.filters": ("unseen_input",),  # few commands have filters
             "capture.result": ("ResultBlock", "capture_result"),  # few are of other tools
             "harnesses.file_changes": ("files_changed",),  # few calls are edits
             "imports.shown_lines": ("shown_lines",),  # few results are shown other than they are

@@ -73,7 +73,7 @@ def _record(harness: Harness, session: str, shell: int, path: str, command: str)
         time.sleep(_SOON_TURN_SECONDS)
     ended = time.time()
 
-    from sightline.capture.filters import inner_filter
+    from sightline.capture.filters import unseen_input
     from sightline.config import working_directory
     from sightline.doors.hooks.hook_session import open_store, session_of  # 25 ms
     from sightline.records import joined_notes
@@ -91,8 +91,7 @@ def _record(harness: Harness, session: str, shell: int, path: str, command: str)
             is_whole = _copy(recording, lambda: not runs(shell), harness.added_bytes)
             if not is_short:
                 ended = time.time()
-            program = inner_filter(command)
-            note = joined_notes("merged", program and f"what went into {program} was not seen")
+            note = joined_notes("merged", unseen_input(command))
             partial = joined_notes(UNTOLD, "" if is_whole else OVERWRITTEN)
             buffer = recording.seal(exit_code=None, ended=ended, note=note, partial=partial)
         except BaseException:

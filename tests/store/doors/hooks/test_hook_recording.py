@@ -283,6 +283,21 @@ def test_a_file_that_was_read_is_a_version_of_the_file(claude: Harness, tmp_path
     assert [view.matched for view, _ in claude.views()] == [(Shown(buffer.name, "out", 10, 12),)] * 2
 
 
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "opencode"])
+def test_it_is_said_what_went_into_a_filter_unseen(name: str, root: Path, tmp_path: Path) -> None:
+    """A loop gets no pipe of ours in any harness."""
+    harness = Harness(name, root, tmp_path)
+    tool = {"gemini": "run_shell_command", "opencode": "bash"}.get(name, "Bash")
+    command = "for i in 1 2 3; do case $i in 2) ;; *) make $i;; esac; done | tail -2"
+    given = {"tool_name": tool, "tool_use_id": "toolu_of_the_first_call", "tool_input": {"command": command}}
+    response: Any = {"stdout": "ok", "stderr": ""} if name == "claude-code" else "ok"
+    response = {"llmContent": "Output: ok\nExit Code: 0"} if name == "gemini" else response
+    event = {"gemini": "AfterTool", "opencode": "tool.execute.after"}.get(name, "PostToolUse")
+    harness.tell(event, **given, tool_response=response, output="ok", metadata={"exit": 0})
+    (buffer,) = harness.buffers()
+    assert (buffer.note, buffer.partial) == ("merged; what went into tail was not seen", "")
+
+
 @pytest.mark.parametrize("others", ["", "and more\n"], ids=["the file", "another file"])
 def test_an_empty_line_at_the_end_of_what_was_read_counts_as_shown(
     claude: Harness, tmp_path: Path, others: str
